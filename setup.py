@@ -1,0 +1,26 @@
+"Lets pip install the package; everything it says comes from settings.ini."
+from configparser import ConfigParser
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+here = Path(__file__).parent
+parser = ConfigParser(delimiters=['='])
+parser.read(here/'settings.ini', encoding='utf-8')
+cfg = parser['DEFAULT']
+min_python = cfg['min_python']
+readme = here/'README.md'
+
+setup(
+    name=cfg['lib_name'], version=cfg['version'], description=cfg['description'], keywords=cfg['keywords'],
+    author=cfg['author'], author_email=cfg['author_email'], url=cfg['git_url'], license='MIT',
+    long_description=readme.read_text(encoding='utf-8') if readme.exists() else '',
+    long_description_content_type='text/markdown',
+    classifiers=['Development Status :: 3 - Alpha', 'Intended Audience :: Developers',
+                 'Natural Language :: English', f'Programming Language :: Python :: {min_python}'],
+    packages=find_packages(include=[cfg['lib_path'], cfg['lib_path'] + '.*']), include_package_data=True, zip_safe=False,
+    python_requires=f'>={min_python}',
+    install_requires=cfg['requirements'].split(),
+    extras_require={'dev': cfg['dev_requirements'].split()},
+    entry_points={'console_scripts': cfg['console_scripts'].split(),
+                  'nbdev': [f"{cfg['lib_path']}={cfg['lib_path']}._modidx:d"]})
