@@ -9,7 +9,8 @@ __all__ = ['TRL_OPTIONS', 'PRESETS', 'cache_folder', 'data_folder', 'in_notebook
            'Check', 'SmokeReport', 'smoke_test']
 
 # %% ../nbs/00_setup.ipynb #4d9059b6
-import argparse, dataclasses, difflib, importlib.metadata, json, math, numbers, os, platform, random, sqlite3, sys, tempfile, typing
+import argparse, dataclasses, difflib, importlib.metadata, json, math, numbers, os, platform, random, sqlite3, sys
+import tempfile, typing
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Callable, Optional
@@ -133,29 +134,32 @@ class WatchOptions:
     dashboard_questions: int = _option(48, "questions that the greedy success is measured on")
 
 # %% ../nbs/00_setup.ipynb #38158c21
-_LIMITS = dict(  # name: (lowest, highest); "over" excludes zero
-    max_turns=(1, None), max_turn_tokens=(1, None), max_context=(1, None), max_obs_rows=(1, None), max_obs_chars=(1, None),
-    eval_questions=(0, None), lora_rank=(0, None), warmup_steps_sft=(0, None), warmup_batch_size=(1, None),
-    warmup_learning_rate=("over", None), careful_share=(0, 1), plot_every=(0, None), trace_every=(0, None),
-    success_every=(0, None), dashboard_questions=(1, None), num_generations=(2, None), per_device_train_batch_size=(1, None),
-    per_device_eval_batch_size=(1, None), gradient_accumulation_steps=(1, None), num_iterations=(1, None),
-    max_completion_length=(1, None), temperature=("over", None), learning_rate=(0, None), beta=(0, None),
-    epsilon=("over", None), max_grad_norm=(0, None), weight_decay=(0, None), seed=(0, 2**32 - 1))
-_WHOLE = {"max_turns", "max_turn_tokens", "max_context", "max_obs_rows", "max_obs_chars", "eval_questions", "lora_rank",
-          "warmup_steps_sft", "warmup_batch_size", "plot_every", "trace_every", "success_every", "dashboard_questions",
-          "num_generations", "per_device_train_batch_size", "per_device_eval_batch_size", "gradient_accumulation_steps",
-          "num_iterations", "max_completion_length", "max_steps", "seed"}
+_WHOLE = dict(  # whole numbers: the lowest value
+    max_turns=1, max_turn_tokens=1, max_context=1, max_obs_rows=1, max_obs_chars=1, eval_questions=0, lora_rank=0,
+    warmup_steps_sft=0, warmup_batch_size=1, plot_every=0, trace_every=0, success_every=0, dashboard_questions=1,
+    num_generations=2, per_device_train_batch_size=1, per_device_eval_batch_size=1, gradient_accumulation_steps=1,
+    num_iterations=1, max_completion_length=1, max_steps=-1, seed=0)
+_ABOVE_ZERO = ("warmup_learning_rate", "temperature", "epsilon")
+_FROM_ZERO = ("careful_share", "learning_rate", "beta", "max_grad_norm", "weight_decay")
 
 # %% ../nbs/00_setup.ipynb #f453cc07
-def _check_number(name: str, value: Any, low: Any = None, high: Any = None) -> None:
-    "Raise a ValueError that names the option, unless `value` is a finite number in its limits."
-    number = numbers.Integral if name in _WHOLE else numbers.Real
-    if isinstance(value, bool) or not isinstance(value, number) or not math.isfinite(value):
-        raise ValueError(f"{name} is {value!r}; it must be a {'whole' if name in _WHOLE else 'finite'} number")
-    if low == "over" and value <= 0: raise ValueError(f"{name} is {value}; it must be greater than 0")
-    if low is not None and low != "over" and value < low:
-        raise ValueError(f"{name} is {value}; it must be at least {low}")
-    if high is not None and value > high: raise ValueError(f"{name} is {value}; it must be at most {high}")
+def _check_number(name: str, value: Any, low: Any = None, kind: type = numbers.Real) -> None:
+    "Raise a ValueError that names the option, unless `value` is a finite number that is not below `low`."
+    if isinstance(value, bool) or not isinstance(value, kind) or not math.isfinite(value):
+        raise ValueError(f"{name} is {value!r}; it must be a {'finite' if kind is numbers.Real else 'whole'} number")
+    if low is not None and value < low: raise ValueError(f"{name} is {value}; it must be at least {low}")
+
+def _check_numbers(c) -> None:
+    "Raise a ValueError for the first number that is out of its limits."
+    for name, low in _WHOLE.items(): _check_number(name, getattr(c, name), low, numbers.Integral)
+    for name in _FROM_ZERO: _check_number(name, getattr(c, name), 0)
+    for name in _ABOVE_ZERO:
+        _check_number(name, getattr(c, name))
+        if getattr(c, name) <= 0: raise ValueError(f"{name} is {getattr(c, name)}; it must be greater than 0")
+    if c.careful_share > 1: raise ValueError(f"careful_share is {c.careful_share}; it must be at most 1")
+    if c.max_steps == 0: raise ValueError("max_steps is 0; give at least 1, or -1 to train for num_train_epochs")
+    if c.max_context <= c.max_turn_tokens:
+        raise ValueError(f"max_context is {c.max_context}; it must be more than max_turn_tokens, {c.max_turn_tokens}")
 
 # %% ../nbs/00_setup.ipynb #8ca5750d
 def _check_batch(c) -> None:
@@ -165,7 +169,7 @@ def _check_batch(c) -> None:
     else:
         world, steps = int(os.environ.get("WORLD_SIZE", 1)), c.steps_per_generation or c.gradient_accumulation_steps
         batch = c.per_device_train_batch_size*steps*world
-        made_of = f"per_device_train_batch_size {c.per_device_train_batch_size} x {steps} accumulated x {world} processes"
+        made_of = f"per_device_train_batch_size {c.per_device_train_batch_size} x {steps} batches x {world} processes"
     if batch % c.num_generations:
         raise ValueError(f"a batch of {batch} completions ({made_of}) cannot be split into groups of "
                          f"num_generations {c.num_generations}; make the batch a multiple of {c.num_generations}")
@@ -183,9 +187,9 @@ def _check_weights(path: Path) -> None:
     "Raise a ValueError when a safetensors file is cut or broken."
     try:
         with safe_open(path, framework="pt"): pass
-    except SafetensorError as e: raise ValueError(f"{path.name} in checkpoint {str(path.parent)!r} is broken: {e}") from e
+    except SafetensorError as e:
+        raise ValueError(f"{path.name} in checkpoint {str(path.parent)!r} is broken: {e}") from e
 
-# %% ../nbs/00_setup.ipynb #f1044a7f
 def _checkpoints(folder: Path) -> list:  # of Path, oldest first
     "The checkpoint-N folders in `folder`."
     found = [p for p in folder.glob("checkpoint-*") if p.is_dir() and p.name.removeprefix("checkpoint-").isdigit()]
@@ -219,7 +223,8 @@ def find_checkpoint(
     if where is None or where is False or str(where).lower() in ("", "none", "false"): return None
     if where is True or str(where).lower() in ("last", "true"):
         found = _checkpoints(Path(output_dir).expanduser())
-        if not found: raise ValueError(f"resume_from_checkpoint is {where!r}, and there is no checkpoint in {output_dir!r}")
+        if not found:
+            raise ValueError(f"resume_from_checkpoint is {where!r}, and there is no checkpoint in {output_dir!r}")
         where = found[-1]
     return str(check_checkpoint(where))
 
@@ -239,7 +244,8 @@ def _check_no_effect(c) -> None:
 def _check_texts(c) -> None:
     "Raise a ValueError for a switch, a name or a path that cannot be right."
     for name in ("curriculum", "use_cache_folder", "dashboard"):
-        if not isinstance(getattr(c, name), bool): raise ValueError(f"{name} is {getattr(c, name)!r}; it must be True or False")
+        value = getattr(c, name)
+        if not isinstance(value, bool): raise ValueError(f"{name} is {value!r}; it must be True or False")
     for name in ("model_name", "data_source", "output_dir"):
         value = getattr(c, name)
         if not isinstance(value, (str, Path)) or not str(value).strip():
@@ -253,11 +259,7 @@ def _check_texts(c) -> None:
 # %% ../nbs/00_setup.ipynb #2ab1df51
 def _check(c) -> None:
     "Raise a ValueError for the first option that cannot work."
-    for name, (low, high) in _LIMITS.items(): _check_number(name, getattr(c, name), low, high)
-    _check_number("max_steps", c.max_steps, -1)
-    if c.max_steps == 0: raise ValueError("max_steps is 0; give at least 1, or -1 to train for num_train_epochs")
-    if c.max_context <= c.max_turn_tokens:
-        raise ValueError(f"max_context is {c.max_context}; it must be greater than max_turn_tokens, {c.max_turn_tokens}")
+    _check_numbers(c)
     if not isinstance(c.reward_weights, (list, tuple)) or len(c.reward_weights) != 3:
         raise ValueError(f"reward_weights is {c.reward_weights!r}; "
                          "it must be three numbers: for correctness, progress and operational")
@@ -368,7 +370,7 @@ _groups = {group.__doc__: [f.name for f in fields(group)]
 _config_fields = {f.name: f for f in fields(SQLGRPOConfig) if f.init}
 _defaults = {name: f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
              for name, f in _config_fields.items()}
-_short_help = {name: _config_fields[name].metadata["help"] for names in _groups.values() for name in names} | TRL_OPTIONS
+_short_help = {n: _config_fields[n].metadata["help"] for names in _groups.values() for n in names} | TRL_OPTIONS
 
 def _as_table(c) -> str:
     "The one line, and the options of the short help that differ from their defaults, as markdown."
@@ -394,7 +396,6 @@ def _similar(name: str, names) -> str:
     near = difflib.get_close_matches(name, list(names), n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
-# %% ../nbs/00_setup.ipynb #14df7450
 def preset_config(
     name: str = "default",  # a key of PRESETS
     **overrides  # options that differ from the preset's
@@ -413,7 +414,6 @@ def _boolean(text: str) -> bool:
     if text.lower() not in known: raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
     return known[text.lower()]
 
-# %% ../nbs/00_setup.ipynb #41c849e4
 def _number(kind: type, optional: bool) -> Callable:
     "Makes an int or a float of a text; None of `none`, if that is allowed."
     def parse(text): return None if optional and text.lower() in ("none", "null") else kind(text)
@@ -448,25 +448,27 @@ def option_parser(
     everything: bool = False  # show every field of GRPOConfig in the help?
 ) -> argparse.ArgumentParser:
     "A parser that leaves options that are not given out of its result."
-    parser = _Parser(prog, f"{prog} [--preset NAME] [--option value ...]", description, formatter_class=_format,
-                     allow_abbrev=False, epilog="Every field of TRL's GRPOConfig is an option too; --help_all lists them.")
+    parser = _Parser(prog, f"{prog} [--preset NAME] [--option value ...]", description,
+                     "Every field of TRL's GRPOConfig is an option too; --help_all lists them.",
+                     formatter_class=_format, allow_abbrev=False)
     parser.add_argument("--help_all", action="help", help="show every option, and exit")
     parser.add_argument("--preset", choices=list(PRESETS), default="default", metavar="NAME",
                         help=f"defaults under a name: {', '.join(PRESETS)} (default)")
     others = [name for name in _config_fields if name not in _short_help and name != "parallelism_config"]
-    for title, names in (_groups | {"The training (fields of TRL)": TRL_OPTIONS, "All others (fields of TRL)": others}).items():
-        _add_group(parser.add_argument_group(title if names is not others or everything else None), names, everything)
+    for title, names in (_groups | {"The training (fields of TRL)": TRL_OPTIONS}).items():
+        _add_options(parser.add_argument_group(title), names)
+    _add_options(parser.add_argument_group("All others (fields of TRL)" if everything else None), others, everything)
     return parser
 
 # %% ../nbs/00_setup.ipynb #177c9fa4
 _hints = typing.get_type_hints(SQLGRPOConfig)
 
-def _add_group(group, names, everything: bool) -> None:
+def _add_options(group, names, show: bool = True) -> None:
     "Add the fields `names` as options of an argparse group."
     for name in names:
         text = _short_help.get(name) or _config_fields[name].metadata.get("help", "")
-        shown = argparse.SUPPRESS if name not in _short_help and not everything else f"{text} ({_default_text(name)})"
-        group.add_argument(f"--{name}", default=argparse.SUPPRESS, help=shown, **_how_to_read(_hints[name]))
+        text = f"{text} ({_default_text(name)})" if show else argparse.SUPPRESS
+        group.add_argument(f"--{name}", default=argparse.SUPPRESS, help=text, **_how_to_read(_hints[name]))
 
 def _default_text(name: str) -> str:
     "A default as one would type it."
@@ -514,7 +516,6 @@ class Check:
     ok: bool
     detail: str
 
-# %% ../nbs/00_setup.ipynb #58b94d3d
 @dataclass(frozen=True)
 class SmokeReport:
     "What the smoke test found."
@@ -548,9 +549,8 @@ def _sqlite_check() -> Check:
     "Has SQLite the limits and the copying in memory that the databases use?"
     missing = [name for name in ("setlimit", "set_authorizer", "set_progress_handler", "deserialize")
                if not hasattr(sqlite3.Connection, name)]
-    return Check("SQLite", not missing, f"{sqlite3.sqlite_version}" + (f" without {', '.join(missing)}" if missing else ""))
+    return Check("SQLite", not missing, sqlite3.sqlite_version + (f" without {', '.join(missing)}" if missing else ""))
 
-# %% ../nbs/00_setup.ipynb #09849133
 def _folder_check(name: str, folder: Path) -> Check:
     "Can a file be written in `folder`, or in the nearest folder above it that exists?"
     folder = folder.expanduser().absolute()

@@ -354,7 +354,6 @@ def _say(self:LiveVisualizationCallback, text):
     self._safely("writing a line", write, text.encode(code, "replace").decode(code))
     sys.stdout.flush()
 
-# %% ../nbs/04a_dashboard.ipynb #6079327c
 @patch
 def _tell(self:LiveVisualizationCallback, kind, line):
     "A line of text: on the board the latest of its kind, elsewhere one after the other."
@@ -380,7 +379,7 @@ def _played(self:LiveVisualizationCallback, tasks, model=None):
     try: eps = self.play(tasks)
     finally:
         if training: model.train()
-    if len(eps) != len(tasks): raise ValueError(f"play must return an episode per task: {len(eps)} for {len(tasks)} tasks")
+    if len(eps) != len(tasks): raise ValueError(f"play must return one episode a task, not {len(eps)} for {len(tasks)}")
     return eps
 
 # %% ../nbs/04a_dashboard.ipynb #a07800e1
@@ -479,7 +478,8 @@ def _timing(self:LiveVisualizationCallback, step, total):
     "The fields about time that go with each report."
     spent = time.perf_counter() - self._start
     pace = spent / max(1, step - self._first)
-    return dict(elapsed=self._elapsed0 + spent, seconds_per_step=pace, seconds_left=pace * (total - step), max_steps=total)
+    left = pace * (total - step)
+    return dict(elapsed=self._elapsed0 + spent, seconds_per_step=pace, seconds_left=left, max_steps=total)
 
 # %% ../nbs/04a_dashboard.ipynb #dce0738b
 @patch

@@ -68,13 +68,13 @@ def _repr_markdown_(self: Result) -> str:
     lines = [[_md(c) for c in row] for row in [self.columns, *self.rows[:10]]]
     lines.insert(1, ['---']*len(self.columns))
     text = '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
-    more = ' or more' if self.truncated else ''
-    return text if len(self.rows) <= 10 and not more else f'{text}\n\n{min(10, len(self.rows))} of {len(self.rows)}{more} rows'
+    n, more = len(self.rows), ' or more' if self.truncated else ''
+    return f'{text}\n\n{min(10, n)} of {n}{more} rows' if more or n > 10 else text
 
 # %% ../nbs/00a_database.ipynb #8b01139b
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 _FORBIDDEN = {'load_extension', 'readfile', 'writefile', 'edit', 'fts3_tokenizer', 'zipfile', 'lsdir', 'fsdir'}
-_CHANGES = {sqlite3.SQLITE_INSERT: 'INSERT', sqlite3.SQLITE_UPDATE: 'UPDATE', sqlite3.SQLITE_DELETE: 'DELETE'}
+_NAMES = {getattr(sqlite3, f'SQLITE_{name}'): name for name in ('INSERT', 'UPDATE', 'DELETE', 'PRAGMA', 'ATTACH')}
 
 class _Guard:
     "What the callbacks of one connection share: the deadline, and why something was refused."
@@ -82,10 +82,11 @@ class _Guard:
 
     def authorize(self, action, arg1, arg2, db, trigger) -> int:
         "SQLite asks this about everything that a statement needs, while it compiles the statement."
-        if action == sqlite3.SQLITE_FUNCTION and str(arg2).lower() in _FORBIDDEN: self.reason = f'the function {arg2} is not allowed'
+        if action == sqlite3.SQLITE_FUNCTION and str(arg2).lower() in _FORBIDDEN:
+            self.reason = f'the function {arg2} is not allowed'
         elif action in _ALLOWED: return sqlite3.SQLITE_OK
-        elif arg1 == 'sqlite_master': self.reason = 'virtual tables and pragma functions cannot be read'
-        else: self.reason = f'only SELECT is allowed, not {_CHANGES.get(action, "this")}'
+        elif str(arg1).startswith('sqlite_'): self.reason = 'virtual tables and pragma functions cannot be read'
+        else: self.reason = 'only SELECT is allowed' + (f', not {_NAMES[action]}' if action in _NAMES else '')
         return sqlite3.SQLITE_DENY
 
 # %% ../nbs/00a_database.ipynb #297ba69b
@@ -95,14 +96,20 @@ def overdue(self: _Guard) -> bool:
     return perf_counter() > self.deadline
 
 # %% ../nbs/00a_database.ipynb #54def107
+_SLOW = {'printf': -1, 'trim': 2, 'ltrim': 2, 'rtrim': 2} # functions, and their number of arguments
+if sqlite3.sqlite_version_info >= (3, 38): _SLOW['format'] = -1
+if sqlite3.sqlite_version_info >= (3, 41): _SLOW['unhex'] = 2
+
 @patch
-def printf(self: _Guard, *args):
-    "SQLite's `printf`, without the widths that let one call run for many seconds."
-    if args and re.search(r'%[^a-zA-Z%]*(\*|\d{4})', str(args[0])):
-        self.reason = 'printf widths are limited to 999'
+def call(self: _Guard, name: str, *args):
+    "SQLite's function `name`, unless these arguments could keep it busy for many seconds."
+    if name in ('printf', 'format'): slow = args and re.search(r'%[^a-zA-Z%]*(\*|\d{4})', str(args[0]))
+    else: slow = len(str(args[1])) > 100
+    if slow:
+        self.reason = f'the arguments of {name} are too long'
         raise ValueError(self.reason)
     if self.helper is None: self.helper = _connect(':memory:')
-    return self.helper.execute(f'SELECT printf({",".join("?"*len(args))})', args).fetchone()[0]
+    return self.helper.execute(f'SELECT {name}({",".join("?"*len(args))})', args).fetchone()[0]
 
 # %% ../nbs/00a_database.ipynb #b9734a8c
 class _Connection(sqlite3.Connection):
@@ -116,7 +123,8 @@ def _connect(target: str) -> _Connection:
 # %% ../nbs/00a_database.ipynb #e2bececd
 _LIMITS = {sqlite3.SQLITE_LIMIT_LENGTH: 200_000, # bytes of a text, blob or row
            sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000, # bytes of a statement
-           sqlite3.SQLITE_LIMIT_COLUMN: 500, sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200, sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
+           sqlite3.SQLITE_LIMIT_COLUMN: 500, # of a table or result
+           sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200, sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
            sqlite3.SQLITE_LIMIT_VDBE_OP: 100_000, # instructions of a compiled statement
            sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500, sqlite3.SQLITE_LIMIT_ATTACHED: 0}
 _decode = partial(str, encoding='utf-8', errors='replace')
@@ -126,14 +134,14 @@ def _guarded(con: _Connection) -> tuple:
     guard = _Guard()
     con.text_factory = _decode
     for limit, value in _LIMITS.items(): con.setlimit(limit, value)
-    for name in ('printf', 'format'): con.create_function(name, -1, guard.printf, deterministic=True)
+    for name, n in _SLOW.items(): con.create_function(name, n, partial(guard.call, name), deterministic=True)
     con.set_progress_handler(guard.overdue, 100)
     con.set_authorizer(guard.authorize)
     return con, guard
 
 # %% ../nbs/00a_database.ipynb #7dba3ea6
-_STATEMENTS = set('ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END EXPLAIN INSERT PRAGMA REINDEX RELEASE REPLACE '
-                  'ROLLBACK SAVEPOINT UPDATE VACUUM'.split())
+_STATEMENTS = set('ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END EXPLAIN INSERT PRAGMA REINDEX '
+                  'RELEASE REPLACE ROLLBACK SAVEPOINT UPDATE VACUUM'.split())
 _BLANK = r'\s+|--[^\n]*|/\*.*?(?:\*/|\Z)' # blanks and comments
 
 def _refuse(sql: str) -> str|None:
@@ -167,7 +175,8 @@ class Database:
 
     def _setup(self, name, path, image, timeout, max_rows, max_bytes):
         if min(timeout, max_rows, max_bytes) <= 0:
-            raise ValueError(f'timeout, max_rows and max_bytes must be positive, not {timeout}, {max_rows} and {max_bytes}')
+            raise ValueError('timeout, max_rows and max_bytes must be positive, not '
+                             f'{timeout}, {max_rows} and {max_bytes}')
         self.name, self.path, self._image = name, path, image
         self.timeout, self.max_rows, self.max_bytes = timeout, max_rows, max_bytes
         self._local, self._lock, self._plain = threading.local(), threading.RLock(), None
@@ -237,6 +246,7 @@ _SENTENCES = [
     ('null character', 'the query contains a NUL character'),
     ('surrogates not allowed', 'the query contains characters that are not valid Unicode'),
     ('query string is too large', 'the query is too long, at most 100000 bytes'),
+    ('user-defined function', 'a function in the query failed'),
     ('parser stack', 'the query is nested too deeply'),
     ('bindings supplied|supply a value', 'placeholders such as ? and :name are not supported, write the value'),
     ('string or blob too big', 'a text or blob in the query is too big, at most 200000 bytes'),
@@ -292,7 +302,8 @@ def columns(self: Database,
     "The columns of a table; raises `ValueError` if there is no such table."
     table = self._table(table)
     if table not in self._columns:
-        keys = self._inspect('SELECT "from", "table", "to", seq FROM pragma_foreign_key_list(?) ORDER BY id DESC', (table,))
+        sql = 'SELECT "from", "table", "to", seq FROM pragma_foreign_key_list(?) ORDER BY id DESC'
+        keys = self._inspect(sql, (table,))
         fks = {col.lower(): self._target(*rest) for col, *rest in keys}
         info = self._inspect('SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden != 1', (table,))
         self._columns[table] = [Column(name, kind, bool(pk), fks.get(name.lower())) for name, kind, pk in info]
@@ -352,12 +363,14 @@ def from_sql(cls: Database,
              max_rows: int = 1000, # as in `Database`
              max_bytes: int = 2_000_000, # as in `Database`
             ) -> Database:
-    "A database in memory, built by a SQL script."
+    "A database in memory, built by a SQL script; raises `ValueError` if the script fails or makes no table."
     con = _connect(':memory:')
     try: con.executescript(script)
     except sqlite3.Error as e: raise ValueError(f'the script of database {name} failed: {e}') from e
-    db = _restore(name, None, con.serialize(), timeout, max_rows, max_bytes)
+    db = _restore(name, None, None, timeout, max_rows, max_bytes)
     db._plain = con
+    if not db.tables: raise ValueError(f'the script of database {name} creates no table')
+    db._image = con.serialize()
     return db
 
 def _restore(*args) -> Database:

@@ -83,7 +83,7 @@ def rollout(
 
 # %% ../nbs/03_rollout.ipynb #4255b9f7
 class OraclePolicy(Policy):
-    "DESCRIBE the first table that the gold SQL names, QUERY the gold SQL, ANSWER. The ceiling, and a test of the judge."
+    "DESCRIBE a table of the gold SQL, QUERY the gold SQL, ANSWER: the ceiling, and a test of the judge."
     name = "oracle"
 
     def act(self, episodes: list[Episode]) -> list[str | None]:
@@ -117,7 +117,8 @@ def _quote(name: str) -> str:
 # %% ../nbs/03_rollout.ipynb #051e2b2d
 QUERY_FORMS = (
     "SELECT COUNT(*) FROM {t}", "SELECT {c} FROM {t} LIMIT {n}", "SELECT DISTINCT {c} FROM {t}",
-    "SELECT {f}({c}) FROM {t}", "SELECT {c}, COUNT(*) FROM {t} GROUP BY {c}", "SELECT {c} FROM {t} ORDER BY {d} {o} LIMIT {n}",
+    "SELECT {f}({c}) FROM {t}", "SELECT {c}, COUNT(*) FROM {t} GROUP BY {c}",
+    "SELECT {c} FROM {t} ORDER BY {d} {o} LIMIT {n}",
 )
 
 def random_query(
@@ -187,16 +188,16 @@ def history_messages(
 
 # %% ../nbs/03_rollout.ipynb #eb41376e
 INSTRUCTIONS = """\
-You answer a question by exploring a SQLite database. You see only its table names at first. Reply with exactly one action, \
-on one line, with no explanation. The database replies, then you send the next action.
+You answer a question by exploring a SQLite database. You see only its table names at first. Reply with exactly one \
+action, on one line, with no explanation. The database replies, then you send the next action.
 
 DESCRIBE table: lists the columns of one table
 SAMPLE table: shows a few rows of one table
 QUERY sql: runs one SELECT statement
 ANSWER: submits the result of your last QUERY and ends
 
-Describe a table before you query it, and use only columns that you have seen. If a QUERY fails, correct it and try again. \
-Select only what the question asks for. Once a QUERY shows the answer, send ANSWER.
+Describe a table before you query it, and use only columns that you have seen. If a QUERY fails, correct it and try \
+again. Select only what the question asks for. Once a QUERY shows the answer, send ANSWER.
 
 Example:
 Question: How many blue zorbles are there?

@@ -943,9 +943,9 @@ def read_questions(
 def _read_entry(entry, where, i, db_id):
     "Validate one entry of a question file and fill in what is optional."
     if not isinstance(entry, dict): raise ValueError(f"{where}: an object is wanted, not {type(entry).__name__}")
-    e = dict(entry)
+    e = {k: v for k, v in entry.items() if v is not None}
     if "query" not in e and "SQL" in e: e["query"] = e.pop("SQL")
-    if e.get("db_id") is None and db_id: e["db_id"] = db_id
+    if db_id: e.setdefault("db_id", db_id)
     for f in ("db_id", "question", "query"):
         if f not in e: raise ValueError(f"{where}: field {f!r} is missing")
         if not isinstance(e[f], str):
