@@ -114,7 +114,13 @@ def call(self: _Guard, name: str, *args):
 # %% ../nbs/00a_database.ipynb #b9734a8c
 class _Connection(sqlite3.Connection):
     "A connection that closes itself when nothing refers to it any more."
-    def __del__(self): self.close()
+    opened = False
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.opened = True
+
+    def __del__(self):
+        if self.opened: self.close()
 
 def _connect(target: str) -> _Connection:
     "Open `target`: the URI of a file, or `:memory:`."

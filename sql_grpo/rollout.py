@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['QUERY_FORMS', 'INSTRUCTIONS', 'Policy', 'ScriptedPolicy', 'rollout', 'OraclePolicy', 'random_query', 'RandomPolicy',
-           'task_messages', 'history_messages']
+           'task_messages', 'history_messages', 'wilson']
 
 # %% ../nbs/03_rollout.ipynb #fedfffe3
-import random
+import math, random
 from collections import Counter
 from collections.abc import Callable, Iterable
 from .database import *
@@ -210,3 +210,17 @@ You: QUERY SELECT COUNT(*) FROM zorbles WHERE hue = 'blue'
 Database: COUNT(*)
 7
 You: ANSWER"""
+
+# %% ../nbs/03_rollout.ipynb #b10a7a46
+def wilson(
+    k: int, # how many succeeded, 0 to `n`
+    n: int, # of how many; with none, nothing is known: (0, 1)
+    z: float = 1.96, # 1.96 for 95 %
+) -> tuple[float, float]: # low and high end, in [0, 1]
+    "Wilson's score interval of a rate (E. B. Wilson, JASA 22, 1927; without continuity correction)."
+    if not 0 <= k <= n: raise ValueError(f"k must be in 0..n, got k={k}, n={n}")
+    if n == 0: return 0.0, 1.0
+    p, zz = k / n, z * z
+    mid, half = p + zz / (2 * n), z * math.sqrt(p * (1 - p) / n + zz / (4 * n * n))
+    low, high = (mid - half) / (1 + zz / n), (mid + half) / (1 + zz / n)
+    return 0.0 if k == 0 else low, 1.0 if k == n else high

@@ -261,6 +261,8 @@ def save_model(model, tokenizer, config: SQLGRPOConfig) -> Path:
     "Save model and tokenizer as `from_pretrained` loads them; adapters are merged."
     folder = Path(config.output_dir)/"model"
     whole = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
+    whole.config.sql_grpo = dict(instructions=instructions_for(config), max_turn_tokens=config.max_turn_tokens,
+                                 max_context=config.max_context, **env_options(config)) # `sql_grpo_eval` plays by the same rules
     whole.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

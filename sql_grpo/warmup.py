@@ -321,6 +321,7 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
         info = json.loads((folder/"warmup.json").read_text()) | dict(cached=True)
         return Qwen3ForCausalLM.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder), info
     start, part = time.perf_counter(), folder.with_name(folder.name + "-part") if config.use_cache_folder else None
+    if config.use_cache_folder: _make_writable(folder.parent)
     words = common_words()
     model, tokenizer = new_base_model(config.seed, words)
     log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size, config.warmup_learning_rate, config.careful_share,
@@ -331,9 +332,16 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
     return model, tokenizer, info | dict(cached=False)
 
 # %% ../nbs/03c_warmup.ipynb #1d6702c9
+def _make_writable(folder: Path) -> None:
+    "Make a folder. Raises ValueError, before any work, if nothing could be kept in it."
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder): pass
+    except OSError as e:
+        raise ValueError(f"the cache folder {str(folder)!r} cannot be written to ({e.strerror}): set SQL_GRPO_CACHE to another one") from e
+
 def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
     "Save a finished base model; it appears in the cache as a whole or not at all."
-    folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as tmp:
         made = Path(tmp)/"model"
         model.save_pretrained(made)
