@@ -101,10 +101,10 @@ class ModelOptions:
     "The model"
     model_name: str = _option("embedded", "embedded (made from scratch here), a name on the Hub, or a folder")
     lora_rank: int = _option(0, "rank of LoRA adapters; 0 trains every weight")
-    warmup_steps_sft: int = _option(1200, "embedded model: supervised steps before GRPO")
-    warmup_batch_size: int = _option(32, "embedded model: demonstrations in a supervised step")
+    warmup_steps_sft: int = _option(2000, "embedded model: supervised steps before GRPO")
+    warmup_batch_size: int = _option(8, "embedded model: demonstrations in a supervised step")
     warmup_learning_rate: float = _option(1.5e-3, "embedded model: highest learning rate of the supervised steps")
-    careful_share: float = _option(0.3, "embedded model: share of demonstrations by the careful analyst, 0 to 1")
+    careful_share: float = _option(0.3, "embedded model: share of careful demonstrations in the last fifth of the warm-up, 0 to 1")
     use_cache_folder: bool = _option(True, "embedded model: reuse one that was warmed up with the same options before")
 
 # %% ../nbs/00_setup.ipynb #df35bd83
@@ -113,8 +113,8 @@ class WatchOptions:
     "What is shown"
     dashboard: bool = _option(True, "show the dashboard: plots in a notebook, lines in a terminal")
     plot_every: int = _option(10, "steps between two drawings of the plots; 0: never")
-    trace_every: int = _option(50, "steps between two transcripts; 0: never")
-    success_every: int = _option(100, "steps between two measurements of greedy success; 0: never")
+    trace_every: int = _option(20, "steps between two transcripts; 0: never")
+    success_every: int = _option(20, "steps between two measurements of greedy success; 0: never")
     dashboard_questions: int = _option(48, "questions that the greedy success is measured on")
 
 # %% ../nbs/00_setup.ipynb #38158c21
@@ -366,7 +366,7 @@ def _as_table(c) -> str:
 # %% ../nbs/00_setup.ipynb #0aa87037
 PRESETS = {
     "default": {},
-    "quick": dict(warmup_steps_sft=60, max_steps=6, per_device_train_batch_size=32, eval_questions=40, save_steps=3,
+    "quick": dict(warmup_steps_sft=240, max_steps=6, per_device_train_batch_size=32, eval_questions=40, save_steps=3,
                   plot_every=2, trace_every=3, success_every=3, dashboard_questions=16, output_dir="outputs/quick"),
     "t4": dict(model_name="Qwen/Qwen3-0.6B", lora_rank=16, warmup_steps_sft=0, max_steps=200, learning_rate=2e-5,
                per_device_train_batch_size=2, gradient_accumulation_steps=16, activation_checkpointing=True,

@@ -285,7 +285,8 @@ def train_control(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, w
     steps = max(1, round(info["steps"]*wall["grpo"]/info["seconds"]))
     say(f"control: {steps} more warm-up steps")
     clock = time.perf_counter()
-    warm_up(twin, tokenizer, common_words(), steps, config.warmup_batch_size, config.warmup_learning_rate*0.2, config.careful_share, config.seed + 1)
+    warm_up(twin, tokenizer, common_words(), steps, config.warmup_batch_size, config.warmup_learning_rate*0.13,
+            config.careful_share, habits=1.0, seed=config.seed + 1)
     wall["control"] = time.perf_counter() - clock
     return measure(greedy_policy(twin.eval(), tokenizer, config, "control"), tasks, config)
 

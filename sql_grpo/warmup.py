@@ -216,14 +216,17 @@ def demonstration_stream(
     batch_size: int,
     steps: int, # batches in all
     seed: int,
-    careful: float = 0.3, # share of careful demonstrations
-    all_tokens: float = 0.7, # share of the steps in which observations count in the loss too
+    careful: float = 0.3, # share of careful demonstrations in the last part; before it all are careful
+    habits: float = 0.2, # share of the steps that are the last part
+    all_tokens: float = 0.6, # share of the steps in which every other demonstration's observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `POOL`
 ): # yields dicts of input_ids and labels
     "Training rows, `batch_size` after `batch_size` of like length."
     for start in range(first, steps, POOL):
         rng = random.Random(f"{seed}/{start}")
-        rows = [encode_demonstration(codec, demonstration(rng, words, careful), start < all_tokens*steps) for _ in range(POOL*batch_size)]
+        style = dict(careful=careful) if start >= (1 - habits)*steps else dict(careful=1.0, distracted=0.0)
+        rows = [encode_demonstration(codec, demonstration(rng, words, **style), start < all_tokens*steps and rng.random() < 0.5)
+                for _ in range(POOL*batch_size)]
         rows.sort(key=lambda r: len(r["input_ids"]))
         batches = [rows[i:i + batch_size] for i in range(0, len(rows), batch_size)]
         rng.shuffle(batches)
@@ -266,7 +269,7 @@ class WarmupProgress(TrainerCallback):
     def on_train_end(self, args, state, control, **kwargs): self.bar.close()
 
 # %% ../nbs/03c_warmup.ipynb #2000e427
-def falling_rate(optimizer, steps: int, end: float = 0.2, rise: int = 50): # a scheduler
+def falling_rate(optimizer, steps: int, end: float = 0.13, rise: int = 100): # a scheduler
     "Learning rate: up in `rise` steps, then down in a straight line to the share `end`."
     rise = min(rise, max(steps//10, 1))
     return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1, (s + 1)/rise)*(1 - (1 - end)*min(s/steps, 1)))
@@ -279,7 +282,7 @@ def weight_groups(model, decay: float = 0.05) -> list[dict]: # parameter groups
 # %% ../nbs/03c_warmup.ipynb #98875d96
 def warm_up(
     model, tokenizer, words: list[str],
-    steps: int = 1200, batch_size: int = 32, learning_rate: float = 1.5e-3, careful: float = 0.3,
+    steps: int = 2400, batch_size: int = 8, learning_rate: float = 1.5e-3, careful: float = 0.3, habits: float = 0.2,
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up; None: none are kept
 ) -> list[dict]: # log: step and loss
@@ -287,7 +290,7 @@ def warm_up(
     from datasets import IterableDataset
     found = sorted(Path(folder).glob("checkpoint-*"), key=lambda p: int(p.name.split("-")[1])) if folder else []
     first = int(found[-1].name.split("-")[1]) if found else 0
-    stream = dict(codec=ChatCodec(tokenizer), words=words, batch_size=batch_size, steps=steps, seed=seed, careful=careful, first=first)
+    stream = dict(codec=ChatCodec(tokenizer), words=words, batch_size=batch_size, steps=steps, seed=seed, careful=careful, habits=habits, first=first)
     args = SFTConfig(output_dir=str(folder or tempfile.gettempdir()), max_steps=steps, per_device_train_batch_size=batch_size, max_length=None,
         logging_steps=min(10, steps), report_to="none", disable_tqdm=True, bf16=False, use_cpu=not torch.cuda.is_available(), seed=seed, max_grad_norm=1.0,
         save_strategy="steps" if folder else "no", save_steps=25*POOL, save_total_limit=1, ignore_data_skip=True, gradient_checkpointing=False,
@@ -301,7 +304,7 @@ def warm_up(
     return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in trainer.state.log_history if "loss" in r]
 
 # %% ../nbs/03c_warmup.ipynb #3dde4059
-RECIPE = 1 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
+RECIPE = 2 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
@@ -324,8 +327,8 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
     if config.use_cache_folder: _make_writable(folder.parent)
     words = common_words()
     model, tokenizer = new_base_model(config.seed, words)
-    log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size, config.warmup_learning_rate, config.careful_share,
-                  config.seed, part) if config.warmup_steps_sft else []
+    log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size, config.warmup_learning_rate,
+                  config.careful_share, seed=config.seed, folder=part) if config.warmup_steps_sft else []
     model.eval()
     info = dict(seconds=round(time.perf_counter() - start, 1), log=log, **_base_key(config))
     if config.use_cache_folder: _keep(model, tokenizer, info, folder, part)
