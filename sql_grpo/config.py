@@ -296,7 +296,7 @@ def _ours(name, value):
 class SQLGRPOConfig(WatchOptions, ModelOptions, DataOptions, EpisodeOptions, GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig with this project's defaults, and this project's own options."
     output_dir: Optional[str] = _ours("output_dir", "outputs/default")
-    max_steps: int = _ours("max_steps", 80)
+    max_steps: int = _ours("max_steps", 60)
     learning_rate: float = _ours("learning_rate", 2e-4)
     lr_scheduler_type: str = _ours("lr_scheduler_type", "constant_with_warmup")
     warmup_steps: float = _ours("warmup_steps", 0.05)
@@ -310,7 +310,7 @@ class SQLGRPOConfig(WatchOptions, ModelOptions, DataOptions, EpisodeOptions, GRP
     reward_weights: list[float] = _ours("reward_weights", [1.0, 0.3, 0.2])
     logging_steps: float = _ours("logging_steps", 1)
     save_strategy: str = _ours("save_strategy", "steps")
-    save_steps: float = _ours("save_steps", 40)
+    save_steps: float = _ours("save_steps", 20)
     save_total_limit: Optional[int] = _ours("save_total_limit", 2)
     report_to: None | str | list[str] = _ours("report_to", "none")
     disable_tqdm: Optional[bool] = _ours("disable_tqdm", True)
@@ -360,6 +360,7 @@ def _as_table(c) -> str:
     "The one line, and the options of the short help that differ from their defaults, as markdown."
     fitted = ("bf16", "fp16", "use_cpu", "activation_checkpointing")  # these follow the machine
     changed = [n for n in _short_help if n not in fitted and getattr(c, n) != _defaults[n]]
+    if not changed: return f"`{c!r}`"
     rows = [f"| `{n}` | {getattr(c, n)} | {_defaults[n]} | {_short_help[n]} |" for n in changed]
     return "\n".join([f"`{c!r}`", "", "| option | value | default | |", "| --- | --- | --- | --- |"] + rows)
 

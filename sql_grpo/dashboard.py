@@ -12,7 +12,6 @@ import html, io, json, math, os, random, sys, time, warnings
 from pathlib import Path
 from fastcore.basics import patch
 from matplotlib.figure import Figure
-from PIL import Image
 from tqdm import tqdm
 from transformers import TrainerCallback
 from .config import in_notebook
@@ -156,9 +155,8 @@ class TrainingFigure(Figure):
 
 def _png(fig):
     "The figure as the bytes of a PNG file."
-    raw, out = io.BytesIO(), io.BytesIO()
-    fig.savefig(raw, format="png")
-    Image.open(raw).convert("RGB").quantize(64).save(out, format="png", optimize=True)
+    out = io.BytesIO()
+    fig.savefig(out, format="png")
     return out.getvalue()
 
 # %% ../nbs/04a_dashboard.ipynb #9a806202

@@ -6,7 +6,7 @@
 __all__ = ['STATS', 'GROUPS', 'LEVELS', 'WALL_PHASES', 'EPISODE_OPTIONS', 'Record', 'make_record', 'aggregate', 'Evaluation',
            'evaluate', 'paired_interval', 'mcnemar', 'Comparison', 'compare', 'plot_success', 'MarkdownText',
            'side_by_side', 'choose_examples', 'peak_rss_mb', 'make_report', 'write_report', 'load_report',
-           'terminal_progress', 'main']
+           'terminal_progress', 'main', 'read_reports', 'report_table']
 
 # %% ../nbs/05_evaluation.ipynb #ecb4dbe3
 import argparse, json, math, os, random, re, sys, tempfile, time
@@ -554,3 +554,23 @@ def main(
     try: _save(args, ev, dict(eval=done - loaded, total=done - start))
     except OSError as e: return _complain(e)
     return 0
+
+# %% ../nbs/05_evaluation.ipynb #dbf0954e
+def read_reports(
+    folder: str | Path, # holds report files, whatever their names
+) -> list[dict]: # in the order of their seeds
+    "All the reports in a folder."
+    found = [load_report(p) for p in sorted(Path(folder).glob("*.json"))]
+    if not found: raise FileNotFoundError(f"there is no report in {folder}")
+    return sorted(found, key=lambda r: (r["seed"] is None, r["seed"]))
+
+# %% ../nbs/05_evaluation.ipynb #6615c6e7
+def report_table(
+    reports: list[dict],
+    policies: tuple = ("random", "base", "control", "trained"), # those that a report lacks are left out
+) -> MarkdownText: # a row for each seed and policy
+    "Success with intervals, by seed and policy."
+    def cell(s): return f"{_percent(s['success'])} ({100*s['ci_low']:.0f} to {100*s['ci_high']:.0f})"
+    rows = [[r["seed"], p, *(cell(r[p][g]) for g in GROUPS)] for r in reports for p in policies if p in r]
+    n = {g: reports[0]["trained"][g]["n"] for g in GROUPS}
+    return MarkdownText(_markdown_table(["seed", "policy", *(f"{label} (N={n[g]})" for g, label in GROUPS.items())], rows))

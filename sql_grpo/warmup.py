@@ -14,9 +14,9 @@ from collections import Counter
 from pathlib import Path
 
 import torch
+from datasets import IterableDataset
 from fastcore.basics import patch
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-from torch.utils.data import IterableDataset
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerCallback
 from trl import SFTConfig, SFTTrainer
 
@@ -212,7 +212,7 @@ POOL = 8 # batches that are sorted by length together
 
 def demonstration_stream(
     codec: ChatCodec,
-    words: list[str],
+    words: list[str] | tuple,
     batch_size: int,
     steps: int, # batches in all
     seed: int,
@@ -287,13 +287,13 @@ def warm_up(
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up; None: none are kept
 ) -> list[dict]: # log: step and loss
     "Supervised training on fresh demonstrations; changes `model` in place."
-    from datasets import IterableDataset
     found = sorted(Path(folder).glob("checkpoint-*"), key=lambda p: int(p.name.split("-")[1])) if folder else []
     first = int(found[-1].name.split("-")[1]) if found else 0
-    stream = dict(codec=ChatCodec(tokenizer), words=words, batch_size=batch_size, steps=steps, seed=seed, careful=careful, habits=habits, first=first)
+    stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed, careful=careful, habits=habits, first=first)
+    # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
     args = SFTConfig(output_dir=str(folder or tempfile.gettempdir()), max_steps=steps, per_device_train_batch_size=batch_size, max_length=None,
         logging_steps=min(10, steps), report_to="none", disable_tqdm=True, bf16=False, use_cpu=not torch.cuda.is_available(), seed=seed, max_grad_norm=1.0,
-        save_strategy="steps" if folder else "no", save_steps=25*POOL, save_total_limit=1, ignore_data_skip=True, gradient_checkpointing=False,
+        save_strategy="steps" if folder else "no", save_steps=25*POOL, save_total_limit=1, ignore_data_skip=True, activation_checkpointing=False,
         accelerator_config=dict(dispatch_batches=False), dataset_kwargs=dict(skip_prepare_dataset=True), remove_unused_columns=False)
     optimizer = torch.optim.AdamW(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
     trainer = SFTTrainer(model, args, train_dataset=IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream),
@@ -304,7 +304,7 @@ def warm_up(
     return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in trainer.state.log_history if "loss" in r]
 
 # %% ../nbs/03c_warmup.ipynb #3dde4059
-RECIPE = 2 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
+RECIPE = 3 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
