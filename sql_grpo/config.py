@@ -101,10 +101,10 @@ class ModelOptions:
     "The model"
     model_name: str = _option("embedded", "embedded (made from scratch here), a name on the Hub, or a folder")
     lora_rank: int = _option(0, "rank of LoRA adapters; 0 trains every weight")
-    warmup_steps_sft: int = _option(2000, "embedded model: supervised steps before GRPO")
+    warmup_steps_sft: int = _option(2200, "embedded model: supervised steps before GRPO")
     warmup_batch_size: int = _option(8, "embedded model: demonstrations in a supervised step")
     warmup_learning_rate: float = _option(1.5e-3, "embedded model: highest learning rate of the supervised steps")
-    careful_share: float = _option(0.3, "embedded model: share of careful demonstrations in the last fifth of the warm-up, 0 to 1")
+    careful_share: float = _option(0.3, "embedded model: share of careful demonstrations in the last tenth of the warm-up, 0 to 1")
     use_cache_folder: bool = _option(True, "embedded model: reuse one that was warmed up with the same options before")
 
 # %% ../nbs/00_setup.ipynb #df35bd83
@@ -306,6 +306,7 @@ class SQLGRPOConfig(WatchOptions, ModelOptions, DataOptions, EpisodeOptions, GRP
     max_completion_length: int = _ours("max_completion_length", 512)
     temperature: float = _ours("temperature", 1.0)
     beta: float = _ours("beta", 0.0)
+    scale_rewards: str = _ours("scale_rewards", "batch")
     loss_type: str = _ours("loss_type", "dapo")
     reward_weights: list[float] = _ours("reward_weights", [1.0, 0.3, 0.2])
     logging_steps: float = _ours("logging_steps", 1)

@@ -366,16 +366,20 @@ def explain_rewards(episode: Episode) -> dict:
 # %% ../nbs/02_rewards.ipynb #f2cfa191
 STD_EPS = 1e-4 # as in TRL
 
+def _std(xs: list) -> float: # unbiased, as in TRL; 0 for one number
+    mean = math.fsum(xs)/len(xs)
+    return math.sqrt(math.fsum((x - mean)**2 for x in xs)/(len(xs) - 1)) if len(xs) > 1 else 0.0
+
 def group_advantages(rewards: list, # rewards in order, the completions of a prompt side by side, (P*G,)
                      num_generations: int, # G, size of a group
+                     scale: str = "group", # what the spread is taken over: "group" or "batch"
                     ) -> list: # advantages (P*G,)
-    "GRPO's advantages as in TRL 1.16, `GRPOTrainer._generate_and_score_completions`, with `scale_rewards='group'`."
+    "GRPO's advantages as in TRL 1.16, `GRPOTrainer._generate_and_score_completions`, with `scale_rewards=scale`."
     if num_generations < 1 or len(rewards) % num_generations:
         raise ValueError(f"{len(rewards)} rewards cannot be split into groups of {num_generations}")
     out = []
     for i in range(0, len(rewards), num_generations):
         group = rewards[i:i+num_generations]
-        mean = math.fsum(group)/len(group)
-        std = math.sqrt(math.fsum((r - mean)**2 for r in group)/(len(group) - 1)) if len(group) > 1 else 0.0
+        mean, std = math.fsum(group)/len(group), _std(group if scale == "group" else rewards)
         out += [(r - mean)/(std + STD_EPS) for r in group]
     return out

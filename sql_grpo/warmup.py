@@ -217,17 +217,18 @@ def demonstration_stream(
     steps: int, # batches in all
     seed: int,
     careful: float = 0.3, # share of careful demonstrations in the last part; before it all are careful
-    habits: float = 0.2, # share of the steps that are the last part
+    habits: float = 0.1, # share of the steps that are the last part
     all_tokens: float = 0.6, # share of the steps in which every other demonstration's observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `POOL`
 ): # yields dicts of input_ids and labels
     "Training rows, `batch_size` after `batch_size` of like length."
     for start in range(first, steps, POOL):
         rng = random.Random(f"{seed}/{start}")
-        style = dict(careful=careful) if start >= (1 - habits)*steps else dict(careful=1.0, distracted=0.0)
+        last_part = start >= (1 - habits)*steps
+        style = dict(careful=careful) if last_part else dict(careful=1.0, distracted=0.0)
         rows = [encode_demonstration(codec, demonstration(rng, words, **style), start < all_tokens*steps and rng.random() < 0.5)
                 for _ in range(POOL*batch_size)]
-        rows.sort(key=lambda r: len(r["input_ids"]))
+        if not last_part: rows.sort(key=lambda r: len(r["input_ids"]))
         batches = [rows[i:i + batch_size] for i in range(0, len(rows), batch_size)]
         rng.shuffle(batches)
         for batch in batches[:steps - start]: yield from batch
@@ -282,7 +283,7 @@ def weight_groups(model, decay: float = 0.05) -> list[dict]: # parameter groups
 # %% ../nbs/03c_warmup.ipynb #98875d96
 def warm_up(
     model, tokenizer, words: list[str],
-    steps: int = 2400, batch_size: int = 8, learning_rate: float = 1.5e-3, careful: float = 0.3, habits: float = 0.2,
+    steps: int = 2200, batch_size: int = 8, learning_rate: float = 1.5e-3, careful: float = 0.3, habits: float = 0.1,
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up; None: none are kept
 ) -> list[dict]: # log: step and loss
@@ -304,7 +305,7 @@ def warm_up(
     return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in trainer.state.log_history if "loss" in r]
 
 # %% ../nbs/03c_warmup.ipynb #3dde4059
-RECIPE = 3 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
+RECIPE = 5 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
