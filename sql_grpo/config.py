@@ -80,7 +80,7 @@ class EpisodeOptions:
     "The episode"
     max_turns: int = _option(10, "actions that a policy may send before its episode is cut off")
     max_turn_tokens: int = _option(64, "tokens that the model may write in one turn")
-    max_context: int = _option(1024, "tokens that an episode may hold; older turns are dropped when it outgrows them")
+    max_context: int = _option(512, "tokens that an episode may hold; older turns are dropped when it outgrows them")
     max_obs_rows: int = _option(10, "rows of a result that an observation shows")
     max_obs_chars: int = _option(800, "characters of a result that an observation shows")
     instructions: Optional[str] = _option(None, "system message; by default the standard one, or none if the model "
