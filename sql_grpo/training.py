@@ -214,7 +214,8 @@ def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
     from sql_grpo.evaluation import evaluate, terminal_progress
     was_training = getattr(getattr(policy, "model", None), "training", False)
     if was_training: policy.model.eval()
-    ev = evaluate(policy, tasks, batch_size=config.per_device_train_batch_size, progress=terminal_progress(f"evaluating {policy.name}"), **env_options(config))
+    ev = evaluate(policy, tasks, batch_size=64, progress=terminal_progress(f"evaluating {policy.name}"),
+                  **env_options(config))
     if was_training: policy.model.train()
     return ev
 
