@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LOG_NAME', 'CURVE_NAME', 'NOISY', 'SUCCESS_NAMES', 'DRAWING_ERRORS', 'reward_parts', 'success_counts', 'trace_text',
            'append_record', 'read_log', 'rewind_log', 'mean_record', 'summary_line', 'smooth', 'series',
-           'TrainingFigure', 'plot_training', 'LiveVisualizationCallback']
+           'plot_training', 'LiveVisualizationCallback']
 
 # %% ../nbs/04a_dashboard.ipynb #58faec30
 import html, io, json, math, os, random, sys, time, warnings
@@ -149,7 +149,7 @@ def series(
     return [s for s, _ in got], [v for _, v in got]
 
 # %% ../nbs/04a_dashboard.ipynb #e2cf19ac
-class TrainingFigure(Figure):
+class _TrainingFigure(Figure):
     "A matplotlib figure that a notebook shows without `pyplot`."
     def _repr_png_(self): return _png(self)
 
@@ -223,10 +223,10 @@ def _legend(ax, right=None):
 def plot_training(
     log: list[dict]|str|Path, # records, or the path of a log or of its folder
     path: str|Path|None = None # also save the picture here, as a PNG
-) -> TrainingFigure:
+) -> _TrainingFigure:
     "The summary of a run: rewards, success, length, and signs of trouble."
     records = read_log(log) if isinstance(log, (str, Path)) else log
-    fig = TrainingFigure(figsize=(9, 5.4), dpi=80, layout="constrained")
+    fig = _TrainingFigure(figsize=(9, 5.4), dpi=80, layout="constrained")
     for ax, draw in zip(fig.subplots(2, 2).flat, (_draw_rewards, _draw_success, _draw_lengths, _draw_health)):
         right = draw(ax, records)
         _legend(ax, right)
