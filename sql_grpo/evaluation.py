@@ -428,7 +428,7 @@ def load_report(
     return json.loads(path.read_text(encoding="utf-8"))
 
 # %% ../nbs/05_evaluation.ipynb #2520e4f8
-EPISODE_OPTIONS = dict(max_turns=10, max_turn_tokens=64, max_context=1024, max_obs_rows=10, max_obs_chars=800)
+EPISODE_OPTIONS = dict(max_turns=10, max_turn_tokens=64, max_context=512, max_obs_rows=10, max_obs_chars=800)
 
 def _parser() -> argparse.ArgumentParser:
     "The options of `sql_grpo_eval`."
@@ -500,7 +500,7 @@ def _load_policy(args: argparse.Namespace) -> Policy:
     from sql_grpo.generation import LMPolicy
     from sql_grpo.training import load_model_and_tokenizer
     logging.disable_progress_bar()
-    config = SQLGRPOConfig(model_name=args.model, bf16=False if _is_embedded(args.model) else None)
+    config = SQLGRPOConfig(model_name=args.model, output_dir=tempfile.gettempdir(), bf16=False if _is_embedded(args.model) else None)
     model, tokenizer = load_model_and_tokenizer(config)
     return LMPolicy(model.eval(), tokenizer, temperature=0.0, max_new_tokens=args.max_turn_tokens,
                     max_context=args.max_context, instructions=args.instructions)

@@ -8,8 +8,6 @@ __all__ = ['CHATML', 'OUT_OF_MEMORY', 'byte_tokenizer', 'tiny_model', 'ChatCodec
            'make_rollout_func', 'rollout_columns']
 
 # %% ../nbs/03a_generation.ipynb #93834964
-import json, random
-from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -241,7 +239,7 @@ def draw(
         tokens = logits.argmax(-1)
         return tokens, logits.log_softmax(-1).gather(1, tokens[:, None])[:, 0]
     logp = (logits / temperature).log_softmax(-1)
-    cdf = logp.exp().cumsum(-1)
+    cdf = logp.double().exp().cumsum(-1) # in float32, a number just below 1 would round to the end of the vocabulary
     tokens = torch.searchsorted(cdf, (uniform.to(cdf) * cdf[:, -1])[:, None], right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
     return tokens, logp.gather(1, tokens[:, None])[:, 0]
 
@@ -252,15 +250,16 @@ class LMPolicy(Policy):
         model, tokenizer, # a causal language model and its tokenizer, with a chat template
         temperature: float = 0.0, # 0 is greedy
         max_new_tokens: int = 64, # in one turn
-        max_context: int = 1024, # tokens that an episode may hold before old turns are dropped
+        max_context: int = 512, # tokens that an episode may hold before old turns are dropped
         instructions: str = "", # the system message; none if empty
         seed: int = 0, # with an episode's place in the rollout, decides what is sampled
+        place: int = 0, # of the first episode, if this rollout is a part of a larger one
         name: str = "model",
     ):
         if temperature < 0: raise ValueError(f"temperature must be 0 or more, got {temperature}")
         if min(max_new_tokens, max_context) < 1 or max_new_tokens >= max_context:
             raise ValueError(f"max_new_tokens must be at least 1 and below max_context, got {max_new_tokens} and {max_context}")
-        self.model, self.codec, self.temperature, self.seed, self.name = model, ChatCodec(tokenizer, instructions), temperature, seed, name
+        self.model, self.codec, self.temperature, self.seed, self.place, self.name = model, ChatCodec(tokenizer, instructions), temperature, seed, place, name
         self.max_new_tokens, self.max_context = max_new_tokens, max_context
 
 # %% ../nbs/03a_generation.ipynb #8a37ff3b
@@ -269,6 +268,10 @@ class LMPolicy(Policy):
 def begin(self: LMPolicy, episodes: list[Episode]) -> None:
     "Read the prompts, each different one once."
     prompts = [self.codec.prompt_ids(ep) for ep in episodes]
+    room = self.max_context - self.max_new_tokens
+    for ep, p in zip(episodes, prompts):
+        if len(p) > room: raise ValueError(f"the prompt of task {ep.task.id!r} has {len(p)} tokens, and max_context {self.max_context} leaves "
+                                           f"room for {room} beside a reply: raise max_context")
     where = {}
     for i, p in enumerate(prompts): where.setdefault(tuple(p), i)
     firsts = list(where.values())
@@ -279,7 +282,7 @@ def begin(self: LMPolicy, episodes: list[Episode]) -> None:
     self.pending = self.pending[source]
     self.order = [id(ep) for ep in episodes] # the episode in each row of the cache
     self.row = {k: i for i, k in enumerate(self.order)}
-    self.dice = {id(ep): np.random.default_rng([self.seed, i]) for i, ep in enumerate(episodes)}
+    self.dice = {id(ep): np.random.default_rng([self.seed, self.place + i]) for i, ep in enumerate(episodes)}
     for ep, p in zip(episodes, prompts): ep.tokens, ep.prompt_tokens = TokenRecord(p), len(p)
     self.window, self.ended = {id(ep): [] for ep in episodes}, {} # tokens of each turn still in the cache; did the reply end?
 
@@ -317,7 +320,7 @@ def _front(self: LMPolicy, keys: list[int]) -> list[int]: # the same keys, in th
 # %% ../nbs/03a_generation.ipynb #26ff5bc3
 @patch
 def _read(self: LMPolicy, episodes: list[Episode]) -> dict: # logits of each episode that can go on, by its id
-    "Read the newest observation of every episode, in one batch."
+    "Read the newest observation of every episode, in as few batches as their lengths allow."
     if self.pending is not None and not episodes[0].turns:
         logits, self.pending = self.pending, None
         return {k: logits[r] for k, r in self.row.items()}
@@ -325,9 +328,20 @@ def _read(self: LMPolicy, episodes: list[Episode]) -> dict: # logits of each epi
     for ep in episodes:
         glue = self.codec.glue_ids(ep.turns[-1].observation.text, self.ended[id(ep)])
         if (tokens := self._fit(ep, glue)) is not None: new[id(ep)] = tokens
-    if not new: return {}
-    keys = self._front(list(new))
-    return dict(zip(keys, self.slots.forward([new[k] for k in keys])))
+    logits = {}
+    for batch in self._alike(new):
+        keys = self._front(batch)
+        logits |= dict(zip(keys, self.slots.forward([new[k] for k in keys])))
+    return logits
+
+@patch
+def _alike(self: LMPolicy, new: dict, short: int = 64) -> list[list[int]]:
+    "Batches of episodes whose new tokens are of like number, so that one long reading does not pad all the others."
+    batches = []
+    for k in sorted(new, key=lambda k: len(new[k])):
+        if batches and len(new[k]) <= max(short, 2*len(new[batches[-1][0]])): batches[-1].append(k)
+        else: batches.append([k])
+    return batches
 
 # %% ../nbs/03a_generation.ipynb #6927e731
 @patch
@@ -338,7 +352,7 @@ def _write(self: LMPolicy, episodes: list[Episode], logits: dict) -> dict: # (to
     keys = self._front(list(busy)) if busy else []
     x = torch.stack([logits[k] for k in keys]) if busy else None # (n, vocabulary)
     while busy:
-        uniform = torch.tensor([self.dice[k].random() for k in keys]) if self.temperature else None
+        uniform = torch.tensor([self.dice[k].random() if k in busy else 0.0 for k in keys], dtype=torch.float64) if self.temperature else None
         tokens, logps = (t.tolist() for t in draw(x, self.temperature, uniform))
         for k, t, lp in zip(keys, tokens, logps):
             if k not in busy: continue
@@ -390,17 +404,18 @@ def is_out_of_memory(error: BaseException) -> bool:
         isinstance(error, RuntimeError) and any(s in str(error).lower() for s in OUT_OF_MEMORY))
 
 def play_in_halves(
-    play, # tasks -> episodes
+    play, # (tasks, place of the first one) -> episodes
     tasks: list[Task],
+    place: int = 0,
 ) -> list[Episode]:
     "Play all the tasks at once; if memory runs out, in halves."
-    try: return play(tasks)
+    try: return play(tasks, place)
     except (RuntimeError, MemoryError) as e:
         if len(tasks) < 2 or not is_out_of_memory(e): raise
     if torch.cuda.is_available(): torch.cuda.empty_cache()
     half = len(tasks)//2
     print(f"out of memory with {len(tasks)} episodes at once: playing {half} at a time")
-    return play_in_halves(play, tasks[:half]) + play_in_halves(play, tasks[half:])
+    return play_in_halves(play, tasks[:half], place) + play_in_halves(play, tasks[half:], place + half)
 
 # %% ../nbs/03a_generation.ipynb #2bc95bd4
 def task_prompt(task: Task, instructions: str = "") -> list[dict]: # messages
@@ -416,8 +431,8 @@ def tasks_by_prompt(tasks: list[Task]) -> dict: # prompt -> task
     found = {}
     for task in tasks:
         key = prompt_key(task_prompt(task))
-        if (other := found.setdefault(key, task)) is not task and other.query != task.query:
-            raise ValueError(f"tasks {other.id!r} and {task.id!r} have the same question and tables but different gold SQL: {key!r}")
+        if (other := found.setdefault(key, task)) is not task and (other.query, other.db_path) != (task.query, task.db_path):
+            raise ValueError(f"tasks {other.id!r} and {task.id!r} have the same question and tables, but not the same gold SQL and database: {key!r}")
     return found
 
 # %% ../nbs/03a_generation.ipynb #d403dec1
@@ -425,7 +440,7 @@ def make_rollout_func(
     tasks: list[Task], # those whose prompts the trainer will send
     max_turns: int = 10,
     max_turn_tokens: int = 64, # sampled tokens in a turn
-    max_context: int = 1024, # tokens of an episode before old turns are dropped
+    max_context: int = 512, # tokens of an episode before old turns are dropped
     instructions: str = "", # the system message; none if empty
     on_episodes=None, # called with every batch of episodes
     **env_kw, # for `SQLEnvironment`
@@ -436,8 +451,8 @@ def make_rollout_func(
         calls[0] += 1
         model, args = trainer.accelerator.unwrap_model(trainer.model), trainer.args
         seed = args.seed + 1_000_003*calls[0] + 7919*trainer.accelerator.process_index + 104_729*trainer.state.global_step
-        def play(tasks):
-            policy = LMPolicy(model, trainer.processing_class, args.temperature, max_turn_tokens, max_context, instructions, seed)
+        def play(tasks, place):
+            policy = LMPolicy(model, trainer.processing_class, args.temperature, max_turn_tokens, max_context, instructions, seed, place)
             return rollout(policy, tasks, max_turns=max_turns, **env_kw)
         was_training = model.training
         model.eval()

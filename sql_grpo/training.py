@@ -5,11 +5,11 @@
 # %% auto #0
 __all__ = ['SLICE', 'load_question_prompts', 'instructions_for', 'curriculum_order', 'load_model_and_tokenizer', 'add_lora',
            'sample_random_baseline', 'EpisodeTrainer', 'build_trainer', 'halved', 'save_state',
-           'run_training_with_metrics', 'greedy_policy', 'env_options', 'draw_eval_tasks', 'measure', 'make_dashboard',
-           'train', 'say', 'save_model', 'train_control', 'main']
+           'run_training_with_metrics', 'set_aside', 'greedy_policy', 'env_options', 'draw_eval_tasks', 'measure',
+           'make_dashboard', 'train', 'say', 'save_model', 'train_control', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import gc, json, os, random, sys, time, warnings
+import gc, json, os, random, shutil, sys, time, warnings
 from pathlib import Path
 
 import torch
@@ -49,7 +49,8 @@ def instructions_for(config: SQLGRPOConfig) -> str:
 # %% ../nbs/04_training.ipynb #f4c4c6d3
 def curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     "Easy and medium questions for the first half of the steps, all for the second."
-    groups = config.generation_batch_size//config.num_generations*max(config.max_steps, 1)
+    if config.max_steps < 1: return sorted(tasks, key=lambda t: t.difficulty not in ("easy", "medium"))
+    groups = config.generation_batch_size//config.num_generations*config.max_steps
     easy = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks
     rng, out = random.Random(config.seed), []
     while len(out) < groups: out += rng.sample(pool := easy if len(out) < groups/2 else tasks, len(pool))
@@ -163,7 +164,9 @@ def run_training_with_metrics(
 ) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer
     "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned."
     start, interrupted = time.perf_counter(), False
+    if resume is None: set_aside(Path(trainer.args.output_dir))
     while True:
+        out_of_memory = False
         try: trainer.train(resume_from_checkpoint=resume)
         except KeyboardInterrupt:
             interrupted = True
@@ -171,10 +174,20 @@ def run_training_with_metrics(
             _end(trainer)
         except (RuntimeError, MemoryError) as e:
             if not is_out_of_memory(e): raise
+            out_of_memory = True
+        if out_of_memory: # outside of the except block, whose traceback would hold on to the tensors
             trainer, resume = _smaller(trainer)
             continue
         seconds = round(time.perf_counter() - start, 1)
         return dict(steps=trainer.state.global_step, seconds=seconds, interrupted=interrupted, log=trainer.state.log_history, trainer=trainer)
+
+def set_aside(folder: Path) -> None:
+    "Move an earlier run's checkpoints to previous/, where they are not taken for those of this run."
+    old = [p for p in folder.glob("checkpoint-*") if p.is_dir()]
+    if not old: return
+    shutil.rmtree(folder/"previous", ignore_errors=True)
+    (folder/"previous").mkdir()
+    for p in old: p.rename(folder/"previous"/p.name)
 
 def _end(trainer) -> None:
     "Let the callbacks finish: the plot is drawn, the bar is closed."
@@ -188,6 +201,7 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
     resume = save_state(trainer)
     rebuild = trainer.rebuild
     trainer.optimizer = trainer.lr_scheduler = None
+    trainer.accelerator.free_memory()
     gc.collect()
     if torch.cuda.is_available(): torch.cuda.empty_cache()
     return rebuild(config), resume
@@ -237,6 +251,8 @@ def train(
     "The whole run, from nothing to a report."
     from sql_grpo.evaluation import compare, write_report
     start, wall = time.perf_counter(), {}
+    if control and (config.model_name != "embedded" or config.lora_rank):
+        raise ValueError("control is a further warm-up of the embedded model: leave out model_name and lora_rank")
     set_seed(config.seed)
     prompts, tasks = load_question_prompts(config)
     eval_tasks = draw_eval_tasks(config)
@@ -253,7 +269,8 @@ def train(
     wall["grpo"] = metrics["seconds"]
     save_model(model, tokenizer, config)
     if metrics["interrupted"]:
-        say(f"interrupted at step {metrics['steps']}: the model is in {config.output_dir}/model; --resume_from_checkpoint last goes on")
+        hint = "; --resume_from_checkpoint last goes on" if metrics["steps"] else ""
+        say(f"interrupted at step {metrics['steps']}: the model is in {config.output_dir}/model{hint}")
         raise KeyboardInterrupt
     clock = time.perf_counter()
     found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
@@ -306,7 +323,7 @@ def train_control(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, w
     say(f"control: {steps} more warm-up steps")
     clock = time.perf_counter()
     warm_up(twin, tokenizer, common_words(), steps, config.warmup_batch_size, config.warmup_learning_rate*0.13,
-            config.careful_share, habits=1.0, seed=config.seed + 1)
+            config.careful_share, habits=1.0, seed=config.seed + 1, use_cpu=config.use_cpu)
     wall["control"] = time.perf_counter() - clock
     return measure(greedy_policy(twin.eval(), tokenizer, config, "control"), tasks, config)
 
@@ -324,6 +341,6 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
         print(f"sql_grpo_train: {' '.join(str(e).split())}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        print("sql_grpo_train: interrupted; the same command goes on with an unfinished warm-up", file=sys.stderr)
+        print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
         sys.exit(130)
     say(f"report in {config.output_dir}/report.md, model in {config.output_dir}/model")

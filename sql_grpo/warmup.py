@@ -218,7 +218,7 @@ def demonstration_stream(
     seed: int,
     careful: float = 0.3, # share of careful demonstrations in the last part; before it all are careful
     habits: float = 0.1, # share of the steps that are the last part
-    all_tokens: float = 0.6, # share of the steps in which every other demonstration's observations count in the loss too
+    all_tokens: float = 0.6, # share of the steps in which the observations of half the demonstrations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `POOL`
 ): # yields dicts of input_ids and labels
     "Training rows, `batch_size` after `batch_size` of like length."
@@ -281,19 +281,28 @@ def weight_groups(model, decay: float = 0.05) -> list[dict]: # parameter groups
     return [dict(params=[p for p in ps if p.ndim > 1], weight_decay=decay), dict(params=[p for p in ps if p.ndim < 2], weight_decay=0.0)]
 
 # %% ../nbs/03c_warmup.ipynb #98875d96
+def _unfinished(folder: str | Path, steps: int) -> Path | None:
+    "The newest sound checkpoint of a warm-up that was interrupted."
+    found = sorted(Path(folder).glob("checkpoint-*"), key=lambda p: int(p.name.split("-")[1]), reverse=True)
+    for path in found:
+        try: check_checkpoint(path)
+        except ValueError: continue # cut off while it was written
+        if int(path.name.split("-")[1]) < steps: return path
+
 def warm_up(
     model, tokenizer, words: list[str],
     steps: int = 2200, batch_size: int = 8, learning_rate: float = 1.5e-3, careful: float = 0.3, habits: float = 0.1,
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up; None: none are kept
+    use_cpu: bool = not torch.cuda.is_available(),
 ) -> list[dict]: # log: step and loss
     "Supervised training on fresh demonstrations; changes `model` in place."
-    found = sorted(Path(folder).glob("checkpoint-*"), key=lambda p: int(p.name.split("-")[1])) if folder else []
-    first = int(found[-1].name.split("-")[1]) if found else 0
+    resume = _unfinished(folder, steps) if folder else None
+    first = int(resume.name.split("-")[1]) if resume else 0
     stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed, careful=careful, habits=habits, first=first)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
     args = SFTConfig(output_dir=str(folder or tempfile.gettempdir()), max_steps=steps, per_device_train_batch_size=batch_size, max_length=None,
-        logging_steps=min(10, steps), report_to="none", disable_tqdm=True, bf16=False, use_cpu=not torch.cuda.is_available(), seed=seed, max_grad_norm=1.0,
+        logging_steps=min(10, steps), report_to="none", disable_tqdm=True, bf16=False, use_cpu=use_cpu, seed=seed, max_grad_norm=1.0,
         save_strategy="steps" if folder else "no", save_steps=25*POOL, save_total_limit=1, ignore_data_skip=True, activation_checkpointing=False,
         accelerator_config=dict(dispatch_batches=False), dataset_kwargs=dict(skip_prepare_dataset=True), remove_unused_columns=False)
     optimizer = torch.optim.AdamW(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
@@ -301,7 +310,7 @@ def warm_up(
         processing_class=tokenizer, optimizers=(optimizer, falling_rate(optimizer, steps)), callbacks=[WarmupProgress(steps)])
     for callback in list(trainer.callback_handler.callbacks):
         if type(callback).__name__ == "PrinterCallback": trainer.remove_callback(callback)
-    trainer.train(resume_from_checkpoint=str(found[-1]) if found else None)
+    trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in trainer.state.log_history if "loss" in r]
 
 # %% ../nbs/03c_warmup.ipynb #3dde4059
@@ -329,7 +338,7 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
     words = common_words()
     model, tokenizer = new_base_model(config.seed, words)
     log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size, config.warmup_learning_rate,
-                  config.careful_share, seed=config.seed, folder=part) if config.warmup_steps_sft else []
+                  config.careful_share, seed=config.seed, folder=part, use_cpu=config.use_cpu) if config.warmup_steps_sft else []
     model.eval()
     info = dict(seconds=round(time.perf_counter() - start, 1), log=log, **_base_key(config))
     if config.use_cache_folder: _keep(model, tokenizer, info, folder, part)
