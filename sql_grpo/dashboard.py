@@ -12,6 +12,7 @@ import html, io, json, math, os, random, sys, time, warnings
 from pathlib import Path
 from fastcore.basics import patch
 from matplotlib.figure import Figure
+from PIL import Image
 from tqdm import tqdm
 from transformers import TrainerCallback
 from .config import in_notebook
@@ -155,8 +156,9 @@ class _TrainingFigure(Figure):
 
 def _png(fig):
     "The figure as the bytes of a PNG file."
-    out = io.BytesIO()
-    fig.savefig(out, format="png")
+    raw, out = io.BytesIO(), io.BytesIO()
+    fig.savefig(raw, format="png")
+    Image.open(raw).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(out, format="png", optimize=True)
     return out.getvalue()
 
 # %% ../nbs/04a_dashboard.ipynb #9a806202
