@@ -181,6 +181,7 @@ def run_training_with_metrics(
         seconds = round(time.perf_counter() - start, 1)
         return dict(steps=trainer.state.global_step, seconds=seconds, interrupted=interrupted, log=trainer.state.log_history, trainer=trainer)
 
+# %% ../nbs/04_training.ipynb #90b4b34e
 def set_aside(folder: Path) -> None:
     "Move an earlier run's checkpoints to previous/, where they are not taken for those of this run."
     old = [p for p in folder.glob("checkpoint-*") if p.is_dir()]
