@@ -300,8 +300,8 @@ class SQLGRPOConfig(WatchOptions, ModelOptions, DataOptions, EpisodeOptions, GRP
     learning_rate: float = _ours("learning_rate", 2e-4)
     lr_scheduler_type: str = _ours("lr_scheduler_type", "constant_with_warmup")
     warmup_steps: float = _ours("warmup_steps", 0.05)
-    per_device_train_batch_size: int = _ours("per_device_train_batch_size", 32)
-    gradient_accumulation_steps: int = _ours("gradient_accumulation_steps", 4)
+    per_device_train_batch_size: int = _ours("per_device_train_batch_size", 16)
+    gradient_accumulation_steps: int = _ours("gradient_accumulation_steps", 8)
     num_generations: int = _ours("num_generations", 8)
     max_completion_length: int = _ours("max_completion_length", 512)
     temperature: float = _ours("temperature", 1.0)
@@ -368,7 +368,7 @@ def _as_table(c) -> str:
 # %% ../nbs/00_setup.ipynb #0aa87037
 PRESETS = {
     "default": {},
-    "quick": dict(warmup_steps_sft=240, max_steps=6, gradient_accumulation_steps=1, eval_questions=40, save_steps=3,
+    "quick": dict(warmup_steps_sft=240, max_steps=6, gradient_accumulation_steps=2, eval_questions=40, save_steps=3,
                   plot_every=2, trace_every=3, success_every=3, dashboard_questions=16, output_dir="outputs/quick"),
     "t4": dict(model_name="Qwen/Qwen3-0.6B", lora_rank=16, warmup_steps_sft=0, max_steps=200, learning_rate=2e-5,
                per_device_train_batch_size=2, gradient_accumulation_steps=16, activation_checkpointing=True,

@@ -10,6 +10,7 @@ __all__ = ['CHATML', 'OUT_OF_MEMORY', 'byte_tokenizer', 'tiny_model', 'ChatCodec
 # %% ../nbs/03a_generation.ipynb #93834964
 from dataclasses import dataclass, field
 from pathlib import Path
+from weakref import proxy
 
 import numpy as np, torch
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig, LlamaForCausalLM
@@ -115,7 +116,7 @@ class SlotLayer(CacheLayerMixin):
     "Keys and values of one layer: `(rows, heads, length, head_dim)`, written at each row's own position."
     def __init__(self, slots):
         super().__init__()
-        self.slots = slots
+        self.slots = proxy(slots) # a plain reference would close a circle, and keep the memory until Python looks for circles
 
     def lazy_initialization(self, key_states, value_states) -> None:
         _, heads, _, dim = key_states.shape

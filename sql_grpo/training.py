@@ -99,7 +99,7 @@ def sample_random_baseline(
     return rollout(RandomPolicy(seed), drawn, max_turns=max_turns)
 
 # %% ../nbs/04_training.ipynb #57057b9e
-SLICE = 16 # episodes in a slice
+SLICE = 8 # episodes in a slice
 
 class EpisodeTrainer(GRPOTrainer):
     "TRL's trainer, with a forward pass that leaves padding out."
