@@ -891,6 +891,7 @@ class Task:
     split: str = "train" # train or eval
     db_path: str|Path|Database = "" # where the database is
     extra: dict = field(default_factory=dict) # every other field of the question file
+    variants: tuple = () # databases of the same schema with other rows (paths or `Database`), for test-suite verdicts
 
     def database(self) -> Database:
         "The guarded, read-only database, opened once per path and thread."
