@@ -6,7 +6,7 @@
 __all__ = ['SLICE', 'load_question_prompts', 'instructions_for', 'curriculum_order', 'load_model_and_tokenizer', 'add_lora',
            'sample_random_baseline', 'EpisodeTrainer', 'build_trainer', 'halved', 'save_state',
            'run_training_with_metrics', 'set_aside', 'greedy_policy', 'env_options', 'draw_eval_tasks', 'measure',
-           'make_dashboard', 'train', 'say', 'save_model', 'train_control', 'main']
+           'make_dashboard', 'train', 'say', 'save_model', 'control_model', 'measure_control', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
 import gc, json, os, random, shutil, sys, time, warnings
@@ -277,8 +277,10 @@ def train(
     found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
     wall["eval"] += time.perf_counter() - clock
     say(repr(found["trained"]))
-    if control: found["control"] = train_control(model, tokenizer, base_weights, config, wall, eval_tasks)
     wall["total"] = time.perf_counter() - start
+    report = write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
+    if not control: return report
+    found["control"] = measure_control(model, tokenizer, base_weights, config, wall, eval_tasks)
     return write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
 
 # %% ../nbs/04_training.ipynb #cbba0272
@@ -315,18 +317,23 @@ def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) 
                 torch=torch.__version__, threads=torch.get_num_threads())
 
 # %% ../nbs/04_training.ipynb #d9a90474
-def train_control(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, wall: dict, tasks: list[Task]): # an `Evaluation`
-    "Further warm-up from the base weights, for about as long as GRPO took."
-    import copy
-    info, twin = model.warmup_info, copy.deepcopy(model)
+def control_model(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, steps: int): # another model
+    "The base model after `steps` more steps of its warm-up, at the rate at which that ended."
+    twin = type(model)(model.config).to(model.device)
     twin.load_state_dict(base_weights)
+    warm_up(twin, tokenizer, common_words(), steps, config.warmup_batch_size, config.warmup_learning_rate*0.13,
+            config.careful_share, habits=1.0, seed=config.seed + 1, use_cpu=config.use_cpu)
+    return twin.eval()
+
+def measure_control(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, wall: dict, tasks: list[Task]): # an `Evaluation`
+    "Further warm-up for about as long as GRPO took, and what came of it."
+    info = model.warmup_info
     steps = max(1, round(info["steps"]*wall["grpo"]/info["seconds"]))
     say(f"control: {steps} more warm-up steps")
     clock = time.perf_counter()
-    warm_up(twin, tokenizer, common_words(), steps, config.warmup_batch_size, config.warmup_learning_rate*0.13,
-            config.careful_share, habits=1.0, seed=config.seed + 1, use_cpu=config.use_cpu)
+    twin = control_model(model, tokenizer, base_weights, config, steps)
     wall["control"] = time.perf_counter() - clock
-    return measure(greedy_policy(twin.eval(), tokenizer, config, "control"), tasks, config)
+    return measure(greedy_policy(twin, tokenizer, config, "control"), tasks, config)
 
 # %% ../nbs/04_training.ipynb #484d9af8
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
