@@ -69,7 +69,8 @@ def play_skyrl(task: Task, queries: list) -> list: # the texts of the observatio
     "An episode in skyrl-gym's `SQLEnv`; the task's database lies as in `copied`."
     from skyrl_gym.envs.sql.env import SQLEnv, Text2SQLEnvConfig
     root = Path(task.db_path).parents[3]
-    extras = dict(db_id=task.db_id, data='spider', max_turns=len(queries) + 1, reward_spec=dict(ground_truth=task.query))
+    extras = dict(db_id=task.db_id, data='spider', max_turns=len(queries) + 1,
+                  reward_spec=dict(ground_truth=task.query))
     env = SQLEnv(Text2SQLEnvConfig(db_path=str(root)), extras)
     env.init([dict(role='user', content=task.question)])
     return [env.step(f'<sql>{sql}</sql>')['observations'][0]['content'] for sql in queries]
@@ -153,24 +154,26 @@ def bench(tasks: list, # tasks to draw from
          ) -> dict: # what was played, `speed` (turns per second), `ratio` (ours to skyrl's), `rows`, `parts`
     "Measure our environment, and skyrl-gym's where it is installed."
     if min(questions, rounds) < 1 or group < 2:
-        raise ValueError(f'questions and rounds must be at least 1 and group at least 2, not {questions}, {rounds}, {group}')
+        raise ValueError('questions and rounds must be at least 1 and group at least 2, '
+                         f'not {questions}, {rounds}, {group}')
     def draw(tasks): return draw_scripts(tasks, questions*rounds, random.Random(seed))
     players = dict(ours=play_ours, sqlite=play_sqlite) | (dict(skyrl=play_skyrl) if has_skyrl() else {})
-    with copied(tasks) as (copies, _): parts = time_parts(draw(copies))
+    with copied(tasks) as (copies, _): # other copies, since those of the rounds must be new to every player
+        parts = time_parts(scripts := draw(copies))
+        for play in players.values(): play(*scripts[0]) # imports and the like
     with copied(tasks) as (copies, _):
-        scripts, (warm_up, *_) = draw(copies), draw_scripts(copies, 1, random.Random(seed + 1))
-        for play in players.values(): play(*warm_up) # imports and the like
+        scripts = draw(copies)
         slices = [scripts[i::rounds] for i in range(rounds)]
         times = [{name: time_scripts(play, part, group) for name, play in players.items()} for part in slices]
         rows = sum((same_rows(play_ours(*s), play_skyrl(*s)) for s in scripts), Counter()) if has_skyrl() else {}
-    about = dict(questions=questions, rounds=rounds, group=group, seed=seed, databases=len({t.db_id for t, _ in scripts}))
-    return about | _versions() | dict(rows=dict(rows), parts=parts, times=times) | _medians(times)
+    about = dict(questions=questions, rounds=rounds, group=group, seed=seed)
+    return about | _versions(scripts) | dict(rows=dict(rows), parts=parts, times=times) | _medians(times)
 
 # %% ../nbs/01b_speed.ipynb #83dc36bf
-def _versions() -> dict:
+def _versions(scripts: list) -> dict:
     "What it was measured with."
-    return dict(python=platform.python_version(), sqlite=sqlite3.sqlite_version, cores=os.cpu_count(),
-                skyrl_gym=version('skyrl-gym') if has_skyrl() else None)
+    return dict(databases=len({t.db_id for t, _ in scripts}), python=platform.python_version(), cores=os.cpu_count(),
+                sqlite=sqlite3.sqlite_version, skyrl_gym=version('skyrl-gym') if has_skyrl() else None)
 
 def _medians(times: list) -> dict:
     "Medians over the rounds: turns per second of each player, and our ratio to skyrl's."
@@ -186,14 +189,17 @@ def bench_card(report: dict, # of `bench`
               ) -> str: # Markdown
     "The report as a table, with what was compared and where our time goes."
     lines = ['| turns per second | first | again | all |', '| --- | ---: | ---: | ---: |']
-    def line(name, numbers, form): lines.append(f'| {name} | ' + ' | '.join(form.format(numbers[k]) for k in ('first', 'again', 'all')) + ' |')
+    def line(name, numbers, form):
+        lines.append(' | '.join([f'| {name}', *(f'{numbers[k]:{form}}' for k in ('first', 'again', 'all'))]) + ' |')
     for key, name in PLAYERS.items():
-        if key in report['speed']: line(name, report['speed'][key], '{:,.0f}')
-    if report['ratio']: line('ours to skyrl-gym', report['ratio'], '{:.1f}')
+        if key in report['speed']: line(name, report['speed'][key], ',.0f')
+    if report['ratio']: line('ours to skyrl-gym', report['ratio'], '.1f')
     lines += ['', f"{report['rounds']} rounds of {report['questions']} questions on {report['databases']} databases, "
               f"{QUERIES} queries each, played {report['group']} times."]
-    if report['rows']: lines.append('Results: ' + ', '.join(f'{n} {k}' for k, n in sorted(report['rows'].items())) + '.')
-    lines.append('Microseconds of a first turn: ' + ', '.join(f'{k} {v:.0f}' for k, v in report['parts'].items()) + '.')
+    rows = ', '.join(f'{n} {k}' for k, n in sorted(report['rows'].items()))
+    if rows: lines.append(f'Results: {rows}.')
+    parts = ', '.join(f'{k} {v:.0f}' for k, v in report['parts'].items())
+    lines.append(f'Microseconds of a first turn: {parts}.')
     return '\n'.join(lines)
 
 # %% ../nbs/01b_speed.ipynb #9cbc9e2c
