@@ -18,6 +18,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from .database import *
 from .tasks import *
+from .data import *
 from .environment import *
 from .rewards import REWARD_WEIGHTS, correctness, is_grounded, operational, progress
 from .rollout import *

@@ -22,6 +22,7 @@ from trl import GRPOTrainer
 from .config import *
 from .database import Database
 from .tasks import *
+from .data import *
 from .environment import *
 from .rewards import *
 from .rollout import *
@@ -34,7 +35,7 @@ def load_question_prompts(
     split: str = "train",
 ): # a `datasets.Dataset` with `prompt`, `task_id` and `difficulty`; the list of tasks
     "The questions as TRL's trainer takes them. Raises ValueError or FileNotFoundError for data that cannot be used."
-    tasks = load_tasks(config.data_source, split=split, path=config.data_path, check=True)
+    tasks = load_tasks(config.data_source, split=split, path=config.data_path, check="drop")
     if not tasks: raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
     tasks_by_prompt(tasks) # raises if two tasks cannot be told apart
     order = curriculum_order(tasks, config) if config.curriculum else tasks
@@ -218,7 +219,7 @@ def env_options(config: SQLGRPOConfig) -> dict:
 
 def draw_eval_tasks(config: SQLGRPOConfig) -> list[Task]:
     "The evaluation questions: all, or `eval_questions` of them, drawn by the seed."
-    tasks = load_tasks(config.data_source, split="eval", path=config.data_path, check=True)
+    tasks = load_tasks(config.data_source, split="eval", path=config.data_path, check="drop")
     n = config.eval_questions
     if not n or n >= len(tasks): return tasks
     return [tasks[i] for i in sorted(random.Random(config.seed).sample(range(len(tasks)), n))]
