@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['READERS', 'LEVELS', 'BIRD_LEVELS', 'QUESTION_FILES', 'DATABASE_FOLDERS', 'ENDINGS', 'LOADERS', 'sql_difficulty',
-           'read_questions', 'task_fault', 'LoadReport', 'check_tasks', 'load_report', 'load_tasks']
+           'read_questions', 'variant_files', 'task_fault', 'LoadReport', 'check_tasks', 'load_report', 'load_tasks']
 
 # %% ../nbs/00c_data.ipynb #8c9f8075
 import csv, io, json, random, re, warnings
@@ -232,6 +232,13 @@ def _sqlite_tasks(split, path, questions, strict):
 LOADERS = dict(embedded=lambda split, path, questions, strict: embedded_tasks(split, path),
                spider=_folder_tasks, bird=_folder_tasks, sqlite=_sqlite_tasks)
 
+# %% ../nbs/00c_data.ipynb #c885c165
+def variant_files(task: Task) -> tuple: # of paths
+    "The other databases in the folder of a task's own: in Spider's layout, its variants."
+    if isinstance(task.db_path, Database) or Path(task.db_path).parent.name != task.db_id: return ()
+    path = Path(task.db_path)
+    return tuple(sorted(p for p in path.parent.iterdir() if p.suffix in ENDINGS and p != path))
+
 # %% ../nbs/00c_data.ipynb #f4621843
 def task_fault(task: Task) -> str|None:
     "Why this task is of no use, or None: a reason, and after a colon what there is to say about it."
@@ -309,7 +316,8 @@ def load_tasks(
     difficulty: str|list|None = None, # keep only these levels
     limit: int|None = None, # keep at most this many
     seed: int|None = None, # shuffle first
-    check: bool|str = False # run every gold query: True raises at a fault, "drop" leaves out what is of no use
+    check: bool|str = False, # run every gold query: True raises at a fault, "drop" leaves out what is of no use
+    variants: bool = False # give each task the variants of its database
 ) -> list[Task]:
     "Load tasks; a fault in the files raises with the file, the entry and the field."
     tasks = _load(source, split, path, questions, strict=check != "drop")
@@ -317,8 +325,14 @@ def load_tasks(
     if levels: tasks = [t for t in tasks if t.difficulty in levels]
     if seed is not None: random.Random(seed).shuffle(tasks)
     tasks = tasks[:limit]
-    if not check: return tasks
-    report = check_tasks(tasks, strict=check != "drop")
-    if tasks and not report.tasks: raise ValueError(f"none of {len(tasks)} tasks can be used; {'; '.join(f for _, f in report.left_out[:3])}")
-    if report.left_out: warnings.warn(repr(report), stacklevel=2)
+    if check: tasks = _checked(tasks, drop=check == "drop")
+    if not variants: return tasks
+    return [with_variants(t) if source == "embedded" else replace(t, variants=variant_files(t)) for t in tasks]
+
+def _checked(tasks, drop) -> list[Task]:
+    "The tasks that can be used; raises if there are others, unless they are to be dropped, and if all are."
+    report = check_tasks(tasks, strict=not drop)
+    if tasks and not report.tasks:
+        raise ValueError(f"none of {len(tasks)} tasks can be used; {'; '.join(f for _, f in report.left_out[:3])}")
+    if report.left_out: warnings.warn(repr(report), stacklevel=3)
     return report.tasks

@@ -4,17 +4,18 @@
 
 # %% auto #0
 __all__ = ['SQL_TYPE', 'THEMES', 'SEED', 'HELDOUT', 'TRAIN_DBS', 'FILTER_WORDS', 'AGG_WORDS', 'TOP_WORDS', 'KINDS', 'QUOTA',
-           'SPLITS', 'Field', 'Table', 'World', 'literal', 'world_script', 'Maker', 'whole', 'real', 'year', 'day',
-           'oneof', 'names', 'ref', 'maybe', 'make_world', 'theme_words', 'condition', 'draw_question', 'ambiguous',
-           'reveals', 'make_questions', 'embedded_questions', 'write_database', 'sqlite_version', 'write_embedded',
-           'cache_folder', 'data_folder', 'Task', 'embedded_tasks']
+           'SPLITS', 'VARIANTS', 'Field', 'Table', 'World', 'literal', 'world_script', 'Maker', 'whole', 'real', 'year',
+           'day', 'oneof', 'names', 'ref', 'maybe', 'make_world', 'theme_words', 'condition', 'draw_question',
+           'ambiguous', 'reveals', 'make_questions', 'embedded_questions', 'write_database', 'sqlite_version',
+           'write_embedded', 'cache_folder', 'data_folder', 'Task', 'embedded_tasks', 'make_variant',
+           'embedded_variants', 'suits', 'with_variants']
 
 # %% ../nbs/00b_tasks.ipynb #c0a060a9
 import importlib.util, json, os, random, re, shutil, sqlite3, tempfile
 from bisect import bisect
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from itertools import accumulate, product
@@ -154,11 +155,16 @@ def maybe(maker: Maker, share: float = 0.1) -> Maker:
 THEMES = {} # db_id -> {table: (rows, {column: Maker})}
 SEED = 34 # with this one every kind of question occurs, in several phrasings
 
-def make_world(db_id: str, seed: int = SEED) -> World:
+def make_world(
+    db_id: str, # a name in THEMES
+    seed: int|str = SEED,
+    share: float = 1.0 # share of each table's rows that are made
+) -> World:
     "The database that theme `db_id` describes."
     if db_id not in THEMES: raise ValueError(f"unknown database {db_id!r}: one of {', '.join(THEMES)} is wanted")
     rng, sizes, tables = random.Random(f"{seed}-{db_id}"), {}, []
     for name, (n, makers) in THEMES[db_id].items():
+        n = int(n*share)
         columns = [m.draw(rng, n, sizes) for m in makers.values()]
         fields = [Field("id", "id")] + [Field(c, m.kind, m.ref) for c, m in makers.items()]
         tables.append(Table(name, fields, list(zip(range(1, n+1), *columns))))
@@ -740,12 +746,15 @@ def draw_question(
                 kind=kind.__name__.lstrip("_"))
 
 # %% ../nbs/00b_tasks.ipynb #91d480c8
-def ambiguous(w: World, q: dict) -> bool:
+def ambiguous(
+    query: str, # one that this page has made
+    run # gives the rows of a query
+) -> bool:
     "Whether another right query could return something else: ties at the border of an ORDER BY ... LIMIT."
-    if (m := re.search(r"^(.*) ORDER BY (.*?)(?: DESC| ASC)? LIMIT (\d+)$", q["query"])) is None: return False
+    if (m := re.search(r"^(.*) ORDER BY (.*?)(?: DESC| ASC)? LIMIT (\d+)$", query)) is None: return False
     head, key, k = m.group(1), m.group(2), int(m.group(3))
-    order = q["query"][len(head):q["query"].rindex(" LIMIT")]
-    keys = [r[0] for r in w.conn.execute("SELECT " + key + head[head.index(" FROM "):] + order + f" LIMIT {k+1}")]
+    order = query[len(head):query.rindex(" LIMIT")]
+    keys = [r[0] for r in run("SELECT " + key + head[head.index(" FROM "):] + order + f" LIMIT {k+1}")]
     return len(set(keys)) < len(keys) or None in keys
 
 # %% ../nbs/00b_tasks.ipynb #7f6a4c92
@@ -774,7 +783,7 @@ def make_questions(
         q = draw_question(w, rng)
         if not q or q["query"] in seen or q["question"] in seen: continue
         rows = w.conn.execute(q["query"]).fetchall()
-        if not rows or len(rows) > max_rows or rows[0][-1] is None or ambiguous(w, q): continue
+        if not rows or len(rows) > max_rows or rows[0][-1] is None or ambiguous(q["query"], w.conn.execute): continue
         if reveals(q["question"], rows): continue
         if len(rows) == len(rows[0]) == 1 and isinstance(rows[0][0], int) and abs(rows[0][0]) < min_count: continue
         seen |= {q["query"], q["question"]}
@@ -927,3 +936,54 @@ def embedded_tasks(
     return [Task(e["id"], e["db_id"], e["question"], e["query"], e["difficulty"], part,
                  folder/"databases"/e["db_id"]/f"{e['db_id']}.sqlite", {k: e[k] for k in ("kind", "heldout")})
             for e in entries]
+
+# %% ../nbs/00b_tasks.ipynb #d7ac6cd1
+VARIANTS = 5 # variants of a database
+
+def _other_words(f: Field, values: list, first: list, rng: random.Random) -> list:
+    "A column's values with its words exchanged: `first` has those of the first database."
+    if f.kind == "name": return sorted(first, key=lambda _: rng.random())[:len(values)]
+    words = sorted(set(first))
+    swap = dict(zip(words, sorted(words, key=lambda _: rng.random())))
+    return [swap.get(v, v) for v in values]
+
+def make_variant(
+    db_id: str, # a name in THEMES
+    k: int, # which one, from 1
+    seed: int = SEED # the seed of the database that it is a variant of
+) -> World:
+    "The same tables, columns, words and names as `make_world(db_id, seed)`, in other and fewer rows."
+    first, w = make_world(db_id, seed), make_world(db_id, f"{seed}/{k}", share=1 - .03*k)
+    rng = random.Random(f"{seed}-{db_id}-words-{k}")
+    for t in w.tables:
+        columns = list(zip(*t.rows))
+        for i, f in enumerate(t.fields):
+            if f.kind in ("name", "category"):
+                columns[i] = _other_words(f, columns[i], first.table(t.name).values(f), rng)
+        t.rows = list(zip(*columns))
+    return w
+
+# %% ../nbs/00b_tasks.ipynb #dda494f7
+def embedded_variants(db_id: str) -> tuple: # of paths
+    "The variants of an embedded database, made the first time."
+    folder = cache_folder()/f"variants-{__version__}"/db_id
+    paths = [folder/f"{db_id}_{k}.sqlite" for k in range(1, VARIANTS+1)]
+    for k, path in enumerate(paths, 1):
+        if path.exists(): continue
+        tmp = path.with_name(f".{path.name}-{os.getpid()}")
+        write_database(make_variant(db_id, k), tmp).replace(path)
+    return tuple(paths)
+
+# %% ../nbs/00b_tasks.ipynb #e41a1c9f
+def suits(
+    task: Task, # one of the embedded world
+    path: Path # a variant of its database
+) -> bool:
+    "Has the task's query one answer on this variant, and one that is not nothing?"
+    run = lambda sql: open_database(path).query(sql).rows
+    rows = run(task.query)
+    return bool(rows) and rows not in ([(0,)], [(None,)]) and not ambiguous(task.query, run)
+
+def with_variants(task: Task) -> Task:
+    "The same task with the variants that suit it."
+    return replace(task, variants=tuple(p for p in embedded_variants(task.db_id) if suits(task, p)))
