@@ -273,12 +273,18 @@ class LoadReport:
                          + [f"| {reason} | {n} | {example.replace('|', chr(92) + '|')} |" for reason, n, example in rows])
 
 # %% ../nbs/00c_data.ipynb #84db1d0c
+def _asked_before(task, asked) -> str|None:
+    "The fault of a question that another task asks with another gold query; `asked` has the tasks so far."
+    first = asked.setdefault((task.question, tuple(task.database().tables)), task)
+    if (first.query, first.db_path) != (task.query, task.db_path): return f"asked twice: {first.id} has another gold query"
+
 def check_tasks(
     tasks: list[Task],
     strict: bool = True # raise at a fault; else report it
 ) -> LoadReport:
     "Run every gold query; raises ValueError naming the first faulty task, or reports them all."
-    faults = [(t, task_fault(t)) for t in tasks]
+    asked = {}
+    faults = [(t, task_fault(t) or _asked_before(t, asked)) for t in tasks]
     report = LoadReport([t for t, f in faults if not f], [(t, f) for t, f in faults if f])
     if report.left_out and strict:
         (task, fault), more = report.left_out[0], len(report.left_out) - 1

@@ -52,10 +52,12 @@ def curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     "Easy and medium questions for the first half of the steps, all for the second."
     if config.max_steps < 1: return sorted(tasks, key=lambda t: t.difficulty not in ("easy", "medium"))
     groups = config.generation_batch_size//config.num_generations*config.max_steps
-    easy = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks
-    rng, out = random.Random(config.seed), []
-    while len(out) < groups: out += rng.sample(pool := easy if len(out) < groups/2 else tasks, len(pool))
-    return out[:groups]
+    easy, rng = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks, random.Random(config.seed)
+    def _draw(pool, n):
+        out = []
+        while len(out) < n: out += rng.sample(pool, len(pool))
+        return out[:n]
+    return _draw(easy, groups//2) + _draw(tasks, groups - groups//2)
 
 # %% ../nbs/04_training.ipynb #9429761c
 def load_model_and_tokenizer(config: SQLGRPOConfig): # model, tokenizer
