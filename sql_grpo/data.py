@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from .database import *
 from .tasks import *
+from .context import context_database
 
 # %% ../nbs/00c_data.ipynb #a22a8221
 def _conditions(
@@ -205,7 +206,8 @@ def _make_tasks(file, split, find_db, db_id=None, strict=True) -> list[Task]:
     "Tasks of a question file; `find_db` gives an entry's database."
     tasks, faults = [], {}
     for where, e in _entries(file, db_id):
-        path = find_db(e)
+        try: path = find_db(e)
+        except ValueError as fault: raise ValueError(f"{where}: field 'context': {fault}") from None
         if path not in faults: faults[path] = _database_fault(path)
         if strict and faults[path]: raise FileNotFoundError(f"{where}: field 'db_id': {faults[path]}")
         own = [e.pop(f) for f in ("id", "db_id", "question", "query", "difficulty")]
@@ -229,8 +231,16 @@ def _sqlite_tasks(split, path, questions, strict):
     file = Path(questions) if questions else next((f for f in beside if f.is_file()), beside[0])
     return _make_tasks(file, split, lambda e: path, re.sub(r"[^\w.-]", "_", path.stem), strict)
 
+# %% ../nbs/00c_data.ipynb #1646aad4
+def _context_tasks(split, path, questions, strict):
+    "Tasks of a sql-create-context file, each with a database of its own."
+    def _find_db(e):
+        if not isinstance(e.get("context"), str): raise ValueError(f"a text is wanted, not {e.get('context')!r}")
+        return context_database(e["context"], e["query"], e["db_id"])
+    return _make_tasks(Path(path), split, _find_db, "context", strict)
+
 LOADERS = dict(embedded=lambda split, path, questions, strict: embedded_tasks(split, path),
-               spider=_folder_tasks, bird=_folder_tasks, sqlite=_sqlite_tasks)
+               spider=_folder_tasks, bird=_folder_tasks, sqlite=_sqlite_tasks, context=_context_tasks)
 
 # %% ../nbs/00c_data.ipynb #c885c165
 def variant_files(task: Task) -> tuple: # of paths
@@ -333,7 +343,13 @@ def load_tasks(
     tasks = tasks[:limit]
     if check: tasks = _checked(tasks, drop=check == "drop")
     if not variants: return tasks
-    return [with_variants(t) if source == "embedded" else replace(t, variants=variant_files(t)) for t in tasks]
+    return [replace(t, variants=_variants(source, t)) for t in tasks]
+
+def _variants(source, task) -> tuple:
+    "The variants of a task's database, as its source has or makes them."
+    if source == "embedded": return with_variants(task).variants
+    if source != "context": return variant_files(task)
+    return tuple(context_database(task.extra["context"], task.query, task.db_id, seed=k) for k in range(1, VARIANTS+1))
 
 def _checked(tasks, drop) -> list[Task]:
     "The tasks that can be used; raises if there are others, unless they are to be dropped, and if all are."

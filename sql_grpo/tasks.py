@@ -6,8 +6,8 @@
 __all__ = ['SQL_TYPE', 'THEMES', 'SEED', 'HELDOUT', 'TRAIN_DBS', 'FILTER_WORDS', 'AGG_WORDS', 'TOP_WORDS', 'KINDS', 'QUOTA',
            'SPLITS', 'VARIANTS', 'Field', 'Table', 'World', 'literal', 'world_script', 'Maker', 'whole', 'real', 'year',
            'day', 'oneof', 'names', 'ref', 'maybe', 'make_world', 'theme_words', 'condition', 'draw_question',
-           'ambiguous', 'reveals', 'make_questions', 'embedded_questions', 'write_database', 'sqlite_version',
-           'write_embedded', 'cache_folder', 'data_folder', 'Task', 'embedded_tasks', 'make_variant',
+           'ambiguous', 'reveals', 'make_questions', 'embedded_questions', 'write_script', 'write_database',
+           'sqlite_version', 'write_embedded', 'cache_folder', 'data_folder', 'Task', 'embedded_tasks', 'make_variant',
            'embedded_variants', 'suits', 'with_variants']
 
 # %% ../nbs/00b_tasks.ipynb #c0a060a9
@@ -826,15 +826,19 @@ def embedded_questions(
             for s, qs in res.items()}
 
 # %% ../nbs/00b_tasks.ipynb #bedaeb31
-def write_database(world: World, path: str|Path) -> Path:
-    "Write `world` into a fresh SQLite file; the same world gives the same bytes."
+def write_script(script: str, path: str|Path) -> Path:
+    "Write a fresh SQLite file from CREATE and INSERT statements; the same script gives the same bytes."
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
         conn.executescript("PRAGMA page_size=4096; PRAGMA auto_vacuum=0; PRAGMA encoding='UTF-8';"
-                           f"PRAGMA synchronous=OFF; BEGIN;\n{world_script(world)}\nCOMMIT; VACUUM;")
+                           f"PRAGMA synchronous=OFF; BEGIN;\n{script}\nCOMMIT; VACUUM;")
     return path
+
+def write_database(world: World, path: str|Path) -> Path:
+    "Write `world` into a fresh SQLite file."
+    return write_script(world_script(world), path)
 
 def sqlite_version(path: str|Path) -> tuple:
     "The version of the SQLite library that wrote the file, from its header."
