@@ -90,7 +90,7 @@ class EpisodeOptions:
 @dataclass
 class DataOptions:
     "The questions"
-    data_source: str = _option("embedded", "where the questions come from: embedded, spider, sqlite, or a path")
+    data_source: str = _option("embedded", "where the questions come from: embedded, spider, bird, context, sqlite, or a path")
     data_path: Optional[str] = _option(None, "folder or SQLite file, where data_source is the name of a loader")
     curriculum: bool = _option(False, "begin with easy questions, and bring the harder ones in later")
     eval_questions: int = _option(0, "questions of an evaluation; 0 takes all")

@@ -18,6 +18,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from .database import *
 from .tasks import *
+from .data import *
 from .environment import *
 from .rewards import REWARD_WEIGHTS, correctness, is_grounded, operational, progress
 from .rollout import *
@@ -434,7 +435,7 @@ def _parser() -> argparse.ArgumentParser:
     "The options of `sql_grpo_eval`."
     p = argparse.ArgumentParser(prog="sql_grpo_eval", description="Evaluate a model on questions about databases.")
     p.add_argument("--model", required=True, help="a model's folder, its name on the Hub, embedded, random or oracle")
-    p.add_argument("--data_source", default="embedded", help="embedded, spider, sqlite, or a path (default: embedded)")
+    p.add_argument("--data_source", default="embedded", help="embedded, spider, bird, context, sqlite, or a path (default: embedded)")
     p.add_argument("--data_path", help="the folder or the SQLite file, where data_source needs one")
     p.add_argument("--split", default="eval", help="which questions, see load_tasks (default: eval)")
     p.add_argument("--n", type=int, help="how many questions, drawn with the seed (default: all)")

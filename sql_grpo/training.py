@@ -22,6 +22,7 @@ from trl import GRPOTrainer
 from .config import *
 from .database import Database
 from .tasks import *
+from .data import *
 from .environment import *
 from .rewards import *
 from .rollout import *
@@ -34,7 +35,7 @@ def load_question_prompts(
     split: str = "train",
 ): # a `datasets.Dataset` with `prompt`, `task_id` and `difficulty`; the list of tasks
     "The questions as TRL's trainer takes them. Raises ValueError or FileNotFoundError for data that cannot be used."
-    tasks = load_tasks(config.data_source, split=split, path=config.data_path, check=True)
+    tasks = load_tasks(config.data_source, split=split, path=config.data_path, check="drop")
     if not tasks: raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
     tasks_by_prompt(tasks) # raises if two tasks cannot be told apart
     order = curriculum_order(tasks, config) if config.curriculum else tasks
@@ -51,10 +52,12 @@ def curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     "Easy and medium questions for the first half of the steps, all for the second."
     if config.max_steps < 1: return sorted(tasks, key=lambda t: t.difficulty not in ("easy", "medium"))
     groups = config.generation_batch_size//config.num_generations*config.max_steps
-    easy = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks
-    rng, out = random.Random(config.seed), []
-    while len(out) < groups: out += rng.sample(pool := easy if len(out) < groups/2 else tasks, len(pool))
-    return out[:groups]
+    easy, rng = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks, random.Random(config.seed)
+    def _draw(pool, n):
+        out = []
+        while len(out) < n: out += rng.sample(pool, len(pool))
+        return out[:n]
+    return _draw(easy, groups//2) + _draw(tasks, groups - groups//2)
 
 # %% ../nbs/04_training.ipynb #9429761c
 def load_model_and_tokenizer(config: SQLGRPOConfig): # model, tokenizer
@@ -218,7 +221,7 @@ def env_options(config: SQLGRPOConfig) -> dict:
 
 def draw_eval_tasks(config: SQLGRPOConfig) -> list[Task]:
     "The evaluation questions: all, or `eval_questions` of them, drawn by the seed."
-    tasks = load_tasks(config.data_source, split="eval", path=config.data_path, check=True)
+    tasks = load_tasks(config.data_source, split="eval", path=config.data_path, check="drop")
     n = config.eval_questions
     if not n or n >= len(tasks): return tasks
     return [tasks[i] for i in sorted(random.Random(config.seed).sample(range(len(tasks)), n))]
