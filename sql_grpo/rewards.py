@@ -298,9 +298,11 @@ def _readings(lines: list, width: int, height: int):
             cells = lines[0].split(sep)
             if len(cells) == height: yield [[c] for c in cells]
 
-def _line(cells) -> str: return " | ".join(cells).strip()
+def _line(cells) -> str:
+    "A row as one text, without blanks around its cells (which may hold the separator themselves)."
+    return "|".join(c.strip() for c in "|".join(cells).split("|"))
 
-def _is_header(line: str, headers: tuple) -> bool: return line.casefold() in {_line(h).casefold() for h in headers}
+def _is_header(line: str, headers: tuple) -> bool: return _line([line]).casefold() in {_line(h).casefold() for h in headers}
 
 # %% ../nbs/02_rewards.ipynb #fc43be3c
 def answer_matches(gold: Result, # result of the gold query
@@ -318,7 +320,8 @@ def answer_matches(gold: Result, # result of the gold query
     if len(lines) != height and not readings: return False
     said, says = _canonical(gold)
     printed = [_line(_printed(c) for c in row) for row in gold.rows]
-    if lines == printed or not ordered and Counter(lines) == Counter(printed): return True
+    tidy = [_line([line]) for line in lines]
+    if tidy == printed or not ordered and Counter(tidy) == Counter(printed): return True
     read = ([tuple(_read_cell(c, says) for c in row) for row in rows] for rows in readings)
     return any(results_match(said, Result(gold.columns, rows), ordered) for rows in read)
 
