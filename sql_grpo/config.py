@@ -83,6 +83,7 @@ class EpisodeOptions:
     max_context: int = _option(512, "tokens that an episode may hold; older turns are dropped when it outgrows them")
     max_obs_rows: int = _option(10, "rows of a result that an observation shows")
     max_obs_chars: int = _option(800, "characters of a result that an observation shows")
+    require_grounded: bool = _option(False, "score a guess 0: a right answer that no executed query produced")
     instructions: Optional[str] = _option(None, "system message; by default the standard one, or none if the model "
         "is the embedded one, which was warmed up without")
 

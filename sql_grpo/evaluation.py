@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['STATS', 'GROUPS', 'LEVELS', 'WALL_PHASES', 'EPISODE_OPTIONS', 'Record', 'make_record', 'aggregate', 'Evaluation',
            'evaluate', 'paired_interval', 'mcnemar', 'Comparison', 'compare', 'plot_success', 'MarkdownText',
-           'side_by_side', 'choose_examples', 'peak_rss_mb', 'make_report', 'write_report', 'load_report',
-           'terminal_progress', 'main', 'read_reports', 'report_table']
+           'side_by_side', 'choose_examples', 'peak_rss_mb', 'make_report', 'lucky_table', 'write_report',
+           'load_report', 'terminal_progress', 'main', 'read_reports', 'report_table']
 
 # %% ../nbs/05_evaluation.ipynb #ecb4dbe3
 import argparse, json, math, os, random, re, sys, tempfile, time
@@ -20,7 +20,7 @@ from .database import *
 from .tasks import *
 from .data import *
 from .environment import *
-from .rewards import REWARD_WEIGHTS, correctness, is_grounded, operational, progress
+from .rewards import REWARD_WEIGHTS, correctness, is_grounded, operational, progress, query_behind, suite_correct
 from .rollout import *
 
 # %% ../nbs/05_evaluation.ipynb #08d05ed8
@@ -41,6 +41,12 @@ class Record:
     actions: dict # how often each kind of action was sent
     grounded: bool # the answer came out of an executed query
     outcome: str # "answered", "out_of_turns" or "out_of_tokens"
+    suite: bool | None = None # right on all variants of the database too; None if the task has none
+
+    @property
+    def guessed(self) -> bool: return self.outcome == "answered" and not self.grounded
+    @property
+    def lucky(self) -> bool: return self.correct and self.suite is False
 
 # %% ../nbs/05_evaluation.ipynb #8567bfb9
 def _refused(turn: Turn) -> bool:
@@ -49,33 +55,46 @@ def _refused(turn: Turn) -> bool:
 
 def make_record(
     ep: Episode, # finished
+    require_grounded: bool = False, # is a guess wrong, even if it is right?
 ) -> Record:
     "Judge an episode with the reward functions of the training."
-    parts = correctness(ep), progress(ep), operational(ep)
+    parts = correctness(ep, require_grounded), progress(ep, require_grounded), operational(ep)
+    suite = suite_correct(ep)
     kinds = [t.action.action_type for t in ep.turns]
     return Record(
         id=ep.task.id, db_id=ep.task.db_id, difficulty=ep.task.difficulty, heldout=bool(ep.task.extra.get("heldout")),
         correct=parts[0] == 1.0, correctness=parts[0], progress=parts[1], operational=parts[2],
         reward=sum(w * p for w, p in zip(REWARD_WEIGHTS, parts, strict=True)), turns=len(ep.turns),
         errors=sum(map(_refused, ep.turns)), actions={a: kinds.count(a) for a in ACTIONS},
-        grounded=is_grounded(ep), outcome=ep.outcome)
+        grounded=is_grounded(ep), outcome=ep.outcome, suite=suite and parts[0] == 1.0)
 
 # %% ../nbs/05_evaluation.ipynb #7c83d9a5
 _MEANS = dict(mean_reward="reward", mean_correctness="correctness", mean_progress="progress",
               mean_operational="operational", mean_turns="turns", grounded_rate="grounded")
-STATS = ("n", "success", "ci_low", "ci_high", *list(_MEANS)[:-1], "action_error_rate", "grounded_rate")
+STATS = ("n", "success", "ci_low", "ci_high", *list(_MEANS)[:-1], "action_error_rate", "grounded_rate", "guess_rate",
+         "suite_n", "suite_success", "suite_ci_low", "suite_ci_high")
+_COUNTS = ("n", "suite_n")
 
 def aggregate(
     records: list[Record],
 ) -> dict: # the numbers named in `STATS`; None where there is nothing to average
     "Success with its 95 % Wilson interval, mean rewards and turns, and rates, over some records."
     n, k = len(records), sum(r.correct for r in records)
-    if n == 0: return {name: 0 if name == "n" else None for name in STATS}
+    if n == 0: return {name: 0 if name in _COUNTS else None for name in STATS}
     low, high = wilson(k, n)
+    answered = sum(r.outcome == "answered" for r in records)
     out = dict(n=n, success=k / n, ci_low=low, ci_high=high,
                action_error_rate=sum(r.errors for r in records) / max(1, sum(r.turns for r in records)))
     out |= {name: sum(getattr(r, attr) for r in records) / n for name, attr in _MEANS.items()}
+    out |= _suite_stats(records) | dict(guess_rate=sum(r.guessed for r in records) / answered if answered else None)
     return {name: out[name] for name in STATS}
+
+def _suite_stats(records: list[Record]) -> dict:
+    "Success on all variants, among the records that have some."
+    suites = [r.suite for r in records if r.suite is not None]
+    k, n = sum(suites), len(suites)
+    low, high = wilson(k, n) if n else (None, None)
+    return dict(suite_n=n, suite_success=k / n if n else None, suite_ci_low=low, suite_ci_high=high)
 
 # %% ../nbs/05_evaluation.ipynb #e1e0f0da
 GROUPS = {"train_dbs": "training databases", "heldout_dbs": "held-out databases", "all": "all"}
@@ -110,13 +129,15 @@ def _text_table(head: list[str], rows: list[list]) -> str:
     return "\n".join(map(pad, [rows[0], ["-" * w for w in widths], *rows[1:]]))
 
 # %% ../nbs/05_evaluation.ipynb #263c6379
-_CARD_HEAD = ["questions", "n", "success", "95 % interval", "reward", "progress", "turns", "errors", "grounded"]
+_CARD_HEAD = ["questions", "n", "success", "95 % interval", "reward", "progress", "turns", "errors", "grounded", "guesses"]
+_SUITE_HEAD = ["on all variants", "95 % interval"]
 
-def _card_row(name: str, s: dict) -> list[str]:
-    "A group's line of the report card."
-    return [name, s["n"], _percent(s["success"]), _interval(s["ci_low"], s["ci_high"]), _number(s["mean_reward"]),
-            _number(s["mean_progress"]), _number(s["mean_turns"], 1), _percent(s["action_error_rate"]),
-            _percent(s["grounded_rate"])]
+def _card_row(name: str, s: dict, suite: bool = False) -> list[str]:
+    "A group's line of the report card; with what `_SUITE_HEAD` says if `suite`."
+    row = [name, s["n"], _percent(s["success"]), _interval(s["ci_low"], s["ci_high"]), _number(s["mean_reward"]),
+           _number(s["mean_progress"]), _number(s["mean_turns"], 1), _percent(s["action_error_rate"]),
+           _percent(s["grounded_rate"]), _percent(s["guess_rate"])]
+    return row + [_percent(s["suite_success"]), _interval(s["suite_ci_low"], s["suite_ci_high"])] if suite else row
 
 # %% ../nbs/05_evaluation.ipynb #8ad0b1fc
 @dataclass
@@ -127,17 +148,20 @@ class Evaluation:
     episodes: list[Episode] = field(default_factory=list)
 
     def summary(self) -> dict: # group -> numbers, then "by_difficulty" and "by_database"
-        "All the numbers, as plain dictionaries."
+        "All the numbers, as plain dictionaries, and the ids of the lucky answers."
         groups = {g: aggregate([r for r in self.records if _in_group(r, g)]) for g in GROUPS}
         return groups | dict(by_difficulty=_by(self.records, lambda r: r.difficulty, LEVELS),
-                             by_database=_by(self.records, lambda r: r.db_id))
+                             by_database=_by(self.records, lambda r: r.db_id), lucky=[r.id for r in self.records if r.lucky])
+
+    @property
+    def has_suite(self) -> bool: return any(r.suite is not None for r in self.records)
 
     def card(self, table: Callable = _text_table) -> str: # the table as text
         "The report card: by group, by difficulty, by database."
-        s = self.summary()
-        rows = [_card_row(label, s[g]) for g, label in GROUPS.items()]
-        rows += [_card_row(k, v) for by in ("by_difficulty", "by_database") for k, v in s[by].items()]
-        return table(_CARD_HEAD, rows)
+        s, suite = self.summary(), self.has_suite
+        rows = [_card_row(label, s[g], suite) for g, label in GROUPS.items()]
+        rows += [_card_row(k, v, suite) for by in ("by_difficulty", "by_database") for k, v in s[by].items()]
+        return table(_CARD_HEAD + _SUITE_HEAD*suite, rows)
 
     def _repr_markdown_(self): return f"**{self.name}**\n\n{self.card(_markdown_table)}"
 
@@ -153,6 +177,7 @@ def evaluate(
     max_turns: int = 10, # turns in an episode
     batch_size: int | None = None, # episodes side by side; None: all of them
     progress: Callable | None = None, # called as `progress(done, total)`, in episodes
+    require_grounded: bool = False, # is a guess wrong, even if it is right?
     **env_kw, # for `SQLEnvironment`
 ) -> Evaluation:
     "Play every task once and judge the episodes."
@@ -162,7 +187,8 @@ def evaluate(
     for start in range(0, len(tasks), size):
         tick = (lambda done, _: progress(start + done, len(tasks))) if progress is not None else None
         episodes += rollout(policy, tasks[start:start + size], max_turns=max_turns, progress=tick, **env_kw)
-    return Evaluation(getattr(policy, "name", type(policy).__name__), [make_record(ep) for ep in episodes], episodes)
+    records = [make_record(ep, require_grounded) for ep in episodes]
+    return Evaluation(getattr(policy, "name", type(policy).__name__), records, episodes)
 
 # %% ../nbs/05_evaluation.ipynb #13277145
 def paired_interval(
@@ -231,10 +257,11 @@ class Comparison:
 
     def tables(self, table: Callable = _text_table) -> tuple[str, str]: # of the policies, of their differences
         "Both tables as text."
-        rows = [[name, *_card_row(label, s[g])] for name, e in self.evaluations.items() for s in [e.summary()]
+        suite = any(e.has_suite for e in self.evaluations.values())
+        rows = [[name, *_card_row(label, s[g], suite)] for name, e in self.evaluations.items() for s in [e.summary()]
                 for g, label in GROUPS.items()]
         pairs = [_pair_row(k, g, d) for k, by in self.paired().items() for g, d in by.items()]
-        return table(["policy", *_CARD_HEAD], rows), table(_PAIR_HEAD, pairs)
+        return table(["policy", *_CARD_HEAD, *_SUITE_HEAD*suite], rows), table(_PAIR_HEAD, pairs)
 
     def _repr_markdown_(self): return "\n\n".join(self.tables(_markdown_table)[:1 + (len(self.evaluations) > 1)])
     def __repr__(self): return f"<Comparison {', '.join(map(repr, self.evaluations.values()))}>"
@@ -288,7 +315,8 @@ def _fenced(text: str) -> str:
 
 def _verdict(r: Record) -> str:
     "One line on how an episode ended."
-    how = "" if r.outcome == "answered" else f", {r.outcome.replace('_', ' ')}"
+    how = ", a guess" if r.guessed else "" if r.outcome == "answered" else f", {r.outcome.replace('_', ' ')}"
+    if r.lucky: how += ", lucky: not right on all variants"
     return f"{'right' if r.correct else 'wrong'}{how}; {r.turns} turns, {r.errors} errors, reward {r.reward:.2f}"
 
 # %% ../nbs/05_evaluation.ipynb #3ae3509a
@@ -380,15 +408,26 @@ def make_report(
 # %% ../nbs/05_evaluation.ipynb #ada2d6ea
 _SCORES_NOTE = ("Success is the share of questions answered right, with its 95 % Wilson interval. Held-out databases "
                 "have no training questions. Errors are refused actions, of all actions; grounded answers came out of "
-                "a query.")
+                "a query; guesses, a share of the answers, did not. Where databases have variants (other rows), on all "
+                "variants is the share of questions whose answer is right and whose query is right on those too.")
 _PAIRS_NOTE = ("Gained: only the second policy was right; lost: only the first. Points: difference of the success "
                "rates in percentage points, with Newcombe's 95 % interval for paired rates. p: exact McNemar test.")
+
+_LUCKY_NOTE = "Right on the database, wrong on a variant of it, or right without a query that could be tried there."
+
+def lucky_table(comparison: Comparison) -> MarkdownText:
+    "The lucky answers of all policies, with the query behind each."
+    def sql(ep): return "-" if (behind := query_behind(ep)) is None else f"`{behind[0]}`"
+    return MarkdownText(_markdown_table(["policy", "question", "", "query"], [
+        [name, r.id, ep.task.question, sql(ep)] for name, e in comparison.evaluations.items()
+        for r, ep in zip(e.records, e.episodes) if r.lucky]))
 
 def _report_text(comparison: Comparison, report: dict) -> str:
     "The content of `report.md`."
     scores, pairs = comparison.tables(_markdown_table)
     out = ["# Evaluation report", "## Scores", _SCORES_NOTE, scores]
     if report["paired"]: out += ["## Differences on the same questions", _PAIRS_NOTE, pairs]
+    if any(report[name]["lucky"] for name in comparison.evaluations): out += ["## Lucky answers", _LUCKY_NOTE, lucky_table(comparison)]
     facts = {k: v for k, v in report.items() if k not in (*comparison.evaluations, "paired", "wall_seconds")}
     facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
     rows = [[k, v if isinstance(v, (str, int, float)) else json.dumps(v)] for k, v in facts.items() if v is not None]
@@ -443,6 +482,8 @@ def _parser() -> argparse.ArgumentParser:
         p.add_argument(f"--{name}", type=int, help=f"default: as the model was trained, else {default}")
     p.add_argument("--instructions", choices=("auto", "standard", "none"), default="auto",
                    help="whether a model is told the four actions (default: auto, as it was trained)")
+    p.add_argument("--require_grounded", action="store_true", default=None,
+                   help="count a guess as wrong, even if it is right (default: as the model was trained)")
     p.add_argument("--seed", type=int, default=0, help="draws the questions, and the random policy's dice (default: 0)")
     p.add_argument("--batch_size", type=int, default=64, help="episodes side by side (default: 64)")
     p.add_argument("--output_dir", help="where to write report.json, report.md, transcripts.md (default: nowhere)")
@@ -469,6 +510,7 @@ def _settle(args: argparse.Namespace) -> None:
     saved = _model_config(args.model).get("sql_grpo") or {}
     for name, default in EPISODE_OPTIONS.items():
         if getattr(args, name) is None: setattr(args, name, saved.get(name, default))
+    if args.require_grounded is None: args.require_grounded = saved.get("require_grounded", False)
     default = "" if _is_embedded(args.model) else INSTRUCTIONS
     args.instructions = dict(auto=saved.get("instructions", default), standard=INSTRUCTIONS, none="")[args.instructions]
 
@@ -524,7 +566,7 @@ def terminal_progress(
 # %% ../nbs/05_evaluation.ipynb #51580c06
 def _save(args: argparse.Namespace, ev: Evaluation, wall_seconds: dict) -> None:
     "Write the report of one evaluation."
-    meta = {name: getattr(args, name) for name in ("data_source", "split", "seed", *EPISODE_OPTIONS)}
+    meta = {name: getattr(args, name) for name in ("data_source", "split", "seed", "require_grounded", *EPISODE_OPTIONS)}
     meta |= dict(model_name=args.model, instructions=bool(args.instructions), wall_seconds=wall_seconds)
     write_report(args.output_dir, compare({ev.name: ev}), meta)
     print(f"\nwritten: report.json, report.md and transcripts.md in {args.output_dir}")
@@ -547,7 +589,7 @@ def main(
     except (OSError, ValueError) as e: return _complain(e)
     loaded = time.perf_counter()
     ev = evaluate(policy, tasks, args.max_turns, args.batch_size, terminal_progress("evaluating"),
-                  max_obs_rows=args.max_obs_rows, max_obs_chars=args.max_obs_chars)
+                  require_grounded=args.require_grounded, max_obs_rows=args.max_obs_rows, max_obs_chars=args.max_obs_chars)
     done = time.perf_counter()
     print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}), {args.max_turns} turns\n")
     print(ev.card())

@@ -135,7 +135,7 @@ def build_trainer(
     listeners = [c.add_episodes for c in callbacks if hasattr(c, "add_episodes")]
     play = make_rollout_func(tasks, config.max_turns, config.max_turn_tokens, config.max_context, instructions_for(config),
         on_episodes=lambda eps: [f(eps) for f in listeners], max_obs_rows=config.max_obs_rows, max_obs_chars=config.max_obs_chars)
-    trainer = EpisodeTrainer(model, REWARD_FUNCS, args=config, train_dataset=prompts, processing_class=tokenizer,
+    trainer = EpisodeTrainer(model, make_reward_funcs(config.require_grounded), args=config, train_dataset=prompts, processing_class=tokenizer,
                           rollout_func=play, callbacks=list(callbacks))
     for c in list(trainer.callback_handler.callbacks):
         if type(c).__name__ in ("PrinterCallback", "ProgressCallback", "NotebookProgressCallback"): trainer.remove_callback(c)
@@ -233,7 +233,7 @@ def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
     was_training = getattr(getattr(policy, "model", None), "training", False)
     if was_training: policy.model.eval()
     ev = evaluate(policy, tasks, batch_size=64, progress=terminal_progress(f"evaluating {policy.name}"),
-                  **env_options(config))
+                  require_grounded=config.require_grounded, **env_options(config))
     if was_training: policy.model.train()
     return ev
 
@@ -305,7 +305,8 @@ def save_model(model, tokenizer, config: SQLGRPOConfig) -> Path:
     folder = Path(config.output_dir)/"model"
     whole = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
     whole.config.sql_grpo = dict(instructions=instructions_for(config), max_turn_tokens=config.max_turn_tokens,
-                                 max_context=config.max_context, **env_options(config)) # `sql_grpo_eval` plays by the same rules
+                                 max_context=config.max_context, require_grounded=config.require_grounded,
+                                 **env_options(config)) # `sql_grpo_eval` plays by the same rules
     whole.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
