@@ -22,7 +22,7 @@ from .rewards import MAX_SQL_CHARS, is_ordered, reads_table, result_progress, re
 
 # %% ../nbs/02a_text2sql.ipynb #c763465c
 _SQLITE = sqlglot.Dialect.get_or_raise("sqlite")
-MAX_STEPS = 20 # of the parser, for each token of the text; gold queries take at most 3
+MAX_STEPS = 10 # of the parser, for each token of the text; gold queries take at most 3
 
 class _Parser(_SQLITE.parser_class):
     "sqlglot's parser, which gives up when it goes back and forth too often."
@@ -63,7 +63,7 @@ def _said(text: str) -> str:
 # %% ../nbs/02a_text2sql.ipynb #9f0d0bda
 _PIECES = re.compile(r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|;", re.S)
 _SENTENCE = re.compile(r"\n[ \t]*(?:\n|(?=(?:This|These|The|It|Here|Note|Explanation|I|We|You)\b))")
-_STARTS = 8 # places where a query may begin that are tried
+_STARTS = 5 # places where a query may begin that are tried
 
 def _statements(text: str, start: int):
     "The texts that a statement beginning at `start` may have, the longest first."
@@ -163,12 +163,14 @@ class BaseReward:
     @property
     def __name__(self) -> str: return "reward_" + type(self).__name__.removesuffix("Reward").lower()
 
-    def __call__(self, prompts, completions, answer=None, context=None, episodes=None, **columns) -> list[float]:
+    def __call__(self, prompts=None, completions=None, answer=None, context=None, episodes=None, **columns) -> list[float]:
         "A TRL reward function. Raises ValueError if it is not told the gold SQL."
-        if episodes is not None: answer, context = [ep.task.query for ep in episodes], [ep.task for ep in episodes]
+        if episodes is not None: # what was written, before any template took it apart
+            completions = [ep.turns[-1].text if ep.turns else "" for ep in episodes]
+            answer, context = [ep.task.query for ep in episodes], [ep.task for ep in episodes]
         if answer is None: raise ValueError("no gold SQL: the dataset needs the columns `answer` and `context`, or pass episodes=[...]")
-        context = context if context is not None else [None]*len(answer)
-        return [self.compute(*row).score for row in zip(prompts, completions, answer, context, strict=True)]
+        rows = zip(prompts or [None]*len(answer), completions, answer, context or [None]*len(answer), strict=True)
+        return [self.compute(*row).score for row in rows]
 
 # %% ../nbs/02a_text2sql.ipynb #746908d0
 INVALID, NOT_A_QUERY, VALID = -0.5, 0.0, 1.0
