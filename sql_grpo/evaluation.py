@@ -22,6 +22,7 @@ from .data import *
 from .environment import *
 from .rewards import REWARD_WEIGHTS, correctness, is_grounded, operational, progress, query_behind, suite_correct
 from .rollout import *
+from .text2sql import MODES
 
 # %% ../nbs/05_evaluation.ipynb #08d05ed8
 @dataclass
@@ -178,7 +179,7 @@ def evaluate(
     batch_size: int | None = None, # episodes side by side; None: all of them
     progress: Callable | None = None, # called as `progress(done, total)`, in episodes
     require_grounded: bool = False, # is a guess wrong, even if it is right?
-    **env_kw, # for `SQLEnvironment`
+    **env_kw, # for `rollout`: the mode, rows and characters that an observation may have
 ) -> Evaluation:
     "Play every task once and judge the episodes."
     if not tasks: raise ValueError("there are no tasks to evaluate")
@@ -478,6 +479,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--data_path", help="the folder or the SQLite file, where data_source needs one")
     p.add_argument("--split", default="eval", help="which questions, see load_tasks (default: eval)")
     p.add_argument("--n", type=int, help="how many questions, drawn with the seed (default: all)")
+    p.add_argument("--mode", choices=list(MODES), help="default: as the model was trained, else agent")
     for name, default in EPISODE_OPTIONS.items():
         p.add_argument(f"--{name}", type=int, help=f"default: as the model was trained, else {default}")
     p.add_argument("--instructions", choices=("auto", "standard", "none"), default="auto",
@@ -511,8 +513,9 @@ def _settle(args: argparse.Namespace) -> None:
     for name, default in EPISODE_OPTIONS.items():
         if getattr(args, name) is None: setattr(args, name, saved.get(name, default))
     if args.require_grounded is None: args.require_grounded = saved.get("require_grounded", False)
-    default = "" if _is_embedded(args.model) else INSTRUCTIONS
-    args.instructions = dict(auto=saved.get("instructions", default), standard=INSTRUCTIONS, none="")[args.instructions]
+    args.mode = args.mode or saved.get("mode", "agent")
+    default = "" if _is_embedded(args.model) else STANDARD_INSTRUCTIONS[args.mode]
+    args.instructions = dict(auto=saved.get("instructions", default), standard=STANDARD_INSTRUCTIONS[args.mode], none="")[args.instructions]
 
 # %% ../nbs/05_evaluation.ipynb #6849f2f3
 def _check_args(args: argparse.Namespace) -> None:
@@ -536,8 +539,7 @@ def _draw_tasks(args: argparse.Namespace) -> list[Task]:
 # %% ../nbs/05_evaluation.ipynb #56d524c7
 def _load_policy(args: argparse.Namespace) -> Policy:
     "The policy that `--model` names."
-    if args.model == "random": return RandomPolicy(args.seed)
-    if args.model == "oracle": return OraclePolicy()
+    if args.model in BASELINES: return baseline(args.model, args.seed, args.mode)
     from transformers.utils import logging
     from sql_grpo.config import SQLGRPOConfig
     from sql_grpo.generation import LMPolicy
@@ -566,7 +568,7 @@ def terminal_progress(
 # %% ../nbs/05_evaluation.ipynb #51580c06
 def _save(args: argparse.Namespace, ev: Evaluation, wall_seconds: dict) -> None:
     "Write the report of one evaluation."
-    meta = {name: getattr(args, name) for name in ("data_source", "split", "seed", "require_grounded", *EPISODE_OPTIONS)}
+    meta = {name: getattr(args, name) for name in ("data_source", "split", "seed", "mode", "require_grounded", *EPISODE_OPTIONS)}
     meta |= dict(model_name=args.model, instructions=bool(args.instructions), wall_seconds=wall_seconds)
     write_report(args.output_dir, compare({ev.name: ev}), meta)
     print(f"\nwritten: report.json, report.md and transcripts.md in {args.output_dir}")
@@ -589,7 +591,7 @@ def main(
     except (OSError, ValueError) as e: return _complain(e)
     loaded = time.perf_counter()
     ev = evaluate(policy, tasks, args.max_turns, args.batch_size, terminal_progress("evaluating"),
-                  require_grounded=args.require_grounded, max_obs_rows=args.max_obs_rows, max_obs_chars=args.max_obs_chars)
+                  require_grounded=args.require_grounded, mode=args.mode, max_obs_rows=args.max_obs_rows, max_obs_chars=args.max_obs_chars)
     done = time.perf_counter()
     print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}), {args.max_turns} turns\n")
     print(ev.card())

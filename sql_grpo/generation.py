@@ -19,6 +19,7 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 from .database import Database
 from .tasks import Task
 from .environment import *
+from .text2sql import MODES
 from .rollout import *
 
 # %% ../nbs/03a_generation.ipynb #2fa1db47
@@ -419,19 +420,19 @@ def play_in_halves(
     return play_in_halves(play, tasks[:half], place) + play_in_halves(play, tasks[half:], place + half)
 
 # %% ../nbs/03a_generation.ipynb #2bc95bd4
-def task_prompt(task: Task, instructions: str = "") -> list[dict]: # messages
+def task_prompt(task: Task, instructions: str = "", mode: str = "agent") -> list[dict]: # messages
     "What a policy reads before its first action on this task."
-    return task_messages(SQLEnvironment().reset(task), instructions)
+    return task_messages(MODES[mode]().reset(task), instructions)
 
 def prompt_key(prompt: list[dict] | str) -> str:
     "What identifies a prompt: its last message."
     return prompt if isinstance(prompt, str) else prompt[-1]["content"]
 
-def tasks_by_prompt(tasks: list[Task]) -> dict: # prompt -> task
+def tasks_by_prompt(tasks: list[Task], mode: str = "agent") -> dict: # prompt -> task
     "Tasks by their prompts; raises `ValueError` if two different tasks have the same one."
     found = {}
     for task in tasks:
-        key = prompt_key(task_prompt(task))
+        key = prompt_key(task_prompt(task, mode=mode))
         if (other := found.setdefault(key, task)) is not task and (other.query, other.db_path) != (task.query, task.db_path):
             raise ValueError(f"tasks {other.id!r} and {task.id!r} have the same question and tables, but not the same gold SQL and database: {key!r}")
     return found
@@ -444,17 +445,18 @@ def make_rollout_func(
     max_context: int = 512, # tokens of an episode before old turns are dropped
     instructions: str = "", # the system message; none if empty
     on_episodes=None, # called with every batch of episodes
-    **env_kw, # for `SQLEnvironment`
+    mode: str = "agent", # or single_turn
+    **env_kw, # for the environment
 ): # `rollout_func(prompts, trainer) -> dict`, for `trl.GRPOTrainer`
     "How TRL's trainer plays episodes: the same policy and the same rollout as evaluation."
-    by_prompt, calls = tasks_by_prompt(tasks), [0]
+    by_prompt, calls = tasks_by_prompt(tasks, mode), [0]
     def rollout_func(prompts, trainer):
         calls[0] += 1
         model, args = trainer.accelerator.unwrap_model(trainer.model), trainer.args
         seed = args.seed + 1_000_003*calls[0] + 7919*trainer.accelerator.process_index + 104_729*trainer.state.global_step
         def play(tasks, place):
             policy = LMPolicy(model, trainer.processing_class, args.temperature, max_turn_tokens, max_context, instructions, seed, place)
-            return rollout(policy, tasks, max_turns=max_turns, **env_kw)
+            return rollout(policy, tasks, max_turns=max_turns, mode=mode, **env_kw)
         was_training = model.training
         model.eval()
         try: episodes = play_in_halves(play, [by_prompt[prompt_key(p)] for p in prompts])

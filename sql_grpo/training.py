@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SLICE', 'load_question_prompts', 'instructions_for', 'curriculum_order', 'load_model_and_tokenizer', 'add_lora',
-           'sample_random_baseline', 'EpisodeTrainer', 'build_trainer', 'halved', 'save_state',
+           'sample_random_baseline', 'EpisodeTrainer', 'reward_funcs', 'build_trainer', 'halved', 'save_state',
            'run_training_with_metrics', 'set_aside', 'greedy_policy', 'env_options', 'draw_eval_tasks', 'measure',
            'make_dashboard', 'train', 'say', 'save_model', 'control_model', 'measure_control', 'main']
 
@@ -25,6 +25,7 @@ from .tasks import *
 from .data import *
 from .environment import *
 from .rewards import *
+from .text2sql import create_sql_reward
 from .rollout import *
 from .generation import *
 from .warmup import base_model, common_words, warm_up
@@ -37,15 +38,15 @@ def load_question_prompts(
     "The questions as TRL's trainer takes them. Raises ValueError or FileNotFoundError for data that cannot be used."
     tasks = load_tasks(config.data_source, split=split, path=config.data_path, check="drop")
     if not tasks: raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
-    tasks_by_prompt(tasks) # raises if two tasks cannot be told apart
+    tasks_by_prompt(tasks, config.mode) # raises if two tasks cannot be told apart
     order = curriculum_order(tasks, config) if config.curriculum else tasks
-    rows = [dict(prompt=task_prompt(t, instructions_for(config)), task_id=t.id, difficulty=t.difficulty) for t in order]
+    rows = [dict(prompt=task_prompt(t, instructions_for(config), config.mode), task_id=t.id, difficulty=t.difficulty) for t in order]
     return Dataset.from_list(rows), tasks
 
 def instructions_for(config: SQLGRPOConfig) -> str:
     "The system message: the user's own; else none for the embedded model, the standard one for others."
     if config.instructions is not None: return config.instructions
-    return "" if config.model_name == "embedded" else INSTRUCTIONS
+    return "" if config.model_name == "embedded" else STANDARD_INSTRUCTIONS[config.mode]
 
 # %% ../nbs/04_training.ipynb #f4c4c6d3
 def curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
@@ -122,7 +123,13 @@ class EpisodeTrainer(GRPOTrainer):
         whole = lambda xs: None if xs[0] is None else torch.cat(xs)[back]
         return whole(logps), whole(entropies), None if aux[0] is None else torch.stack(aux).mean()
 
-# %% ../nbs/04_training.ipynb #ec331891
+# %% ../nbs/04_training.ipynb #95e3c39b
+def reward_funcs(config: SQLGRPOConfig) -> list:
+    "TRL's reward functions for a mode."
+    if config.mode == "agent": return make_reward_funcs(config.require_grounded)
+    return [reward_correctness, *(create_sql_reward(config, part) for part in list(REWARD_PARTS[config.mode])[1:])]
+
+# %% ../nbs/04_training.ipynb #d4155a51
 def build_trainer(
     model, tokenizer,
     prompts: Dataset, # of `load_question_prompts`
@@ -134,8 +141,8 @@ def build_trainer(
     config.shuffle_dataset = not config.curriculum
     listeners = [c.add_episodes for c in callbacks if hasattr(c, "add_episodes")]
     play = make_rollout_func(tasks, config.max_turns, config.max_turn_tokens, config.max_context, instructions_for(config),
-        on_episodes=lambda eps: [f(eps) for f in listeners], max_obs_rows=config.max_obs_rows, max_obs_chars=config.max_obs_chars)
-    trainer = EpisodeTrainer(model, make_reward_funcs(config.require_grounded), args=config, train_dataset=prompts, processing_class=tokenizer,
+        on_episodes=lambda eps: [f(eps) for f in listeners], mode=config.mode, max_obs_rows=config.max_obs_rows, max_obs_chars=config.max_obs_chars)
+    trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
                           rollout_func=play, callbacks=list(callbacks))
     for c in list(trainer.callback_handler.callbacks):
         if type(c).__name__ in ("PrinterCallback", "ProgressCallback", "NotebookProgressCallback"): trainer.remove_callback(c)
@@ -217,7 +224,7 @@ def greedy_policy(model, tokenizer, config: SQLGRPOConfig, name: str = "model") 
 
 def env_options(config: SQLGRPOConfig) -> dict:
     "What an environment is told."
-    return dict(max_turns=config.max_turns, max_obs_rows=config.max_obs_rows, max_obs_chars=config.max_obs_chars)
+    return dict(mode=config.mode, max_turns=config.max_turns, max_obs_rows=config.max_obs_rows, max_obs_chars=config.max_obs_chars)
 
 def draw_eval_tasks(config: SQLGRPOConfig) -> list[Task]:
     "The evaluation questions: all, or `eval_questions` of them, drawn by the seed."
@@ -263,7 +270,7 @@ def train(
     say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions, seed {config.seed}, output in {config.output_dir}")
     model, tokenizer, wall["warmup"] = _timed_model(config)
     clock = time.perf_counter()
-    found = dict(random=measure(RandomPolicy(config.seed), eval_tasks, config),
+    found = dict(random=measure(baseline("random", config.seed, config.mode), eval_tasks, config),
                  base=measure(greedy_policy(model, tokenizer, config, "base"), eval_tasks, config))
     wall["eval"] = time.perf_counter() - clock
     for ev in found.values(): say(repr(ev))
@@ -315,7 +322,7 @@ def save_model(model, tokenizer, config: SQLGRPOConfig) -> Path:
 def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) -> dict:
     "What the report says about the run."
     info = getattr(model, "warmup_info", None) or {}
-    return dict(preset=preset, seed=config.seed, wall_seconds=wall, model=config.model_name, steps=metrics["steps"],
+    return dict(preset=preset, mode=config.mode, seed=config.seed, wall_seconds=wall, model=config.model_name, steps=metrics["steps"],
                 episodes=metrics["steps"]*config.generation_batch_size, parameters=sum(p.numel() for p in model.parameters()),
                 warmup_cached=bool(info.get("cached")), device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
                 torch=torch.__version__, threads=torch.get_num_threads())
@@ -326,7 +333,7 @@ def control_model(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, s
     twin = type(model)(model.config).to(model.device)
     twin.load_state_dict(base_weights)
     warm_up(twin, tokenizer, common_words(), steps, config.warmup_batch_size, config.warmup_learning_rate*0.13,
-            config.careful_share, habits=1.0, seed=config.seed + 1, use_cpu=config.use_cpu)
+            config.careful_share, habits=1.0, seed=config.seed + 1, use_cpu=config.use_cpu, mode=config.mode)
     return twin.eval()
 
 def measure_control(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, wall: dict, tasks: list[Task]): # an `Evaluation`

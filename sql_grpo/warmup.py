@@ -154,6 +154,7 @@ def demonstration(
     careful: float = 0.3, # share of careful demonstrations
     distracted: float = 0.05, # share of those that answer another question; the rest is hasty
     sample: float = 0.08, # share of careful ones that also look at a sample
+    mode: str = "agent", # or single_turn
 ) -> Episode: # played, to its end
     "A demonstration on a world of its own."
     question = None
@@ -163,9 +164,10 @@ def demonstration(
     style, sql = rng.random(), question["query"]
     if careful <= style < careful + distracted: sql = (random_question(world, rng) or question)["query"]
     actions = careful_actions(sql, rng.random() < sample) if style < careful + distracted else hasty_actions(sql)
+    if mode == "single_turn": actions = [a.removeprefix("QUERY ") for a in actions if a.startswith("QUERY ")]
     task = Task("demo", "demo", question["question"], question["query"], question["difficulty"], "train", Database.from_sql(world_script(world)))
     world.conn.close()
-    return rollout(ScriptedPolicy(actions), [task])[0]
+    return rollout(ScriptedPolicy(actions), [task], mode=mode)[0]
 
 # %% ../nbs/03c_warmup.ipynb #e766d1ef
 FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that have has no among all a per sum belong to
@@ -220,13 +222,14 @@ def demonstration_stream(
     habits: float = 0.1, # share of the steps that are the last part
     all_tokens: float = 0.6, # share of the steps in which the observations of half the demonstrations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `POOL`
+    mode: str = "agent", # or single_turn
 ): # yields dicts of input_ids and labels
     "Training rows, `batch_size` after `batch_size` of like length."
     for start in range(first, steps, POOL):
         rng = random.Random(f"{seed}/{start}")
         last_part = start >= (1 - habits)*steps
         style = dict(careful=careful) if last_part else dict(careful=1.0, distracted=0.0)
-        rows = [encode_demonstration(codec, demonstration(rng, words, **style), start < all_tokens*steps and rng.random() < 0.5)
+        rows = [encode_demonstration(codec, demonstration(rng, words, mode=mode, **style), start < all_tokens*steps and rng.random() < 0.5)
                 for _ in range(POOL*batch_size)]
         if not last_part: rows.sort(key=lambda r: len(r["input_ids"]))
         batches = [rows[i:i + batch_size] for i in range(0, len(rows), batch_size)]
@@ -240,12 +243,12 @@ def base_config(tokenizer, width: int = 192, layers: int = 4) -> Qwen3Config:
         num_key_value_heads=width//32, intermediate_size=width*8//3, max_position_embeddings=4096, rope_theta=10_000.0, tie_word_embeddings=True,
         bos_token_id=None, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
 
-def new_base_model(seed: int, words: list[str], size: int = 1024): # model, tokenizer
+def new_base_model(seed: int, words: list[str], size: int = 1024, mode: str = "agent"): # model, tokenizer
     "A random model, and a tokenizer learned from demonstrations."
     rng = random.Random(f"{seed}/tokenizer")
     texts = []
     for _ in range(3000):
-        ep = demonstration(rng, words)
+        ep = demonstration(rng, words, mode=mode)
         texts += [ep.start.text] + [t for turn in ep.turns for t in (turn.text, turn.observation.text)]
     tokenizer = train_tokenizer(texts, size)
     torch.manual_seed(seed)
@@ -295,11 +298,13 @@ def warm_up(
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up; None: none are kept
     use_cpu: bool = not torch.cuda.is_available(),
+    mode: str = "agent", # or single_turn
 ) -> list[dict]: # log: step and loss
     "Supervised training on fresh demonstrations; changes `model` in place."
     resume = _unfinished(folder, steps) if folder else None
     first = int(resume.name.split("-")[1]) if resume else 0
-    stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed, careful=careful, habits=habits, first=first)
+    stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed, careful=careful, habits=habits, first=first,
+                  mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
     args = SFTConfig(output_dir=str(folder or tempfile.gettempdir()), max_steps=steps, per_device_train_batch_size=batch_size, max_length=None,
         logging_steps=min(10, steps), report_to="none", disable_tqdm=True, bf16=False, use_cpu=use_cpu, seed=seed, max_grad_norm=1.0,
@@ -319,7 +324,7 @@ RECIPE = 5 # raised when the warm-up itself changes, so that older cached models
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
     return dict(recipe=RECIPE, steps=config.warmup_steps_sft, batch_size=config.warmup_batch_size, learning_rate=config.warmup_learning_rate,
-                careful=config.careful_share, seed=config.seed)
+                careful=config.careful_share, seed=config.seed) | ({} if config.mode == "agent" else dict(mode=config.mode))
 
 def base_folder(config: SQLGRPOConfig) -> Path:
     "Where the base model of this configuration is kept."
@@ -336,9 +341,9 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
     start, part = time.perf_counter(), folder.with_name(folder.name + "-part") if config.use_cache_folder else None
     if config.use_cache_folder: _make_writable(folder.parent)
     words = common_words()
-    model, tokenizer = new_base_model(config.seed, words)
+    model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
     log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size, config.warmup_learning_rate,
-                  config.careful_share, seed=config.seed, folder=part, use_cpu=config.use_cpu) if config.warmup_steps_sft else []
+                  config.careful_share, seed=config.seed, folder=part, use_cpu=config.use_cpu, mode=config.mode) if config.warmup_steps_sft else []
     model.eval()
     info = dict(seconds=round(time.perf_counter() - start, 1), log=log, **_base_key(config))
     if config.use_cache_folder: _keep(model, tokenizer, info, folder, part)
