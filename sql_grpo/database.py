@@ -80,7 +80,12 @@ julianday lag last_value lead length like likelihood likely ln log log10 log2 lo
 ntile nullif octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf quote radians rank
 replace round row_number rtrim sign sin sinh soundex sqrt strftime string_agg substr substring sum tan tanh time
 total trim trunc typeof unhex unicode unixepoch unlikely upper""".split())
-_VIRTUAL = re.compile(r'pragma_\w+|jsonb?_(each|tree)|sqlite_(stmt|db\w+|ptrmap)|dbstat|generate_series', re.I)
+
+@lru_cache(maxsize=10_000)
+def _is_virtual(table: str) -> bool:
+    "Is this the name of one of SQLite's virtual tables?"
+    names = r'pragma_\w+|jsonb?_(each|tree)|sqlite_(stmt|db\w+|ptrmap)|dbstat|generate_series'
+    return re.fullmatch(names, table, re.I) is not None
 
 # %% ../nbs/00a_database.ipynb #9bd56343
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
@@ -94,7 +99,7 @@ class _Guard:
         "SQLite asks this about everything that a statement needs, while it compiles the statement."
         if action == sqlite3.SQLITE_FUNCTION and str(arg2).lower() not in _FUNCTIONS:
             self.reason = f'the function {_one_line(arg2)} is not allowed'
-        elif action == sqlite3.SQLITE_READ and _VIRTUAL.fullmatch(str(arg1)):
+        elif action == sqlite3.SQLITE_READ and _is_virtual(arg1):
             self.reason = 'virtual tables and pragma functions cannot be read'
         elif action in _ALLOWED: return sqlite3.SQLITE_OK
         elif str(arg1).startswith('sqlite_'): self.reason = 'virtual tables and pragma functions cannot be read'
@@ -102,16 +107,21 @@ class _Guard:
         return sqlite3.SQLITE_DENY
 
 # %% ../nbs/00a_database.ipynb #297ba69b
-_SMALL, _LARGE = 4_000_000, 24_000_000 # bytes that a query may take without waiting for its turn, and at all
+_SMALL, _LARGE = 4_000_000, 56_000_000 # bytes that a query may take without waiting for its turn, and at all
 _turn = threading.Lock() # held by the one query that may grow beyond `_SMALL`
 if hasattr(os, 'register_at_fork'): os.register_at_fork(after_in_child=_turn._at_fork_reinit)
 
 def _memory_function():
-    "SQLite's function that says how many bytes it has in use, or None where it cannot be reached."
-    try: f = ctypes.PyDLL(__import__('_sqlite3').__file__).sqlite3_memory_used
+    "A function for the bytes that SQLite has in use; None where SQLite's own cannot be reached."
+    try: status = ctypes.PyDLL(__import__('_sqlite3').__file__).sqlite3_status64
     except (AttributeError, OSError): return None
-    f.argtypes, f.restype = (), ctypes.c_int64
-    with sqlite3.connect(':memory:') as con: return f if con.execute('SELECT 1').fetchone() and f() > 0 else None
+    def used():
+        size, count, most = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int64()
+        status(0, ctypes.byref(size), ctypes.byref(most), 0) # SQLITE_STATUS_MEMORY_USED
+        status(9, ctypes.byref(count), ctypes.byref(most), 0) # SQLITE_STATUS_MALLOC_COUNT
+        return size.value + 20*count.value # an allocation costs 16 to 24 bytes more than its size
+    with sqlite3.connect(':memory:') as con: con.execute('SELECT 1')
+    return used if used() > 0 else None
 
 _memory_used = _memory_function()
 
@@ -137,16 +147,10 @@ def greedy(self: _Guard, now: float) -> bool:
     return self.reason is not None
 
 @patch
-def begin(self: _Guard, seconds: float):
-    "Forget the query before; the next one may take `seconds`."
-    self.look, self.base, self.reason = perf_counter() + 0.001, None, None
-    self.deadline = self.look - 0.001 + seconds
-
-@patch
 def end(self: _Guard):
     "Let the next query that waits have its turn."
-    if self.turn: _turn.release()
     self.turn = False
+    _turn.release()
 
 # %% ../nbs/00a_database.ipynb #54def107
 _LENGTH = 20_000 # bytes of a text, blob or row
@@ -209,7 +213,7 @@ _LIMITS = {sqlite3.SQLITE_LIMIT_LENGTH: _LENGTH,
            sqlite3.SQLITE_LIMIT_COLUMN: 500, # of a table or result
            sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200, sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
            sqlite3.SQLITE_LIMIT_VDBE_OP: 2000, # instructions of a compiled statement; Spider needs 128
-           sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 100, sqlite3.SQLITE_LIMIT_ATTACHED: 0}
+           sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 50, sqlite3.SQLITE_LIMIT_ATTACHED: 0}
 _decode = partial(str, encoding='utf-8', errors='replace')
 
 def _guarded(con: _Connection) -> tuple:
@@ -221,7 +225,7 @@ def _guarded(con: _Connection) -> tuple:
     for name in _DATES: con.create_function(name, -1, partial(guard.date, name), deterministic=True)
     for name in _CURRENT: con.create_function(name, 0, partial(guard.date, name), deterministic=True)
     if _memory_used: con.execute('PRAGMA temp_store = MEMORY')
-    con.set_progress_handler(guard.overdue, 100)
+    con.set_progress_handler(guard.overdue, 250)
     con.set_authorizer(guard.authorize)
     return con, guard
 
@@ -302,8 +306,7 @@ def query(self: Database,
     if not isinstance(sql, str): raise TypeError(f'sql must be str, not {type(sql).__name__}')
     start = perf_counter()
     con, guard = self._con
-    guard.begin(self.timeout)
-    guard.reason = _refuse(sql)
+    guard.deadline, guard.look, guard.base, guard.reason = start + self.timeout, start + 0.001, None, _refuse(sql)
     try:
         if guard.reason: raise sqlite3.DatabaseError(guard.reason)
         cur = con.execute(sql)
@@ -314,7 +317,8 @@ def query(self: Database,
         if perf_counter() > guard.deadline: raise sqlite3.OperationalError('interrupted')
     except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as e:
         return Result([], [], error=_explain(e, guard.reason, self.timeout), seconds=perf_counter() - start)
-    finally: guard.end()
+    finally:
+        if guard.turn: guard.end()
     return Result(columns, rows, truncated, seconds=perf_counter() - start)
 
 # %% ../nbs/00a_database.ipynb #be8da063
