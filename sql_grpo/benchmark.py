@@ -30,6 +30,7 @@ import sql_grpo.generation as generation
 from .config import *
 from .database import Database
 from .tasks import *
+from .data import load_tasks
 from .environment import *
 from .rewards import *
 from .rollout import *

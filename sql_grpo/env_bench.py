@@ -18,6 +18,7 @@ from statistics import median
 from time import perf_counter, process_time
 
 from .tasks import *
+from .data import load_tasks
 from .environment import *
 
 # %% ../nbs/01b_speed.ipynb #1e390893
