@@ -84,31 +84,32 @@ def _read_text(path: Path) -> str:
     except IsADirectoryError: raise ValueError(f"{path} is a folder; a file of questions is wanted") from None
     except UnicodeDecodeError as e: raise ValueError(f"{path}: not UTF-8 text (byte {e.start})") from None
 
-def _from_json(path: Path) -> list:
-    try: entries = json.loads(_read_text(path))
+def _loads(text: str, where: str):
+    "JSON in a file; a fault names its place."
+    try: return json.loads(text)
     except json.JSONDecodeError as e:
-        raise ValueError(f"{path}: not valid JSON at line {e.lineno}, column {e.colno}: {e.msg}") from None
+        raise ValueError(f"{where}: not valid JSON at line {e.lineno}, column {e.colno}: {e.msg}") from None
+    except (ValueError, RecursionError) as e: raise ValueError(f"{where}: not valid JSON: {e}") from None # huge numbers, deep nesting
+
+# %% ../nbs/00c_data.ipynb #425dee28
+def _from_json(path: Path) -> list:
+    entries = _loads(_read_text(path), f"{path}")
     if isinstance(entries, dict): entries = entries.get("questions", entries)
     if not isinstance(entries, list):
         raise ValueError(f"{path}: a list of questions is wanted, not {type(entries).__name__}")
     return [(f"{path}: entry {i}", e) for i, e in enumerate(entries)]
 
-# %% ../nbs/00c_data.ipynb #425dee28
+# %% ../nbs/00c_data.ipynb #df62869b
 def _from_jsonl(path: Path) -> list:
-    out = []
-    for n, line in enumerate(_read_text(path).split("\n"), 1):
-        try:
-            if line.strip(): out.append((f"{path}: line {n}", json.loads(line)))
-        except json.JSONDecodeError as e:
-            raise ValueError(f"{path}: line {n}: not valid JSON at column {e.colno}: {e.msg}") from None
-    return out
+    lines = [(f"{path}: line {n}", line) for n, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
+    return [(where, _loads(line, where)) for where, line in lines]
 
 # %% ../nbs/00c_data.ipynb #0c44dba2
 def _from_csv(path: Path) -> list:
     rows, out = csv.DictReader(io.StringIO(_read_text(path), newline=""), strict=True), []
-    missing = [c for c in ("question", "query") if c not in (rows.fieldnames or ())]
-    if missing: raise ValueError(f"{path}: line 1: column {missing[0]!r} is missing; found {rows.fieldnames}")
     try:
+        missing = [c for c in ("question", "query") if c not in (rows.fieldnames or ())]
+        if missing: raise ValueError(f"{path}: line 1: column {missing[0]!r} is missing; found {rows.fieldnames}")
         for row in rows:
             where, n = f"{path}: line {rows.line_num}", len(rows.fieldnames)
             if None in row:
@@ -174,7 +175,7 @@ def read_questions(
 # %% ../nbs/00c_data.ipynb #026d22b4
 QUESTION_FILES = dict(train=("train", "train_spider", "questions"), eval=("eval", "dev", "test")) # without endings
 DATABASE_FOLDERS = dict(train=("database", "databases", "train_databases"),
-                        eval=("database", "databases", "dev_databases", "test_databases"))
+                        eval=("database", "databases", "dev_databases", "test_database", "test_databases"))
 ENDINGS = (".sqlite", ".sqlite3", ".db")
 
 def _part(split) -> str: return "train" if split == "train" else "eval"

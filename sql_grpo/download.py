@@ -62,6 +62,7 @@ def fetch(
 ) -> Path:
     "Download a file; it has its name only when it is whole, and a broken download goes on at the next call."
     if not url.startswith(("http://", "https://")): raise ValueError(f"an address of http or https is wanted, not {url!r}")
+    if sha256 and len(sha256) != 64: raise ValueError(f"a sha256 of 64 hexadecimal digits is wanted, not {sha256!r}")
     path = Path(path)
     part, mark = path.with_name(path.name + ".part"), path.with_name(path.name + ".mark")
     path.parent.mkdir(parents=True, exist_ok=True)
