@@ -29,9 +29,10 @@ def read_schema(
     for s in statements:
         if not isinstance(s, exp.Create) or not isinstance(s.this, exp.Schema):
             raise ValueError(f"CREATE TABLE is wanted, not {s.sql()[:60]!r}")
-        columns = {c.name: c.kind.sql("sqlite") if c.kind else "" for c in s.this.expressions if isinstance(c, exp.ColumnDef)}
-        known = schema.setdefault(next((t for t in schema if t.lower() == s.this.this.name.lower()), s.this.this.name), {})
-        known.update((c, kind) for c, kind in columns.items() if c.lower() not in {k.lower() for k in known})
+        name, columns = s.this.this.name, [c for c in s.this.expressions if isinstance(c, exp.ColumnDef)]
+        known = schema.setdefault(next((t for t in schema if t.lower() == name.lower()), name), {})
+        for c in columns:
+            if c.name.lower() not in map(str.lower, known): known[c.name] = c.kind.sql("sqlite") if c.kind else ""
     if not schema: raise ValueError("no CREATE TABLE in it")
     return schema
 
@@ -63,14 +64,17 @@ def _owner(node, schema: dict) -> tuple|None: # (table, column)
     col, query = node.name.lower(), node.parent_select
     while query is not None:
         for t in query.find_all(exp.Table):
-            fits = node.table.lower() == t.alias_or_name.lower() if node.table else col in schema.get(t.name.lower(), ())
-            if t.parent_select is query and fits: return t.name.lower(), col
+            name, alias = t.name.lower(), node.table.lower()
+            fits = alias == t.alias_or_name.lower() if alias else col in schema.get(name, ())
+            if t.parent_select is query and fits: return name, col
         query = query.parent_select
     return None
 
 def _value(node, schema: dict):
     "The number or text that a node is, or None."
-    if isinstance(node, exp.Neg): return -value if isinstance(value := _value(node.this, schema), (int, float)) else None
+    if isinstance(node, exp.Neg):
+        value = _value(node.this, schema)
+        return -value if isinstance(value, (int, float)) else None
     if isinstance(node, exp.Column) and node.this.quoted and not _owner(node, schema): return node.name
     if not isinstance(node, exp.Literal): return None
     return node.this if node.is_string else float(node.this) if re.search("[.eE]", node.this) else int(node.this)
@@ -161,7 +165,8 @@ def _pools(schema: dict, want: Demands, rng: random.Random) -> dict: # column ->
         for c, kind in columns.items():
             col = (t.lower(), c.lower())
             pool = shared.setdefault(want.root(col), [])
-            if not pool: pool += rng.sample(plain := list(_plain_values(c, kind, col in want.numeric)), min(9, len(plain)))
+            plain = list(_plain_values(c, kind, col in want.numeric))
+            if not pool: pool += rng.sample(plain, min(9, len(plain)))
             for op, v in want.hints.get(col, ()): pool += [v] + _neighbours(v) if op != "like" else _hits(op, v)
     for t, columns in schema.items():
         for c in columns:
@@ -191,8 +196,9 @@ def rows_script(
         for _ in range(n + rng.randrange(4)):
             lucky = rng.random() < .5
             rows.append([_cell((t.lower(), c.lower()), pools, want, lucky, rng) for c in columns])
-        out.append(f"CREATE TABLE {_name(t)} ({', '.join(f'{_name(c)} {kind}'.strip() for c, kind in columns.items())});")
-        out.append(f"INSERT INTO {_name(t)} VALUES\n" + ",\n".join(f"({', '.join(map(literal, r))})" for r in rows) + ";")
+        fields = ", ".join(f"{_name(c)} {kind}".strip() for c, kind in columns.items())
+        lines = ",\n".join(f"({', '.join(map(literal, r))})" for r in rows)
+        out.append(f"CREATE TABLE {_name(t)} ({fields});\nINSERT INTO {_name(t)} VALUES\n{lines};")
     return "\n".join(out)
 
 def _name(x: str) -> str: return x if re.fullmatch("[A-Za-z]+_[A-Za-z_0-9]*", x) else '"' + x.replace('"', '""') + '"'

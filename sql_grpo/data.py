@@ -44,7 +44,7 @@ def _nested(condition) -> int:
 def _counts(
     tree # a parsed query
 ) -> tuple: # numbers of clauses, nested queries, others
-    "What Spider's hardness rule counts (evaluation.py of taoyds/spider: count_component1, count_component2, count_others)."
+    "What Spider's hardness rule counts (evaluation.py of taoyds/spider: count_component1, count_component2, ...)."
     compound, q = False, tree.unnest()
     while isinstance(q, exp.SetOperation): compound, q = True, q.this.unnest()
     arg = lambda name: q.args.get(name)
@@ -89,7 +89,8 @@ def _loads(text: str, where: str):
     try: return json.loads(text)
     except json.JSONDecodeError as e:
         raise ValueError(f"{where}: not valid JSON at line {e.lineno}, column {e.colno}: {e.msg}") from None
-    except (ValueError, RecursionError) as e: raise ValueError(f"{where}: not valid JSON: {e}") from None # huge numbers, deep nesting
+    except (ValueError, RecursionError) as e: # numbers of thousands of digits, deep nesting
+        raise ValueError(f"{where}: not valid JSON: {e}") from None
 
 # %% ../nbs/00c_data.ipynb #425dee28
 def _from_json(path: Path) -> list:
@@ -148,7 +149,8 @@ def _levels(e, where):
     level = e.get("difficulty")
     if level is None: return dict(difficulty=sql_difficulty(e["query"]))
     if not isinstance(level, str) or level not in (*LEVELS, *BIRD_LEVELS, "unknown"):
-        raise ValueError(f"{where}: field 'difficulty': one of {', '.join((*LEVELS, *BIRD_LEVELS))} is wanted, not {level!r}")
+        known = ", ".join((*LEVELS, *BIRD_LEVELS))
+        raise ValueError(f"{where}: field 'difficulty': one of {known} is wanted, not {level!r}")
     return dict(difficulty=BIRD_LEVELS[level], bird_difficulty=level) if level in BIRD_LEVELS else {}
 
 def _entries(path, db_id=None) -> list:
@@ -274,20 +276,23 @@ class LoadReport:
 
     def __repr__(self):
         why = ", ".join(f"{len(faults)} {reason}" for reason, faults in self.reasons().items())
-        return f"<LoadReport {len(self.tasks)} of {len(self.tasks) + len(self.left_out)} tasks" + (f"; left out: {why}>" if why else ">")
+        n = len(self.tasks) + len(self.left_out)
+        return f"<LoadReport {len(self.tasks)} of {n} tasks" + (f"; left out: {why}>" if why else ">")
 
     def _repr_markdown_(self):
         rows = [("can be used", len(self.tasks), "")]
-        rows += [(reason, len(faults), f"{faults[0][0].id}: {faults[0][1].partition(': ')[2]}".strip(": "))
-                 for reason, faults in self.reasons().items()]
-        return "\n".join(["| | tasks | for example |", "| --- | --- | --- |"]
-                         + [f"| {reason} | {n} | {example.replace('|', chr(92) + '|')} |" for reason, n, example in rows])
+        for reason, [(task, fault), *others] in self.reasons().items():
+            example = f"{task.id}: {fault.partition(': ')[2]}".strip(": ").replace("|", "\\|")
+            rows.append((reason, len(others) + 1, example))
+        head = ["| | tasks | for example |", "| --- | --- | --- |"]
+        return "\n".join(head + [f"| {reason} | {n} | {example} |" for reason, n, example in rows])
 
 # %% ../nbs/00c_data.ipynb #84db1d0c
 def _asked_before(task, asked) -> str|None:
     "The fault of a question that another task asks with another gold query; `asked` has the tasks so far."
     first = asked.setdefault((task.question, tuple(task.database().tables)), task)
-    if (first.query, first.db_path) != (task.query, task.db_path): return f"asked twice: {first.id} has another gold query"
+    if (first.query, first.db_path) != (task.query, task.db_path):
+        return f"asked twice: {first.id} has another gold query"
 
 def check_tasks(
     tasks: list[Task],

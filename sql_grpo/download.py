@@ -6,7 +6,7 @@
 __all__ = ['CHUNK', 'TIMEOUT', 'MAX_BYTES', 'check_sum', 'fetch', 'unpack', 'download_spider', 'main']
 
 # %% ../nbs/00d_download.ipynb #4910e0b1
-import argparse, hashlib, http.client, os, shutil, stat, sys, tarfile, tempfile, urllib.error, urllib.request, zipfile, zlib
+import argparse, hashlib, http.client, shutil, stat, sys, tarfile, tempfile, urllib.error, urllib.request, zipfile, zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -61,7 +61,8 @@ def fetch(
     progress: bool = True # show a progress bar
 ) -> Path:
     "Download a file; it has its name only when it is whole, and a broken download goes on at the next call."
-    if not url.startswith(("http://", "https://")): raise ValueError(f"an address of http or https is wanted, not {url!r}")
+    if not url.startswith(("http://", "https://")):
+        raise ValueError(f"an address of http or https is wanted, not {url!r}")
     if sha256 and len(sha256) != 64: raise ValueError(f"a sha256 of 64 hexadecimal digits is wanted, not {sha256!r}")
     path = Path(path)
     part, mark = path.with_name(path.name + ".part"), path.with_name(path.name + ".mark")
@@ -100,7 +101,8 @@ def _zip_members(path: Path) -> Iterator:
     with zipfile.ZipFile(path) as z:
         for m in z.infolist():
             kind = stat.S_IFMT(m.external_attr >> 16)
-            if kind not in (0, stat.S_IFREG, stat.S_IFDIR): raise ValueError(f"the archive holds {m.filename!r}, a link or device")
+            if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+                raise ValueError(f"the archive holds {m.filename!r}, a link or device")
             yield m.filename, m.is_dir(), lambda m=m: z.open(m)
 
 def _tar_members(path: Path) -> Iterator:
@@ -127,7 +129,8 @@ def _extract(archive: Path, folder: Path, max_bytes: int) -> None:
     members = _tar_members if tarfile.is_tarfile(archive) else _zip_members if zipfile.is_zipfile(archive) else None
     if members is None:
         with archive.open("rb") as f: head = f.read(15)
-        raise ValueError(f"{archive.name} is no zip or tar archive, or only the beginning of one; it begins with {head!r}")
+        raise ValueError(f"{archive.name} is no zip or tar archive, or only the beginning of one; "
+                         f"it begins with {head!r}")
     for name, is_folder, opened in members(archive):
         path = folder/_safe_name(name)
         if "__MACOSX" in path.parts: continue # leftovers of the program that packed it
@@ -152,7 +155,8 @@ def unpack(
     tmp = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
     try:
         try: _extract(archive, tmp, max_bytes)
-        except (*_BROKEN, OSError) as e: raise ValueError(f"{archive.name} cannot be unpacked: {e or type(e).__name__}") from None
+        except (*_BROKEN, OSError) as e:
+            raise ValueError(f"{archive.name} cannot be unpacked: {e or type(e).__name__}") from None
         root = min((p.parent for p in tmp.rglob(inside)), key=lambda p: len(p.parts), default=None) if inside else tmp
         if root is None: raise ValueError(f"{archive.name} has no {inside!r} in it")
         root.chmod(0o755) # temporary folders are for their owner alone
@@ -186,12 +190,14 @@ def download_spider(
 # %% ../nbs/00d_download.ipynb #c8166bda
 def _parser() -> argparse.ArgumentParser:
     "The options of `sql_grpo_data`."
-    p = argparse.ArgumentParser("sql_grpo_data", description="Fetch and unpack Spider: an archive (zip or tar.gz) from an address "
-        "or a file. The archive's address is on https://yale-lily.github.io/spider; a broken download goes on at the next call.")
+    p = argparse.ArgumentParser("sql_grpo_data", description="Fetch and unpack Spider: an archive (zip or tar.gz) from "
+        "an address or a file. The address is on https://yale-lily.github.io/spider; a download that broke off goes on "
+        "at the next call.")
     p.add_argument("source", help="the address of the archive, or its path")
     p.add_argument("--folder", default="spider", help="where it goes; must not exist, or be empty (default: spider)")
     p.add_argument("--sha256", help="the archive's checksum, 64 hexadecimal digits")
-    p.add_argument("--max_gb", type=float, default=MAX_BYTES/2**30, help="what it may unpack to, in GiB (default: %(default)g)")
+    p.add_argument("--max_gb", type=float, default=MAX_BYTES/2**30,
+                   help="what it may unpack to, in GiB (default: %(default)g)")
     p.add_argument("--quiet", action="store_true", help="no progress bar")
     return p
 
@@ -199,8 +205,8 @@ def main(argv: list|None = None) -> int: # the exit code
     "The command `sql_grpo_data`."
     args = _parser().parse_args(argv)
     try: folder = download_spider(args.source, args.folder, args.sha256, int(args.max_gb*2**30), not args.quiet)
-    except (ValueError, OSError) as e:
-        print(f"sql_grpo_data: {e}", file=sys.stderr)
+    except (ValueError, OSError, KeyboardInterrupt) as e:
+        print(f"sql_grpo_data: {str(e) or 'stopped; what has arrived is kept for the next call'}", file=sys.stderr)
         return 1
     for split in ("train", "eval"):
         try: print(f"{split}: {load_report('spider', split, path=folder)!r}")
