@@ -428,7 +428,8 @@ def _report_text(comparison: Comparison, report: dict) -> str:
     scores, pairs = comparison.tables(_markdown_table)
     out = ["# Evaluation report", "## Scores", _SCORES_NOTE, scores]
     if report["paired"]: out += ["## Differences on the same questions", _PAIRS_NOTE, pairs]
-    if any(report[name]["lucky"] for name in comparison.evaluations): out += ["## Lucky answers", _LUCKY_NOTE, lucky_table(comparison)]
+    if any(report[name]["lucky"] for name in comparison.evaluations):
+        out += ["## Lucky answers", _LUCKY_NOTE, lucky_table(comparison)]
     facts = {k: v for k, v in report.items() if k not in (*comparison.evaluations, "paired", "wall_seconds")}
     facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
     rows = [[k, v if isinstance(v, (str, int, float)) else json.dumps(v)] for k, v in facts.items() if v is not None]

@@ -51,7 +51,7 @@ def _snap(cells: list) -> dict:
     out, whole, start, last, waiting, anchors = {}, -math.inf, -math.inf, -math.inf, [], {}
     for n in sorted(nums):
         if _is_whole(n):
-            while waiting and n - waiting[-1] <= _slack(waiting[-1]): out[waiting.pop()] = n # floats just below a whole number
+            while waiting and n - waiting[-1] <= _slack(waiting[-1]): out[waiting.pop()] = n # floats just below it
             whole, waiting = n, []
         elif n - whole <= _slack(n): out[n] = whole # just above one
         else:
@@ -129,7 +129,8 @@ def _clusters(x, slack): # (N,) sorted, (N,)
 def _stand_ins(values, fractions): # (N,) floats, nan for what is no number; (N,) which of them snap
     "`_snap` on arrays: the indices of all `fractions`, and of the numbers that stand for them."
     import numpy as np
-    wholes, snapping = (i[np.argsort(values[i])] for i in map(np.flatnonzero, (~fractions & np.isfinite(values), fractions)))
+    found = map(np.flatnonzero, (~fractions & np.isfinite(values), fractions))
+    wholes, snapping = (i[np.argsort(values[i])] for i in found)
     x, stands, rest = values[snapping], snapping.copy(), np.arange(len(snapping))
     slack = np.maximum(ABS_TOL, REL_TOL*np.abs(x))
     if wholes.size:
@@ -156,7 +157,8 @@ def _coded(cells: list) -> tuple: # (N,) their numbers, (N,) kinds, and (N,) val
     v[number] = np.array(list(pick(number)), dtype=float) + 0.0 # no -0.0
     ids, code = v.view(np.int64).copy(), defaultdict(count().__next__)
     for k, mark in _MARKS.items():
-        if (which := kind == k).any(): ids[which] = np.fromiter(map(hash, pick(which)), np.int64) ^ mark
+        which = kind == k
+        if which.any(): ids[which] = np.fromiter(map(hash, pick(which)), np.int64) ^ mark
     other = (kind == 0) | (kind == 1) & (np.abs(v) >= 2**53)
     if other.any(): ids[other] = ~np.fromiter(map(code.__getitem__, pick(other)), np.int64)
     return ids, kind, v
@@ -193,8 +195,8 @@ def _recolour_array(columns: list, colours: list) -> list:
 def _rows_array(columns: list, order: list) -> bytes:
     "`_rows` for columns of bytes: the rows, sorted by a hash."
     import numpy as np
-    columns = _as_array(columns)[order]
-    return columns[:, np.argsort(_mixed(columns + _mixed(np.arange(len(order), dtype=np.uint64))[:, None]).sum(0))].tobytes()
+    columns, places = _as_array(columns)[order], _mixed(np.arange(len(order), dtype=np.uint64))
+    return columns[:, np.argsort(_mixed(columns + places[:, None]).sum(0))].tobytes()
 
 # %% ../nbs/02_rewards.ipynb #c5a23704
 def _same_table(g: list, p: list, ordered: bool, tolerant: bool) -> bool:
@@ -358,7 +360,8 @@ PICK_CELLS = 20_000 # or fewer, so that they have no more cells than this togeth
 def _only(result: Result, columns: tuple|None) -> Result:
     "Some columns of a result, by their positions; None for all."
     if columns is None or not result.ok or max(columns) >= len(result.columns): return result
-    return replace(result, columns=[result.columns[i] for i in columns], rows=[tuple(r[i] for i in columns) for r in result.rows])
+    rows = [tuple(r[i] for i in columns) for r in result.rows]
+    return replace(result, columns=[result.columns[i] for i in columns], rows=rows)
 
 def _picked(result: Result, answer: str, headers: tuple) -> list:
     "The choices of columns (one at most; None is all of them) under which `result` says what `answer` says."
