@@ -227,7 +227,7 @@ def _guarded(con: _Connection) -> tuple:
     for name in _DATES: con.create_function(name, -1, partial(guard.date, name), deterministic=True)
     for name in _CURRENT: con.create_function(name, 0, partial(guard.date, name), deterministic=True)
     if _memory_used: con.execute('PRAGMA temp_store = MEMORY')
-    con.set_progress_handler(guard.overdue, 250)
+    con.set_progress_handler(guard.overdue, 400)
     con.set_authorizer(guard.authorize)
     return con, guard
 
@@ -242,6 +242,7 @@ def _refuse(sql: str) -> str|None:
     word = re.match(rf'(?:{_BLANK}|;)*(\w*)', sql, re.S)[1].upper()
     if word in _STATEMENTS: return f'only SELECT is allowed, not {word}'
     if word == 'WITH' and _copies(sql) > 20_000: return 'the WITH clauses use one another too often'
+    if sql.lower().count('select') > 2 and _growth(sql) > 20_000: return 'the subqueries use one another too often'
 
 # %% ../nbs/00a_database.ipynb #c67ac5c2
 def _copies(sql: str) -> int:
@@ -250,6 +251,15 @@ def _copies(sql: str) -> int:
     names = re.findall(r'\b(\w++) *+(?:\([^()]*+\) *+)?as\b *+(?:(?:not +)?materialized\b *+)?\(', sql)
     uses = Counter(re.findall(r'\b\w++(?! *\.)', sql))
     return prod(max(1, uses[n] - 1) for n in set(names))
+
+# %% ../nbs/00a_database.ipynb #6f2f9d30
+_KEYWORDS = set('select from where and or as on join not in is null case when then else end by union all'.split())
+
+def _growth(sql: str) -> int:
+    "An upper bound on the copies that SQLite makes of an expression when it merges nested SELECTs."
+    parts = re.split(r'\bselect\b', re.sub(_BLANK, ' ', sql, flags=re.S).lower())[1:]
+    words = (re.findall(r'"[^"]*"|`[^`]*`|\[[^\]]*\]|\b[^\W\d]\w*+(?! *[.(])', part) for part in parts)
+    return prod(max(Counter(w for w in ws if w not in _KEYWORDS).values(), default=1) for ws in words)
 
 # %% ../nbs/00a_database.ipynb #55c4ba2b
 class Database:
