@@ -6,7 +6,7 @@
 __all__ = ['HOSTILE', 'SandboxReport', 'check_sandbox']
 
 # %% ../nbs/01a_sandbox.ipynb #49fd3c88
-import json, os, re, subprocess, sys, tempfile
+import gc, json, os, re, subprocess, sys, tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
@@ -293,5 +293,5 @@ def _many_episodes(folder: str, n: int) -> tuple:
         env = SQLEnvironment()
         env.reset(Task('t', 'a', 'How many?', 'SELECT 1', db_path=Database(paths[i % len(paths)])))
         for text in ('DESCRIBE a', f'QUERY SELECT {i}, COUNT(*) FROM a', 'QUERY DROP TABLE a', 'ANSWER'): env.step(text)
-        if i in (n//4, n-1): seen.append((len(os.listdir('/proc/self/fd')), _peak(reset=True)))
+        if i in (n//4, n-1): seen.append((gc.collect(), len(os.listdir('/proc/self/fd')), _peak(reset=True))[1:])
     return tuple(b - a for a, b in zip(*seen))
