@@ -228,6 +228,9 @@ def _check_no_effect(c) -> None:
                              f"temperature alone: leave it at {default!r}")
 
 # %% ../nbs/00_setup.ipynb #fddc1f15
+_ONE_OF = dict(loss_type=("grpo", "dapo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"), # TRL says so too, but after the warm-up
+               scale_rewards=("batch", "group", "none", True, False), eval_strategy=("no",))
+
 def _check_texts(c) -> None:
     "Raise a ValueError for a switch, a name or a path that cannot be right."
     for name in ("curriculum", "use_cache_folder", "dashboard"):
@@ -237,6 +240,10 @@ def _check_texts(c) -> None:
         value = getattr(c, name)
         if not isinstance(value, (str, Path)) or not str(value).strip():
             raise ValueError(f"{name} is {value!r}; it must be a text that is not empty")
+    for name, known in _ONE_OF.items():
+        if getattr(c, name) not in known:
+            raise ValueError(f"{name} is {getattr(c, name)!r}; it must be one of {', '.join(map(str, known))}")
+    if not 0 <= c.seed < 2**32: raise ValueError(f"seed is {c.seed}; it must be from 0 to 2**32 - 1")
     if c.data_source != "embedded" and c.data_path is None and not Path(c.data_source).expanduser().exists():
         raise ValueError(f"data_source is {str(c.data_source)!r}; it must be embedded, an existing path, "
                          "or a loader's name together with data_path")

@@ -492,7 +492,7 @@ def close(self:LiveVisualizationCallback):
 # %% ../nbs/04a_dashboard.ipynb #1b5d915f
 @patch
 def on_train_end(self:LiveVisualizationCallback, args, state, control, model=None, **kwargs):
-    "The last measurement and the final picture."
+    "The final picture, and before it the last measurement, unless somebody ended the run and wants it to end now."
     if not self._active: return
-    self._look(state.global_step, model, always=True)
+    if state.global_step >= state.max_steps: self._look(state.global_step, model, always=True)
     self.close()

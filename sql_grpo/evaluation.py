@@ -373,11 +373,11 @@ def _write_atomic(path: Path, text: str) -> None:
     finally:
         Path(tmp).unlink(missing_ok=True)
 
-def _rounded(x, digits: int = 4):
+def _rounded(x, digits: int = 6): # significant ones
     "The same structure with its floats rounded; what JSON can't say (NaN, infinity) becomes None."
     if isinstance(x, dict): return {str(k): _rounded(v, digits) for k, v in x.items()}
     if isinstance(x, (list, tuple)): return [_rounded(v, digits) for v in x]
-    if isinstance(x, float): return round(x, digits) if math.isfinite(x) else None
+    if isinstance(x, float): return float(f"{x:.{digits}g}") if math.isfinite(x) else None
     return x if isinstance(x, (str, int, bool, type(None))) else str(x)
 
 # %% ../nbs/05_evaluation.ipynb #d974b3ec
@@ -546,7 +546,7 @@ def _load_policy(args: argparse.Namespace) -> Policy:
     from sql_grpo.generation import LMPolicy
     from sql_grpo.training import load_model_and_tokenizer
     logging.disable_progress_bar()
-    config = SQLGRPOConfig(model_name=args.model, output_dir=tempfile.gettempdir(), bf16=False if _is_embedded(args.model) else None)
+    config = SQLGRPOConfig(model_name=args.model, mode=args.mode, output_dir=tempfile.gettempdir(), bf16=False if _is_embedded(args.model) else None)
     model, tokenizer = load_model_and_tokenizer(config)
     return LMPolicy(model.eval(), tokenizer, temperature=0.0, max_new_tokens=args.max_turn_tokens,
                     max_context=args.max_context, instructions=args.instructions)
@@ -616,7 +616,7 @@ def report_table(
     policies: tuple = ("random", "base", "control", "trained"), # those that a report lacks are left out
 ) -> MarkdownText: # a row for each seed and policy
     "Success with intervals, by seed and policy."
-    def cell(s): return f"{_percent(s['success'])} ({100*s['ci_low']:.0f} to {100*s['ci_high']:.0f})"
+    def cell(s): return "-" if s["success"] is None else f"{_percent(s['success'])} ({100*s['ci_low']:.0f} to {100*s['ci_high']:.0f})"
     rows = [[r["seed"], p, *(cell(r[p][g]) for g in GROUPS)] for r in reports for p in policies if p in r]
-    n = {g: reports[0]["trained"][g]["n"] for g in GROUPS}
+    n = {g: next(reports[0][p][g]["n"] for p in policies if p in reports[0]) for g in GROUPS}
     return MarkdownText(_markdown_table(["seed", "policy", *(f"{label} (N={n[g]})" for g, label in GROUPS.items())], rows))

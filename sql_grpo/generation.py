@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['CHATML', 'OUT_OF_MEMORY', 'byte_tokenizer', 'tiny_model', 'ChatCodec', 'SlotLayer', 'Slots', 'TokenRecord', 'draw',
-           'LMPolicy', 'is_out_of_memory', 'play_in_halves', 'task_prompt', 'prompt_key', 'tasks_by_prompt',
-           'make_rollout_func', 'rollout_columns']
+           'check_room', 'LMPolicy', 'is_out_of_memory', 'play_in_halves', 'task_prompt', 'prompt_key',
+           'tasks_by_prompt', 'make_rollout_func', 'rollout_columns']
 
 # %% ../nbs/03a_generation.ipynb #93834964
 from dataclasses import dataclass, field
@@ -78,18 +78,19 @@ from fastcore.basics import patch
 
 @patch
 def _glue(self: ChatCodec) -> tuple[str, str]:
-    "What the template puts between a reply's end token and an observation, and between the observation and the next reply."
+    "What the template puts between a reply's end token (kept in `end`) and an observation, and from there to the next reply."
     reply, obs = "REPLY7391", "OBSERVATION7391"
     text = self.render([{"role": "user", "content": "x"}, {"role": "assistant", "content": reply}, {"role": "user", "content": obs}])
     if text.count(reply) != 1 or text.count(obs) != 1: raise ValueError("the chat template does not render each message once")
     between, after = text.split(reply)[1].split(obs)
-    eos = self.tokenizer.eos_token
-    return between[between.index(eos) + len(eos):] if eos in between else between, after
+    specials = sorted({self.tokenizer.eos_token, *self.tokenizer.get_added_vocab()}, key=len, reverse=True)
+    self.end = next((t for t in specials if between.startswith(t)), self.tokenizer.eos_token)
+    return between.removeprefix(self.end), after
 
 @patch
 def _end_ids(self: ChatCodec) -> set[int]:
     "Tokens that end a reply: the tokenizer's, and those of other names that chat models use."
-    t, names = self.tokenizer, ("<|im_end|>", "<|eot_id|>", "<|endoftext|>")
+    t, names = self.tokenizer, (self.end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>")
     return {t.eos_token_id} | {i for n in names if (i := t.get_vocab().get(n)) is not None}
 
 # %% ../nbs/03a_generation.ipynb #1e7a73b0
@@ -105,7 +106,7 @@ def glue_ids(self: ChatCodec,
 ) -> list[int]: # tokens between a reply and the next one
     "Encode an observation with the template's glue around it."
     tok = lambda s: self.tokenizer(s, add_special_tokens=False).input_ids if s else []
-    return ([] if ended else [self.tokenizer.eos_token_id]) + tok(self.before) + self._plain_ids(observation) + tok(self.after)
+    return ([] if ended else tok(self.end)) + tok(self.before) + self._plain_ids(observation) + tok(self.after)
 
 @patch
 def decode(self: ChatCodec, ids: list[int]) -> str:
@@ -144,8 +145,9 @@ class Slots:
         model, # a causal language model of `transformers`
         rows: int, # episodes it can hold
         capacity: int = 512, # tokens of a row at first; it grows
+        limit: int | None = None, # up to this many
     ):
-        self.model, self.rows, self.capacity = model, rows, capacity
+        self.model, self.rows, self.capacity, self.limit = model, rows, min(capacity, limit or capacity), limit
         self.device, self.lengths, self.end, self.at = model.device, [0]*rows, 0, None
         config = model.config.get_text_config()
         self.layers = [SlotLayer(self) for _ in range(config.num_hidden_layers)]
@@ -182,7 +184,8 @@ def _run(self: Slots, ids, pos, at, end: int):
 def _reserve(self: Slots, length: int):
     "Make room for `length` tokens a row."
     if length <= self.capacity: return
-    old, self.capacity = self.capacity, max(length, self.capacity*3//2)
+    old, wanted = self.capacity, self.capacity*3//2
+    self.capacity = max(length, min(wanted, self.limit or wanted))
     for layer in self.layers:
         if not layer.is_initialized: continue
         for name in ("keys", "values"):
@@ -246,6 +249,13 @@ def draw(
     return tokens, logp.gather(1, tokens[:, None])[:, 0]
 
 # %% ../nbs/03a_generation.ipynb #3b45ca87
+def check_room(task: Task, prompt_ids: list[int], max_new_tokens: int, max_context: int) -> None:
+    "Raises `ValueError` if a prompt leaves no room for a reply."
+    room = max_context - max_new_tokens
+    if len(prompt_ids) > room:
+        raise ValueError(f"the prompt of task {task.id!r} has {len(prompt_ids)} tokens, and max_context {max_context} leaves "
+                         f"room for {room} beside a reply: raise max_context")
+
 class LMPolicy(Policy):
     "A language model that writes the actions of all live episodes side by side."
     def __init__(self,
@@ -270,14 +280,11 @@ class LMPolicy(Policy):
 def begin(self: LMPolicy, episodes: list[Episode]) -> None:
     "Read the prompts, each different one once."
     prompts = [self.codec.prompt_ids(ep) for ep in episodes]
-    room = self.max_context - self.max_new_tokens
-    for ep, p in zip(episodes, prompts):
-        if len(p) > room: raise ValueError(f"the prompt of task {ep.task.id!r} has {len(p)} tokens, and max_context {self.max_context} leaves "
-                                           f"room for {room} beside a reply: raise max_context")
+    for ep, p in zip(episodes, prompts): check_room(ep.task, p, self.max_new_tokens, self.max_context)
     where = {}
     for i, p in enumerate(prompts): where.setdefault(tuple(p), i)
     firsts = list(where.values())
-    self.slots = Slots(self.model, len(episodes), max(map(len, prompts)) + 4*self.max_new_tokens)
+    self.slots = Slots(self.model, len(episodes), max(map(len, prompts)) + 4*self.max_new_tokens, self.max_context + 1)
     self.pending = self.slots.forward([prompts[i] for i in firsts]) # logits that wait for their first draw
     source = [firsts.index(where[tuple(p)]) for p in prompts]
     self.slots.fork(source)
@@ -398,7 +405,7 @@ def _fit(self: LMPolicy, ep: Episode, glue: list[int]) -> list[int] | None: # to
     return ep.tokens.prompt_ids + [t for part in turns for t in part]
 
 # %% ../nbs/03a_generation.ipynb #020ad5e6
-OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "failed to allocate")
+OUT_OF_MEMORY = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory", "failed to allocate")
 
 def is_out_of_memory(error: BaseException) -> bool:
     "Does this error say that memory ran out, on a GPU or a CPU?"

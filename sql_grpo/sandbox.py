@@ -8,6 +8,7 @@ __all__ = ['HOSTILE', 'SandboxReport', 'check_sandbox']
 # %% ../nbs/01a_sandbox.ipynb #49fd3c88
 import gc, json, os, re, subprocess, sys, tempfile
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -263,7 +264,7 @@ def check_sandbox(families: list|None = None, # names of families in `HOSTILE`; 
     with tempfile.TemporaryDirectory() as folder:
         for name in ('db', 'cwd', 'tmp'): (Path(folder)/name).mkdir()
         _make_database(Path(folder)/'db'/'a.sqlite')
-        paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get('PYTHONPATH')])])
+        paths = os.pathsep.join([str(Path(find_spec('sql_grpo').origin).parents[1]), *filter(None, [os.environ.get('PYTHONPATH')])])
         env = os.environ | {'SQLITE_TMPDIR': f'{folder}/tmp', 'TMPDIR': f'{folder}/tmp', 'PYTHONPATH': paths}
         command = [sys.executable, '-c', 'from sql_grpo.sandbox import _serve; _serve()', folder, json.dumps(families), str(timeout)]
         done = subprocess.run(command, cwd=f'{folder}/cwd', env=env, capture_output=True, text=True)
