@@ -108,10 +108,11 @@ def sample_random_baseline(
     n: int = 8, # episodes
     seed: int = 0,
     max_turns: int = 10,
+    mode: str = "agent", # or single_turn
 ) -> list[Episode]:
     "Episodes of a policy that does not read the question, on `n` tasks drawn by `seed`."
     drawn = random.Random(seed).sample(tasks, min(n, len(tasks)))
-    return rollout(RandomPolicy(seed), drawn, max_turns=max_turns)
+    return rollout(baseline("random", seed, mode), drawn, max_turns=max_turns, mode=mode)
 
 # %% ../nbs/04_training.ipynb #57057b9e
 SLICE = 8 # episodes in a slice
