@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['READERS', 'LEVELS', 'BIRD_LEVELS', 'QUESTION_FILES', 'DATABASE_FOLDERS', 'ENDINGS', 'LOADERS', 'sql_difficulty',
-           'read_questions', 'variant_files', 'task_fault', 'LoadReport', 'check_tasks', 'load_report', 'load_tasks']
+           'read_questions', 'variant_files', 'task_fault', 'LoadReport', 'check_tasks', 'load_with_report',
+           'load_tasks']
 
 # %% ../nbs/00c_data.ipynb #8c9f8075
 import csv, io, json, random, re, warnings
@@ -320,7 +321,7 @@ def _load(source, split, path, questions, strict) -> list[Task]:
         if split.startswith("eval_"): raise ValueError(f"split {split!r} exists in the embedded world only; use 'eval'")
     return LOADERS[source](split, path, questions, strict)
 
-def load_report(
+def load_with_report(
     source: str|Path = "embedded", # a name in LOADERS, or the path of a folder or a SQLite file
     split: str = "train", # train, eval, eval_train_dbs or eval_heldout_dbs (the last two: embedded only)
     path: str|Path|None = None, # the folder or file, where `source` is a loader's name

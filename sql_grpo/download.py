@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from tqdm.auto import tqdm
 
-from .data import load_report
+from .data import load_with_report
 
 # %% ../nbs/00d_download.ipynb #d24d80a2
 def check_sum(
@@ -209,7 +209,7 @@ def main(argv: list|None = None) -> int: # the exit code
         print(f"sql_grpo_data: {str(e) or 'stopped; what has arrived is kept for the next call'}", file=sys.stderr)
         return 1
     for split in ("train", "eval"):
-        try: print(f"{split}: {load_report('spider', split, path=folder)!r}")
+        try: print(f"{split}: {load_with_report('spider', split, path=folder)!r}")
         except (ValueError, OSError) as e: print(f"{split}: {e}")
     print(f"to train on it: sql_grpo_train --data_source spider --data_path {folder}")
     return 0
