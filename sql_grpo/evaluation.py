@@ -532,7 +532,7 @@ def _check_args(args: argparse.Namespace) -> None:
 
 def _draw_tasks(args: argparse.Namespace) -> list[Task]:
     "The questions asked for, in their order."
-    tasks = load_tasks(args.data_source, split=args.split, path=args.data_path)
+    tasks = load_tasks(args.data_source, split=args.split, path=args.data_path, variants=True)
     if not tasks: raise ValueError(f"there are no questions in {args.data_source}, split {args.split}")
     if args.n is None or args.n >= len(tasks): return tasks
     return [tasks[i] for i in sorted(random.Random(args.seed).sample(range(len(tasks)), args.n))]

@@ -240,7 +240,7 @@ def env_options(config: SQLGRPOConfig) -> dict:
 
 def draw_eval_tasks(config: SQLGRPOConfig) -> list[Task]:
     "The evaluation questions: all, or `eval_questions` of them, drawn by the seed."
-    tasks = load_tasks(config.data_source, split="eval", path=config.data_path, check=check_mode(config))
+    tasks = load_tasks(config.data_source, split="eval", path=config.data_path, check=check_mode(config), variants=True)
     seen = {t.db_id for t in load_tasks(config.data_source, path=config.data_path)}
     for t in tasks: t.extra["heldout"] = t.db_id not in seen
     n = config.eval_questions
