@@ -26,7 +26,7 @@ from .tasks import *
 from .data import *
 from .environment import *
 from .rewards import *
-from .text2sql import create_sql_reward
+from .text2sql import MODES, create_sql_reward
 from .rollout import *
 from .generation import *
 from .warmup import base_model, common_words, warm_up
