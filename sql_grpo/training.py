@@ -296,6 +296,7 @@ def prepare(
     trainer = build_trainer(model, tokenizer, prompts, tasks, config, [make_dashboard(config, model, tokenizer, tasks, eval_tasks)])
     return trainer, tokenizer, eval_tasks, seconds
 
+# %% ../nbs/04_training.ipynb #7a813880
 def train(
     config: SQLGRPOConfig,
     preset: str = "default", # goes into the report
