@@ -6,8 +6,8 @@
 __all__ = ['SLICE', 'check_mode', 'load_question_prompts', 'trained_with', 'instructions_for', 'curriculum_order',
            'load_model_and_tokenizer', 'add_lora', 'sample_random_baseline', 'EpisodeTrainer', 'reward_funcs',
            'build_trainer', 'halved', 'save_state', 'run_training_with_metrics', 'set_aside', 'greedy_policy',
-           'env_options', 'draw_eval_tasks', 'measure', 'in_smaller_batches', 'make_dashboard', 'prepare', 'train',
-           'say', 'save_model', 'control_model', 'measure_control', 'main']
+           'env_options', 'draw_eval_tasks', 'measure', 'make_dashboard', 'prepare', 'train', 'say', 'save_model',
+           'control_model', 'measure_control', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
 import gc, json, os, random, shutil, sys, time, warnings
@@ -249,31 +249,21 @@ def draw_eval_tasks(config: SQLGRPOConfig) -> list[Task]:
 
 # %% ../nbs/04_training.ipynb #c90c3542
 def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
-    "Evaluate a policy, in batches that fit, and say how long it took."
+    "Evaluate a policy as the run's configuration says."
     from sql_grpo.evaluation import evaluate, terminal_progress
     was_training = getattr(getattr(policy, "model", None), "training", False)
     if was_training: policy.model.eval()
-    play = lambda size: evaluate(policy, tasks, batch_size=size, progress=terminal_progress(f"evaluating {policy.name}"),
-                                 require_grounded=config.require_grounded, **env_options(config))
-    ev = in_smaller_batches(play, 64)
+    ev = evaluate(policy, tasks, progress=terminal_progress(f"evaluating {policy.name}"),
+                  require_grounded=config.require_grounded, **env_options(config))
     if was_training: policy.model.train()
     return ev
-
-def in_smaller_batches(play, size: int): # what `play(size)` returns
-    "Call `play` with `size`; when memory runs out, with half of it, and so on."
-    while True:
-        try: return play(size)
-        except (RuntimeError, MemoryError) as e:
-            if size < 2 or not is_out_of_memory(e): raise
-        size //= 2
-        say(f"out of memory: measuring {size} episodes at a time")
 
 # %% ../nbs/04_training.ipynb #a7401b23
 def make_dashboard(config: SQLGRPOConfig, model, tokenizer, tasks: list[Task], eval_tasks: list[Task]): # a callback
     "The dashboard of a run; with `dashboard=False` it only keeps the log."
     from sql_grpo.dashboard import LiveVisualizationCallback
     watch = config.dashboard
-    play = lambda ts: play_in_halves(lambda part, place: rollout(greedy_policy(model, tokenizer, config), part, **env_options(config)), ts)
+    play = lambda ts: rollout(greedy_policy(model, tokenizer, config), ts, **env_options(config))
     return LiveVisualizationCallback(tasks, eval_tasks, play if watch else None, config.plot_every, config.trace_every, config.success_every,
                                      folder=config.output_dir, questions=config.dashboard_questions, seed=config.seed, live=None if watch else False)
 
