@@ -397,8 +397,8 @@ def make_report(
     wall = meta.pop("wall_seconds", None) or {}
     head = dict(preset=meta.pop("preset", None), seed=meta.pop("seed", None),
                 n_eval=len(next(iter(comparison.evaluations.values())).records),
-                wall_seconds=_rounded({p: wall.get(p) for p in WALL_PHASES} | wall, 1),
-                peak_rss_mb=_rounded(meta.pop("peak_rss_mb", None) or peak_rss_mb(), 1))
+                wall_seconds=_rounded({p: wall.get(p) for p in WALL_PHASES} | wall, 4),
+                peak_rss_mb=_rounded(meta.pop("peak_rss_mb", None) or peak_rss_mb(), 4))
     return _rounded(head | meta | body)
 
 # %% ../nbs/05_evaluation.ipynb #ada2d6ea
@@ -583,6 +583,7 @@ def main(
         _settle(args)
         _check_args(args)
         tasks, policy = _draw_tasks(args), _load_policy(args)
+        policy.check(tasks, args.mode)
     except (OSError, ValueError) as e: return _complain(e)
     loaded = time.perf_counter()
     ev = evaluate(policy, tasks, args.max_turns, terminal_progress("evaluating"),

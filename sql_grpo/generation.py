@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['CHATML', 'SHARED', 'BLOCK', 'MOST_ROWS', 'CACHE_SHARE', 'READ_AT_ONCE', 'OUT_OF_MEMORY', 'byte_tokenizer',
            'tiny_model', 'ChatCodec', 'lazy_zeros', 'SlotLayer', 'Plan', 'slots_attention', 'shared_attention', 'Slots',
-           'TokenRecord', 'draw', 'keep_likely', 'check_room', 'LMPolicy', 'free_memory', 'rows_that_fit', 'Seat',
-           'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'make_rollout_func', 'rollout_columns']
+           'TokenRecord', 'draw', 'keep_likely', 'LMPolicy', 'free_memory', 'rows_that_fit', 'Seat', 'is_out_of_memory',
+           'task_prompt', 'prompt_key', 'tasks_by_prompt', 'make_rollout_func', 'rollout_columns']
 
 # %% ../nbs/03a_generation.ipynb #93834964
 import math
@@ -322,13 +322,6 @@ def keep_likely(
     return torch.zeros_like(p).scatter(1, order, q)
 
 # %% ../nbs/03a_generation.ipynb #3b45ca87
-def check_room(task: Task, prompt_ids: list[int], max_new_tokens: int, max_context: int) -> None:
-    "Raises `ValueError` if a prompt leaves no room for a reply."
-    room = max_context - max_new_tokens
-    if len(prompt_ids) > room:
-        raise ValueError(f"the prompt of task {task.id!r} has {len(prompt_ids)} tokens, and max_context {max_context} leaves "
-                         f"room for {room} beside a reply: raise max_context")
-
 class LMPolicy(Policy):
     "A language model that writes the actions of many episodes side by side."
     def __init__(self,
@@ -347,6 +340,16 @@ class LMPolicy(Policy):
             raise ValueError(f"max_new_tokens must be at least 1 and below max_context, got {max_new_tokens} and {max_context}")
         self.model, self.codec, self.temperature, self.seed, self.name = model, ChatCodec(tokenizer, instructions), temperature, seed, name
         self.max_new_tokens, self.max_context, self.max_rows, self.likely, self.slots = max_new_tokens, max_context, max_rows, likely, None
+
+    def check(self, tasks: list[Task], mode: str = "agent") -> None:
+        "Raises `ValueError` if a prompt leaves no room for a reply."
+        for t in tasks: self._check_room(t, self.codec.prompt_ids(MODES[mode]().reset(t)))
+
+    def _check_room(self, task: Task, prompt_ids: list[int]) -> None:
+        room = self.max_context - self.max_new_tokens
+        if len(prompt_ids) > room:
+            raise ValueError(f"the prompt of task {task.id!r} has {len(prompt_ids)} tokens, and max_context {self.max_context} leaves "
+                             f"room for {room} beside a reply: raise max_context")
 
 # %% ../nbs/03a_generation.ipynb #b8d45f3e
 MOST_ROWS, CACHE_SHARE = 256, 0.4 # of the free memory
@@ -384,7 +387,7 @@ def dice(self: LMPolicy, place: int): # something with `random()`
 @patch
 def _seat(self: LMPolicy, env: SQLEnvironment, place: int, prompt: tuple) -> Seat:
     "An episode from its beginning."
-    check_room(env.episode.task, prompt, self.max_new_tokens, self.max_context)
+    self._check_room(env.episode.task, prompt)
     env.episode.tokens, env.episode.prompt_tokens = TokenRecord(list(prompt)), len(prompt)
     return Seat(env, place, prompt, list(prompt), self.dice(place))
 

@@ -33,6 +33,9 @@ class Policy:
     "What chooses the next action. Subclasses say how; any object with these three names will do as well."
     name = "policy"
 
+    def check(self, tasks: list[Task], mode: str = "agent") -> None:
+        "Raises `ValueError` if it cannot play these tasks; called before long work begins."
+
     def begin(self,
         episodes: list[Episode], # all the episodes of this rollout, just reset
     ) -> None:
