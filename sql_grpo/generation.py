@@ -9,11 +9,10 @@ __all__ = ['CHATML', 'SHARED', 'BLOCK', 'MOST_ROWS', 'CACHE_SHARE', 'READ_AT_ONC
            'task_prompt', 'prompt_key', 'tasks_by_prompt', 'make_rollout_func', 'rollout_columns']
 
 # %% ../nbs/03a_generation.ipynb #93834964
-import math
+import math, mmap, sys
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import groupby
-from mmap import mmap
 from pathlib import Path
 from weakref import proxy
 
@@ -124,7 +123,8 @@ def decode(self: ChatCodec, ids: list[int]) -> str:
 def lazy_zeros(shape: tuple, like: torch.Tensor) -> torch.Tensor: # of the same dtype, on the same device
     "Zeros which on a CPU take no memory before something is written to them: the system hands out pages when they are touched."
     if like.device.type != "cpu": return like.new_zeros(shape)
-    return torch.frombuffer(mmap(-1, math.prod(shape)*like.dtype.itemsize), dtype=like.dtype).view(shape)
+    private = {} if sys.platform == "win32" else dict(flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return torch.frombuffer(mmap.mmap(-1, math.prod(shape)*like.dtype.itemsize, **private), dtype=like.dtype).view(shape)
 
 class SlotLayer(CacheLayerMixin):
     "Keys and values of one layer: `(rows, heads, capacity, head_dim)`, written at each row's own position."
