@@ -14,9 +14,8 @@ from pathlib import Path
 import sqlglot
 from sqlglot import exp
 
-from . import __version__
 from .database import *
-from .tasks import cache_folder, literal, write_script
+from .tasks import cache_folder, code_digest, literal, write_script
 
 # %% ../nbs/00ba_context.ipynb #b19d48fd
 def read_schema(
@@ -248,8 +247,9 @@ def context_database(
     seed: int|str = 0 # another one gives other rows
 ) -> Path:
     "The SQLite file with `fill(context, query, seed)`, in the cache folder."
-    key = hashlib.sha256("\0".join((context, query, str(seed))).encode()).hexdigest()[:12]
-    path = cache_folder()/f"context-{__version__}"/f"{name}-{key}.sqlite"
+    made_by = code_digest("context", "tasks") + sqlglot.__version__
+    key = hashlib.sha256("\0".join((made_by, context, query, str(seed))).encode()).hexdigest()[:12]
+    path = cache_folder()/"context"/f"{name}-{key}.sqlite"
     if not path.exists():
         tmp = path.with_name(f".{path.name}-{os.getpid()}")
         write_script(fill(context, query, seed), tmp).replace(path)
