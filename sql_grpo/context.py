@@ -27,11 +27,12 @@ def read_schema(
     schema = {}
     for s in statements:
         if not isinstance(s, exp.Create) or not isinstance(s.this, exp.Schema):
-            raise ValueError(f"CREATE TABLE is wanted, not {s.sql()[:60]!r}")
+            raise ValueError(f"CREATE TABLE with columns is wanted, not {s.sql()[:60]!r}")
         name, columns = s.this.this.name, [c for c in s.this.expressions if isinstance(c, exp.ColumnDef)]
         known = schema.setdefault(next((t for t in schema if t.lower() == name.lower()), name), {})
         for c in columns:
             if c.name.lower() not in map(str.lower, known): known[c.name] = c.kind.sql("sqlite") if c.kind else ""
+        if not known: raise ValueError(f"table {name!r} has no columns")
     if not schema: raise ValueError("no CREATE TABLE in it")
     return schema
 

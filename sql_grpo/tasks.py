@@ -867,7 +867,7 @@ def cache_folder() -> Path:
 def code_digest(
     *modules: str # of this package
 ) -> str:
-    "A digest of modules' code, for the names of what they keep: files that other code has made are not taken for theirs."
+    "A digest of modules' code, for the names of what they keep, so that other code's files are not taken for theirs."
     code = [Path(importlib.util.find_spec(f"sql_grpo.{m}").origin).read_bytes() for m in modules]
     return hashlib.sha256(b"\0".join(code)).hexdigest()[:12]
 
