@@ -93,7 +93,8 @@ def _loads(text: str, where: str):
     "JSON in a file; a fault names its place."
     try: return json.loads(text)
     except json.JSONDecodeError as e:
-        raise ValueError(f"{where}: not valid JSON at line {e.lineno}, column {e.colno}: {e.msg}") from None
+        line = f"line {e.lineno}, " if "\n" in text else "" # one of JSON lines has its number in `where`
+        raise ValueError(f"{where}: not valid JSON at {line}column {e.colno}: {e.msg}") from None
     except (ValueError, RecursionError) as e: # numbers of thousands of digits, deep nesting
         raise ValueError(f"{where}: not valid JSON: {e}") from None
 
