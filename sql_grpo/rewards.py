@@ -572,6 +572,7 @@ def group_advantages(rewards: list, # rewards in order, the completions of a pro
                      scale: str = "group", # what the spread is taken over: "group" or "batch"
                     ) -> list: # advantages (P*G,)
     "GRPO's advantages as in TRL 1.16, `GRPOTrainer._generate_and_score_completions`, with `scale_rewards=scale`."
+    if scale not in ("group", "batch"): raise ValueError(f"scale must be 'group' or 'batch', not {scale!r}")
     if num_generations < 1 or len(rewards) % num_generations:
         raise ValueError(f"{len(rewards)} rewards cannot be split into groups of {num_generations}")
     out = []
