@@ -14,9 +14,8 @@ from pathlib import Path
 import sqlglot
 from sqlglot import exp
 
-from . import __version__
 from .database import *
-from .tasks import cache_folder, literal, write_script
+from .tasks import cache_folder, code_digest, literal, write_script
 
 # %% ../nbs/00ba_context.ipynb #b19d48fd
 def read_schema(
@@ -28,11 +27,12 @@ def read_schema(
     schema = {}
     for s in statements:
         if not isinstance(s, exp.Create) or not isinstance(s.this, exp.Schema):
-            raise ValueError(f"CREATE TABLE is wanted, not {s.sql()[:60]!r}")
+            raise ValueError(f"CREATE TABLE with columns is wanted, not {s.sql()[:60]!r}")
         name, columns = s.this.this.name, [c for c in s.this.expressions if isinstance(c, exp.ColumnDef)]
         known = schema.setdefault(next((t for t in schema if t.lower() == name.lower()), name), {})
         for c in columns:
             if c.name.lower() not in map(str.lower, known): known[c.name] = c.kind.sql("sqlite") if c.kind else ""
+        if not known: raise ValueError(f"table {name!r} has no columns")
     if not schema: raise ValueError("no CREATE TABLE in it")
     return schema
 
@@ -248,8 +248,9 @@ def context_database(
     seed: int|str = 0 # another one gives other rows
 ) -> Path:
     "The SQLite file with `fill(context, query, seed)`, in the cache folder."
-    key = hashlib.sha256("\0".join((context, query, str(seed))).encode()).hexdigest()[:12]
-    path = cache_folder()/f"context-{__version__}"/f"{name}-{key}.sqlite"
+    made_by = code_digest("context", "tasks") + sqlglot.__version__
+    key = hashlib.sha256("\0".join((made_by, context, query, str(seed))).encode()).hexdigest()[:12]
+    path = cache_folder()/"context"/f"{name}-{key}.sqlite"
     if not path.exists():
         tmp = path.with_name(f".{path.name}-{os.getpid()}")
         write_script(fill(context, query, seed), tmp).replace(path)

@@ -18,7 +18,7 @@ from transformers import TrainerCallback
 from .config import in_notebook
 from .tasks import Task
 from .environment import Episode
-from .rewards import is_correct
+from .rewards import correctness, is_correct
 from .rollout import wilson
 
 # %% ../nbs/04a_dashboard.ipynb #030f0c60
@@ -31,19 +31,22 @@ def reward_parts(
 
 # %% ../nbs/04a_dashboard.ipynb #473eee91
 def success_counts(
-    episodes: list[Episode] # finished
+    episodes: list[Episode], # finished
+    require_grounded: bool = False # is a guess wrong, even if it is right?
 ) -> dict: # k right of n, their rate, and the interval's ends low and high
     "How many episodes the judge finds right."
-    k, n = sum(map(is_correct, episodes)), len(episodes)
+    k, n = sum(correctness(ep, require_grounded) == 1 for ep in episodes), len(episodes)
     low, high = wilson(k, n)
     return dict(k=k, n=n, rate=k / n if n else 0.0, low=low, high=high)
 
 # %% ../nbs/04a_dashboard.ipynb #ef8b8135
 def trace_text(
-    episode: Episode # finished
+    episode: Episode, # finished
+    require_grounded: bool = False # is a guess wrong, even if it is right?
 ) -> str:
     "One episode to be read: the question, each action with its observation, right or wrong."
-    verdict = "right" if is_correct(episode) else "wrong"
+    verdict = "right" if correctness(episode, require_grounded) else "wrong"
+    if verdict == "wrong" and is_correct(episode): verdict += " (a guess)"
     if episode.outcome != "answered": verdict += f" ({episode.outcome or 'unfinished'})".replace("_", " ")
     text = f"{episode.transcript().strip()}\nJudge: {verdict}"
     return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
@@ -293,11 +296,13 @@ class LiveVisualizationCallback(TrainerCallback):
         folder: str|Path|None = None, # for training_log.jsonl and curve.png; None: nothing is written
         questions: int = 48, # at most so many of each kind, the same ones throughout
         live: bool|None = None, # a board in the notebook (True), lines of text (False), or find out (None)
-        seed: int = 0): # picks the questions
+        seed: int = 0, # picks the questions
+        require_grounded: bool = False): # count guesses as wrong, as the rewards of the run do
         sizes = dict(plot_every=plot_every, trace_every=trace_every, success_every=success_every, questions=questions)
         for name, n in sizes.items():
             if n < 0: raise ValueError(f"{name} must be 0 or more, not {n}")
         self.play, self.live, self.folder = play, live, Path(folder) if folder else None
+        self.require_grounded = require_grounded
         self.plot_every, self.trace_every, self.success_every = plot_every, trace_every, success_every
         self.train_set, self.eval_set = _pick(tasks_train, questions, seed), _pick(tasks_eval, questions, seed)
         self.records, self._unshown, self._turns = [], [], []
@@ -375,7 +380,7 @@ def measure(self:LiveVisualizationCallback,
     train, evals = eps[:len(self.train_set)], eps[len(self.train_set):]
     held = [ep for ep in evals if ep.task.extra.get("heldout")]
     sets = dict(success_train=train, success_eval=evals, success_heldout=held if len(held) < len(evals) else [])
-    record = self._record({"step": step} | {k: success_counts(v) for k, v in sets.items() if v})
+    record = self._record({"step": step} | {k: success_counts(v, self.require_grounded) for k, v in sets.items() if v})
     self._tell("success", summary_line(record))
     return record
 
@@ -388,7 +393,8 @@ def trace(self:LiveVisualizationCallback,
     "Plays the next evaluation question and records the episode as text."
     tasks = self.eval_set or self.train_set
     i = sum("trace" in r for r in self.records) % len(tasks)
-    record = self._record({"step": step, "trace": trace_text(self._played([tasks[i]], model)[0])})
+    [episode] = self._played([tasks[i]], model)
+    record = self._record({"step": step, "trace": trace_text(episode, self.require_grounded)})
     text = f"Episode at step {step}\n{record['trace']}"
     if self._board: self._board.show(trace=text)
     else: self._say(text)

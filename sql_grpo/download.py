@@ -61,7 +61,7 @@ def fetch(
     progress: bool = True # show a progress bar
 ) -> Path:
     "Download a file; it has its name only when it is whole, and a broken download goes on at the next call."
-    if not url.startswith(("http://", "https://")):
+    if not url.lower().startswith(("http://", "https://")):
         raise ValueError(f"an address of http or https is wanted, not {url!r}")
     if sha256 and len(sha256) != 64: raise ValueError(f"a sha256 of 64 hexadecimal digits is wanted, not {sha256!r}")
     path = Path(path)
@@ -120,7 +120,7 @@ def _copy(source, target, room: int) -> int:
     size = 0
     while data := source.read(CHUNK):
         size += len(data)
-        if size > room: raise ValueError("the archive unpacks to more than max_bytes")
+        if size > room: raise ValueError("the archive unpacks to more than max_bytes (on the command line: --max_gb)")
         target.write(data)
     return size
 
@@ -208,8 +208,13 @@ def main(argv: list|None = None) -> int: # the exit code
     except (ValueError, OSError, KeyboardInterrupt) as e:
         print(f"sql_grpo_data: {str(e) or 'stopped; what has arrived is kept for the next call'}", file=sys.stderr)
         return 1
-    for split in ("train", "eval"):
-        try: print(f"{split}: {load_with_report('spider', split, path=folder)!r}")
-        except (ValueError, OSError) as e: print(f"{split}: {e}")
-    print(f"to train on it: sql_grpo_train --data_source spider --data_path {folder}")
-    return 0
+    readable = {split: _say_what_is_there(split, folder) for split in ("train", "eval")}
+    if readable["train"]: print(f"to train on it: sql_grpo_train --data_source spider --data_path {folder}")
+    return 0 if any(readable.values()) else 1
+
+def _say_what_is_there(split, folder) -> bool:
+    "Print what can be used of a split; False if there is nothing to read."
+    try: print(f"{split}: {load_with_report('spider', split, path=folder)!r}")
+    except (ValueError, OSError) as e: print(f"{split}: {e}")
+    else: return True
+    return False

@@ -159,8 +159,8 @@ def transcript(self: Episode) -> str:
 @patch
 def _repr_markdown_(self: Episode) -> str:
     text = self.transcript().replace('```', "'''")
-    end = (self.outcome or 'running').replace('_', ' ')
-    return f'```text\n{text}\n```\n\n*{self.task.db_id}: {len(self.turns)} turns, {end}*'
+    turns, end = f'{len(self.turns)} turn' + 's'*(len(self.turns) != 1), (self.outcome or 'running').replace('_', ' ')
+    return f'```text\n{text}\n```\n\n*{self.task.db_id}: {turns}, {end}*'
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
 class SQLEnvironment:

@@ -17,7 +17,7 @@ import math, re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import lru_cache, partial
-from itertools import chain, combinations, compress, count, islice, repeat
+from itertools import chain, combinations, compress, count, islice
 from operator import mul
 from random import Random
 
@@ -131,35 +131,39 @@ def _stand_ins(values, fractions): # (N,) floats, nan for what is no number; (N,
     import numpy as np
     found = map(np.flatnonzero, (~fractions & np.isfinite(values), fractions))
     wholes, snapping = (i[np.argsort(values[i])] for i in found)
-    x, stands, rest = values[snapping], snapping.copy(), np.arange(len(snapping))
+    x, stands, rest = values[snapping], snapping.copy(), slice(None)
     slack = np.maximum(ABS_TOL, REL_TOL*np.abs(x))
     if wholes.size:
         w, ends = np.r_[-np.inf, values[wholes], np.inf], np.r_[-1, wholes, -1]
         above = np.searchsorted(w, x) # the next whole number
         down, up = x - w[above - 1] <= slack, w[above] - x <= slack
         stands, rest = np.where(down, ends[above - 1], ends[above]), np.flatnonzero(~down & ~up)
-    stands[rest] = snapping[rest[_clusters(x[rest], slack[rest])]]
+    stands[rest] = snapping[rest][_clusters(x[rest], slack[rest])]
     return snapping, stands
 
 # %% ../nbs/02_rewards.ipynb #adc08514
-_KINDS = {int: 1, float: 2, str: 3, bytes: 4}
+_KINDS = defaultdict(int, {int: 1, float: 2, str: 3, bytes: 4, type(None): 5})
 _MARKS = {3: 0x7FF9 << 48, 4: 0x7FFB << 48} # what the hashes of texts and blobs are combined with: bits of no number
+_KEY = hash("a key of this process") | 1 # what large whole numbers are multiplied by; odd, so that they stay different
 
 def _coded(cells: list) -> tuple: # (N,) their numbers, (N,) kinds, and (N,) values, nan for what has none
     "A number for each cell, the same for the same cell, as large results have them."
     import numpy as np
-    types = set(map(type, cells))
-    if len(types) == 1: kind = np.full(len(cells), _KINDS.get(types.pop(), 0), np.int8)
-    else: kind = np.fromiter(map(_KINDS.get, map(type, cells), repeat(0)), np.int8, len(cells))
-    def pick(which): return compress(cells, which.tolist()) if not which.all() else cells
-    number = (kind == 1) | (kind == 2)
+    mixed = any(len({*map(type, some)}) > 1 for some in (cells[:99], cells))
+    kinds = bytes(map(_KINDS.__getitem__, map(type, cells if mixed else cells[:1])))
+    kind = np.frombuffer(kinds if mixed else kinds*len(cells), np.uint8)
+    def pick(which): return compress(cells, which.tobytes()) if not which.all() else cells
+    number, other = (kind == 1) | (kind == 2), kind == 0
     v = np.full(len(cells), np.nan)
-    v[number] = np.array(list(pick(number)), dtype=float) + 0.0 # no -0.0
-    ids, code = v.view(np.int64).copy(), defaultdict(count().__next__)
+    v[number] = np.fromiter(pick(number), float) + 0.0 # no -0.0
+    ids, code = v.view(np.int64).copy(), defaultdict(count(1).__next__)
+    ids[kind == 5] = -1
     for k, mark in _MARKS.items():
         which = kind == k
         if which.any(): ids[which] = np.fromiter(map(hash, pick(which)), np.int64) ^ mark
-    other = (kind == 0) | (kind == 1) & (np.abs(v) >= 2**53)
+    large = (kind == 1) & (np.abs(v) >= 2**53)
+    try: ids[large] = np.fromiter(pick(large), np.int64)*_KEY
+    except OverflowError: other |= large # more than SQLite's 64 bits, in a typed answer
     if other.any(): ids[other] = ~np.fromiter(map(code.__getitem__, pick(other)), np.int64)
     return ids, kind, v
 
@@ -568,6 +572,7 @@ def group_advantages(rewards: list, # rewards in order, the completions of a pro
                      scale: str = "group", # what the spread is taken over: "group" or "batch"
                     ) -> list: # advantages (P*G,)
     "GRPO's advantages as in TRL 1.16, `GRPOTrainer._generate_and_score_completions`, with `scale_rewards=scale`."
+    if scale not in ("group", "batch"): raise ValueError(f"scale must be 'group' or 'batch', not {scale!r}")
     if num_generations < 1 or len(rewards) % num_generations:
         raise ValueError(f"{len(rewards)} rewards cannot be split into groups of {num_generations}")
     out = []

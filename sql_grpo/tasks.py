@@ -7,21 +7,20 @@ __all__ = ['SQL_TYPE', 'THEMES', 'SEED', 'HELDOUT', 'TRAIN_DBS', 'FILTER_WORDS',
            'GOLD_SECONDS', 'SPLITS', 'VARIANTS', 'EDGE_ROWS', 'Field', 'Table', 'World', 'literal', 'world_script',
            'Maker', 'whole', 'real', 'year', 'day', 'oneof', 'names', 'ref', 'maybe', 'make_world', 'theme_words',
            'condition', 'draw_question', 'ambiguous', 'reveals', 'make_questions', 'embedded_questions', 'write_script',
-           'write_database', 'sqlite_version', 'write_embedded', 'cache_folder', 'data_folder', 'Task',
+           'write_database', 'sqlite_version', 'write_embedded', 'cache_folder', 'code_digest', 'data_folder', 'Task',
            'embedded_tasks', 'make_variant', 'edges_of', 'embedded_variants', 'suits', 'with_variants']
 
 # %% ../nbs/00b_tasks.ipynb #c0a060a9
-import importlib.util, json, os, random, re, shutil, sqlite3, tempfile
+import hashlib, importlib.util, json, os, random, re, shutil, sqlite3, tempfile
 from bisect import bisect
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, product
 from pathlib import Path
 from fastcore.basics import patch
-from . import __version__
 from .database import *
 
 # %% ../nbs/00b_tasks.ipynb #63e2cc22
@@ -864,6 +863,14 @@ def cache_folder() -> Path:
     "Where things that can be made again are kept: SQL_GRPO_CACHE, or ~/.cache/sql_grpo."
     return Path(os.environ.get("SQL_GRPO_CACHE") or Path.home()/".cache"/"sql_grpo")
 
+@lru_cache
+def code_digest(
+    *modules: str # of this package
+) -> str:
+    "A digest of modules' code, for the names of what they keep, so that other code's files are not taken for theirs."
+    code = [Path(importlib.util.find_spec(f"sql_grpo.{m}").origin).read_bytes() for m in modules]
+    return hashlib.sha256(b"\0".join(code)).hexdigest()[:12]
+
 def _repo_data():
     "The repository's data folder, if the package runs from a checkout; else None."
     spec = importlib.util.find_spec("sql_grpo")
@@ -880,7 +887,7 @@ def data_folder() -> Path:
                                     "unset it, or fill the folder with write_embedded(folder)")
         return Path(env)
     if repo := _repo_data(): return repo
-    folder = cache_folder()/f"embedded-{__version__}"
+    folder = cache_folder()/f"embedded-{code_digest('tasks')}"
     if not (folder/"questions"/"train.json").exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         tmp = Path(tempfile.mkdtemp(dir=folder.parent))
@@ -991,12 +998,17 @@ def edges_of(
     return {k: sorted(vs) for k, vs in sorted(out.items())}
 
 # %% ../nbs/00b_tasks.ipynb #dda494f7
+@lru_cache
+def _edges_in(folder: Path, db_id: str) -> tuple: # the edges, and a digest of all that variants depend on
+    "What variants of a database are made from, by the questions in `folder`."
+    edges = edges_of(t.query for split in ("train", "eval") for t in embedded_tasks(split, folder) if t.db_id == db_id)
+    return edges, hashlib.sha256(f"{code_digest('tasks')} {edges}".encode()).hexdigest()[:12]
+
 def embedded_variants(db_id: str) -> tuple: # of paths
     "The variants of an embedded database, made the first time."
-    folder = cache_folder()/f"variants-{__version__}"/db_id
-    paths = [folder/f"{db_id}_{k}.sqlite" for k in range(1, VARIANTS+1)]
+    edges, digest = _edges_in(data_folder(), db_id)
+    paths = [cache_folder()/"variants"/f"{db_id}-{digest}"/f"{db_id}_{k}.sqlite" for k in range(1, VARIANTS+1)]
     if all(p.exists() for p in paths): return tuple(paths)
-    edges = edges_of(t.query for split in ("train", "eval") for t in embedded_tasks(split) if t.db_id == db_id)
     for k, path in enumerate(paths, 1):
         tmp = path.with_name(f".{path.name}-{os.getpid()}")
         write_database(make_variant(db_id, k, edges), tmp).replace(path)

@@ -64,18 +64,20 @@ def _said(text: str) -> str:
     return next((b for b in reversed(blocks) if _QUERY.search(b)), blocks[-1] if blocks else said).strip()
 
 # %% ../nbs/02a_text2sql.ipynb #9f0d0bda
-_PIECES = re.compile(r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|;", re.S)
+_PIECES = re.compile(r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|;|</\w+>", re.S)
 _SENTENCE = re.compile(r"\n[ \t]*(?:\n|(?=(?:This|These|The|It|Here|Note|Explanation|I|We|You)\b))")
 _STARTS = 5 # places where a query may begin that are tried
 
 def _statements(text: str, start: int):
     "The texts that a statement beginning at `start` may have, the longest first."
-    mark, line_end = text[start-1:start], text.find("\n", start)
-    if mark in ("`", "'", '"') and (end := text.rfind(mark, start, line_end if line_end >= 0 else None)) > start:
+    mark, line_end = "**" if text[start-2:start] == "**" else text[start-1:start], text.find("\n", start)
+    if mark in ("**", "`", "'", '"') and (end := text.rfind(mark, start, line_end if line_end >= 0 else None)) > start:
         text = text[:end]
-    end = next((m.start() for m in _PIECES.finditer(text, start) if m[0] == ";"), len(text))
-    yield text[start:end].strip()
-    if m := _SENTENCE.search(text, start, end): yield text[start:m.start()].strip()
+    end = next((m.start() for m in _PIECES.finditer(text, start) if m[0] == ";" or m[0][:2] == "</"), len(text))
+    sentence = _SENTENCE.search(text, start, end)
+    for sql in [text[start:end].strip()] + ([text[start:sentence.start()].strip()] if sentence else []):
+        yield sql
+        if (bare := sql.rstrip(" \n.~")) != sql: yield bare
 
 # %% ../nbs/02a_text2sql.ipynb #991d4488
 def extract_sql(
@@ -161,19 +163,27 @@ class BaseReward:
         context=None, # a `Database`, the path of one, or a `Task`
     ) -> RewardResult:
         "Score one completion."
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs a method `compute` that returns a RewardResult")
 
     @property
     def __name__(self) -> str: return "reward_" + type(self).__name__.removesuffix("Reward").lower()
 
     def __call__(self, prompts=None, completions=None, answer=None, context=None, episodes=None, **kwargs) -> list[float]:
-        "A TRL reward function. Raises ValueError if it is not told the gold SQL."
+        "A TRL reward function. Raises ValueError if it is not told the gold SQL, or if lists differ in length."
         if episodes is not None: # what was written, before any template took it apart
             completions = [ep.turns[-1].text if ep.turns else "" for ep in episodes]
             answer, context = [ep.task.query for ep in episodes], [ep.task for ep in episodes]
         if answer is None: raise ValueError("no gold SQL: give columns `answer` and `context`, or episodes=[...]")
-        rows = zip(prompts or [None]*len(answer), completions, answer, context or [None]*len(answer), strict=True)
-        return [self.compute(*row).score for row in rows]
+        none = [None]*len(completions)
+        columns = dict(prompts=prompts or none, completions=completions, answer=answer, context=context or none)
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1: raise ValueError(f"lists of one length are wanted, not {lengths}")
+        return [self._score(row) for row in zip(*columns.values())]
+
+    def _score(self, row) -> float:
+        found = self.compute(*row)
+        if isinstance(found, RewardResult): return found.score
+        raise TypeError(f"{type(self).__name__}.compute must return a RewardResult, not {found!r}")
 
 # %% ../nbs/02a_text2sql.ipynb #746908d0
 INVALID, NOT_A_QUERY, VALID = -0.5, 0.0, 1.0
@@ -211,7 +221,7 @@ class ExecutionReward(BaseReward):
         db, sql = _database(context), extract_sql(_content(completion))
         gold, result = _gold(db, answer), _run(sql, db)
         if not result.ok: return RewardResult(ERROR_SCORE, dict(sql=sql, error=result.error))
-        details = dict(sql=sql, rows=len(result.rows))
+        details = dict(sql=sql, rows=len(result.rows)) | ({} if gold.ok else dict(gold_error=gold.error))
         if results_match(gold, result, is_ordered(answer)): return RewardResult(RIGHT_SCORE, details)
         near = NEAR*result_progress(gold, result) if gold.ok and reads_table(sql) else 0.0
         return RewardResult(WRONG_SCORE + near, details | dict(near=near))
@@ -271,6 +281,7 @@ SQL_WEIGHTS = (0.2, 0.6, 0.2) # syntax, execution, semantic
 class CombinedReward(BaseReward):
     "The weighted sum of syntax, execution and semantic reward."
     def __init__(self, weights: tuple = SQL_WEIGHTS):
+        if len(weights) != 3: raise ValueError(f"three weights are wanted (syntax, execution, semantic), not {weights}")
         self.weights, self.parts = weights, (SyntaxReward(), ExecutionReward(), SemanticReward())
 
     def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:
@@ -287,6 +298,7 @@ def create_sql_reward(
     reward_type: str = "combined", # a key of `SQL_REWARDS`
 ) -> BaseReward:
     "A reward by its name."
+    if isinstance(config, str): raise TypeError(f"config is {config!r}; give the name of a reward as reward_type")
     if reward_type not in SQL_REWARDS:
         raise ValueError(f"reward_type is {reward_type!r}; it must be one of {', '.join(SQL_REWARDS)}")
     if reward_type != "combined": return SQL_REWARDS[reward_type]()

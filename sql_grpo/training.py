@@ -273,7 +273,8 @@ def make_dashboard(config: SQLGRPOConfig, model, tokenizer, tasks: list[Task], e
     watch = config.dashboard
     play = lambda ts: rollout(greedy_policy(model, tokenizer, config), ts, **env_options(config))
     return LiveVisualizationCallback(tasks, eval_tasks, play if watch else None, config.plot_every, config.trace_every, config.success_every,
-                                     folder=config.output_dir, questions=config.dashboard_questions, seed=config.seed, live=None if watch else False)
+                                     folder=config.output_dir, questions=config.dashboard_questions, seed=config.seed, live=None if watch else False,
+                                     require_grounded=config.require_grounded)
 
 # %% ../nbs/04_training.ipynb #66fc5abb
 def prepare(
