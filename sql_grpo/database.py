@@ -96,6 +96,7 @@ _NAMES = {getattr(sqlite3, f'SQLITE_{name}'): name for name in ('INSERT', 'UPDAT
 class _Guard:
     "What the callbacks of one connection share: the deadline, the memory, and why something was refused."
     deadline, look, base, turn, reason, helper = float('inf'), 0.0, None, False, None, None
+    most, length = 56_000_000, 20_000 # bytes: of the memory of a query; of a text, blob or row
 
     def authorize(self, action, arg1, arg2, db, trigger) -> int:
         "SQLite asks this about everything that a statement needs, while it compiles the statement."
@@ -109,7 +110,8 @@ class _Guard:
         return sqlite3.SQLITE_DENY
 
 # %% ../nbs/00a_database.ipynb #297ba69b
-_SMALL, _LARGE = 4_000_000, 56_000_000 # bytes that a query may take without waiting for its turn, and at all
+_SMALL = 4_000_000 # bytes that a query may take without waiting for its turn
+_WAIT = 30.0 # seconds that a query waits for its turn, at most
 _turn = threading.Lock() # held by the one query that may grow beyond `_SMALL`
 if hasattr(os, 'register_at_fork'): os.register_at_fork(after_in_child=_turn._at_fork_reinit)
 
@@ -142,11 +144,17 @@ def greedy(self: _Guard, now: float) -> bool:
     used = _memory_used()
     if self.base is None or used < self.base: self.base = used
     if not self.turn and used - self.base > _SMALL:
-        self.turn = _turn.acquire(timeout=30)
-        self.deadline += perf_counter() - now
+        self.begin(now)
         self.base = _memory_used() - _SMALL # what others took meanwhile does not count
-    if self.turn and used - self.base > _LARGE: self.reason = 'the query needs too much memory'
+    elif self.turn and used - self.base > self.most: self.reason = 'the query needs too much memory'
     return self.reason is not None
+
+@patch
+def begin(self: _Guard, now: float):
+    "Wait for the turn, since `now`; that is not the query's own time."
+    self.turn = _turn.acquire(timeout=_WAIT)
+    self.deadline += perf_counter() - now
+    if not self.turn: self.reason = 'the database is busy'
 
 @patch
 def end(self: _Guard):
@@ -155,26 +163,35 @@ def end(self: _Guard):
     _turn.release()
 
 # %% ../nbs/00a_database.ipynb #54def107
-_LENGTH = 20_000 # bytes of a text, blob or row
+_LENGTH, _PATTERN = _Guard.length, 50 # bytes of a text, blob or row, and of a pattern of LIKE or GLOB
 _SLOW = {'printf': -1, 'trim': 2, 'ltrim': 2, 'rtrim': 2, 'instr': 2, 'replace': 3, 'glob': 2} # and number of arguments
 if sqlite3.sqlite_version_info >= (3, 38): _SLOW['format'] = -1
 if sqlite3.sqlite_version_info >= (3, 41): _SLOW['unhex'] = 2
+_PRODUCT = 50_000_000 # lengths of the first two arguments, multiplied: some milliseconds
 
+def _too_long(name: str, args: tuple) -> bool:
+    "Could these arguments keep SQLite's function `name` busy for long?"
+    n = [len(a if isinstance(a, (str, bytes)) else str(a)) for a in args[:2]]
+    if name in ('printf', 'format'): return sum(n[:1]) > _LENGTH or re.search(r'%[^a-zA-Z%]*(\*|\d{4})', str(args[:1]))
+    if name in ('trim', 'ltrim', 'rtrim', 'unhex'): return n[1] > 100 or 3*prod(n) > _PRODUCT
+    return prod(n) > _PRODUCT
+
+# %% ../nbs/00a_database.ipynb #c1d80a55
 @patch
 def call(self: _Guard, name: str, *args):
     "SQLite's function `name`, unless these arguments could keep it busy for many seconds."
-    if perf_counter() > self.deadline:
-        self.reason = 'interrupted'
-        raise TimeoutError(self.reason)
-    if name in ('printf', 'format'): slow = args and re.search(r'%[^a-zA-Z%]*(\*|\d{4})', str(args[0]))
-    else: slow = name in ('trim', 'ltrim', 'rtrim', 'unhex') and len(str(args[1])) > 100
-    if slow:
-        self.reason = f'the arguments of {name} are too long'
+    late = perf_counter() > self.deadline
+    if late or _too_long(name, args):
+        self.reason = 'interrupted' if late else f'the arguments of {name} are too long'
         raise ValueError(self.reason)
     if self.helper is None:
         self.helper = _connect(':memory:')
-        self.helper.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LENGTH)
-    return self.helper.execute(f'SELECT {name}({",".join("?"*len(args))})', args).fetchone()[0]
+        self.helper.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self.length)
+        self.helper.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _PATTERN)
+    try: return self.helper.execute(f'SELECT {name}({",".join("?"*len(args))})', args).fetchone()[0]
+    except sqlite3.DataError as e:
+        self.reason = str(e)
+        raise
 
 # %% ../nbs/00a_database.ipynb #7d923073
 NOW = '2025-01-01 00:00:00' # what "now" means in a query
@@ -215,7 +232,7 @@ _LIMITS = {sqlite3.SQLITE_LIMIT_LENGTH: _LENGTH,
            sqlite3.SQLITE_LIMIT_COLUMN: 500, # of a table or result
            sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200, sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
            sqlite3.SQLITE_LIMIT_VDBE_OP: 2000, # instructions of a compiled statement; Spider needs 128
-           sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 50, sqlite3.SQLITE_LIMIT_ATTACHED: 0}
+           sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: _PATTERN, sqlite3.SQLITE_LIMIT_ATTACHED: 0}
 _decode = partial(str, encoding='utf-8', errors='replace')
 
 def _guarded(con: _Connection) -> tuple:
@@ -312,21 +329,20 @@ def _con(self: Database) -> tuple:
 
 # %% ../nbs/00a_database.ipynb #0cd2ac2b
 @patch
-def _run(self: Database, sql: str) -> Result:
-    "The result of `sql`, or what is wrong with it."
-    start = perf_counter()
-    con, guard = self._con
+def _try(self: Database, con, guard, sql: str, start: float, max_rows: int, max_bytes: int, widen=None) -> Result:
+    "The result of `sql` on a guarded connection, or what is wrong with it."
     guard.deadline, guard.look, guard.base, guard.reason = start + self.timeout, start + 0.001, None, _refuse(sql)
     try:
         if guard.reason: raise sqlite3.DatabaseError(guard.reason)
+        if widen: widen(con, sql, max_bytes)
         cur = con.execute(sql)
         if cur.description is None: raise sqlite3.ProgrammingError('nothing to run, write a SELECT')
         columns = [d[0] for d in cur.description]
-        rows, truncated = _fetch(cur, self.max_rows, self.max_bytes)
+        rows, truncated = _fetch(cur, max_rows, max_bytes)
         cur.close()
         if perf_counter() > guard.deadline: raise sqlite3.OperationalError('interrupted')
     except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as e:
-        return Result([], [], error=_explain(e, guard.reason, self.timeout), seconds=perf_counter() - start)
+        return Result([], [], error=_explain(e, guard, self.timeout), seconds=perf_counter() - start)
     finally:
         if guard.turn: guard.end()
     return Result(columns, rows, truncated, seconds=perf_counter() - start)
@@ -341,6 +357,49 @@ def _fetch(cur: sqlite3.Cursor, max_rows: int, max_bytes: int) -> tuple:
             if type(c) in (str, bytes): max_bytes -= len(c)
         rows.append(row)
     return rows, False
+
+# %% ../nbs/00a_database.ipynb #9a4be7d3
+_LONGEST, _ROOM = 1_000_000, 36_000_000 # bytes of the largest value, and of all that a statement can make at once
+_LIGHT = set('Init Transaction Goto Halt OpenRead OpenEphemeral OpenPseudo SorterOpen Rewind Next SorterNext '
+             'Integer Null NullRow Gosub Return IfPos IfNotZero IsNull NotNull Once Last Close Rowid Sequence NewRowid '
+             'Delete BeginSubrtn CollSeq'.split()) # instructions that neither make nor compare values
+
+def _cost(program: list) -> int: # rows of EXPLAIN
+    "How many values a statement can have at once, or compare without a look at the clock."
+    def one(name, columns, p4): return 20 if re.match('like|json|->', str(p4)) else columns if name == 'ResultRow' else 1
+    return sum(one(op[1], op[3], op[5]) for op in program if op[1] not in _LIGHT)
+
+@patch
+def widen(self: _Guard, con, sql: str, max_bytes: int):
+    "Let `con` hold values as large as `sql` can do with."
+    self.begin(perf_counter())
+    if not self.turn: raise sqlite3.OperationalError(self.reason)
+    con.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    cost = _cost(con.execute('EXPLAIN ' + re.sub(rf'^(?:{_BLANK}|;)*', '', sql, flags=re.S)).fetchall())
+    self.length, self.most = max(_LENGTH, min(_LONGEST, _ROOM//cost)), self.most - _ROOM
+    con.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self.length)
+    con.set_progress_handler(self.overdue, 1)
+    con.text_factory, self.room = self.decode, 4*max_bytes + _SMALL
+
+# %% ../nbs/00a_database.ipynb #e06d4a92
+@patch
+def decode(self: _Guard, data: bytes) -> str:
+    "`data` as text, while there is room for it."
+    text = _decode(data)
+    self.room -= getsizeof(text)
+    if self.room < 0: raise ValueError('the texts in the result are too long')
+    return text
+
+@patch
+def _run(self: Database, sql: str, max_rows: int|None = None, max_bytes: int|None = None) -> Result:
+    "The result of `sql`, or what is wrong with it; if it meets a larger value, it is tried once more."
+    start, most = perf_counter(), (max_rows or self.max_rows, max_bytes or self.max_bytes)
+    result = self._try(*self._con, sql, start, *most)
+    if result.ok or 'too big' not in result.error: return result
+    con, guard = _guarded(self._open())
+    try: return self._try(con, guard, sql, start, *most, widen=guard.widen)
+    finally:
+        for c in filter(None, (con, guard.helper)): c.close()
 
 # %% ../nbs/00a_database.ipynb #d5ae7885
 KEPT_BYTES = 1_000_000 # memory for results, of a database, about; one of them takes at most a quarter
@@ -386,15 +445,16 @@ _SENTENCES = [
     ('user-defined function', 'a function in the query failed'),
     ('parser stack', 'the query is nested too deeply'),
     ('bindings supplied|supply a value', 'placeholders such as ? and :name are not supported, write the value'),
-    ('string or blob too big', 'a text or blob in the query is too big, at most 20000 bytes'),
+    ('string or blob too big', 'a text or blob in the query is too big, at most {length} bytes'),
+    ('database is busy', 'the database is busy with other queries, try again'),
     ('out of memory|^$', 'the query is too complex'),
     ('incomplete input', 'the query is incomplete')]
 
-def _explain(e: Exception, reason: str|None, timeout: float) -> str:
+def _explain(e: Exception, guard: _Guard, timeout: float) -> str:
     "One sentence for an error."
-    text = reason or str(e).strip()
+    text = guard.reason or str(e).strip()
     for pattern, sentence in _SENTENCES:
-        if re.search(pattern, text): return sentence.format(timeout=timeout)
+        if re.search(pattern, text): return sentence.format(timeout=timeout, length=guard.length)
     return _one_line(text, 160)
 
 # %% ../nbs/00a_database.ipynb #604cd10f
