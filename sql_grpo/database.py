@@ -169,19 +169,21 @@ if sqlite3.sqlite_version_info >= (3, 38): _SLOW['format'] = -1
 if sqlite3.sqlite_version_info >= (3, 41): _SLOW['unhex'] = 2
 _PRODUCT = 50_000_000 # lengths of the first two arguments, multiplied: some milliseconds
 
-def _too_long(name: str, args: tuple) -> bool:
-    "Could these arguments keep SQLite's function `name` busy for long?"
-    n = [len(a if isinstance(a, (str, bytes)) else str(a)) for a in args[:2]]
-    if name in ('printf', 'format'): return sum(n[:1]) > _LENGTH or re.search(r'%[^a-zA-Z%]*(\*|\d{4})', str(args[:1]))
-    if name in ('trim', 'ltrim', 'rtrim', 'unhex'): return n[1] > 100 or 3*prod(n) > _PRODUCT
-    return prod(n) > _PRODUCT
+def _size(x) -> int: return len(x if isinstance(x, (str, bytes)) else str(x))
+
+def _too_long(name: str, args: tuple, large: bool) -> bool:
+    "Could these arguments keep SQLite's function `name` busy for long? `large`: texts may have more than 20 kB."
+    if name in ('printf', 'format'):
+        return args and (large and _size(args[0]) > _LENGTH or re.search(r'%[^a-zA-Z%]*(\*|\d{4})', str(args[0])))
+    trims = name in ('trim', 'ltrim', 'rtrim', 'unhex')
+    return trims and _size(args[1]) > 100 or large and (1 + 2*trims)*_size(args[0])*_size(args[1]) > _PRODUCT
 
 # %% ../nbs/00a_database.ipynb #c1d80a55
 @patch
 def call(self: _Guard, name: str, *args):
     "SQLite's function `name`, unless these arguments could keep it busy for many seconds."
     late = perf_counter() > self.deadline
-    if late or _too_long(name, args):
+    if late or _too_long(name, args, self.length > _LENGTH):
         self.reason = 'interrupted' if late else f'the arguments of {name} are too long'
         raise ValueError(self.reason)
     if self.helper is None:
