@@ -166,7 +166,7 @@ def stand_in(owner, **others):
 @contextmanager
 def observed(clock: Clock, model):
     "While this lasts, the clock sees the parts of a round."
-    forward, multinomial, read = clock.timed("model", model.forward), torch.multinomial, Slots.forward
+    forward, multinomial, read = clock.timed("model", model.forward), torch.multinomial, LMPolicy._read
     def counted(input_ids=None, **kwargs):
         clock.positions += input_ids.numel()
         out = forward(input_ids=input_ids, **kwargs)
@@ -176,11 +176,11 @@ def observed(clock: Clock, model):
         out = multinomial(*args, **kwargs)
         clock.seconds["sampling"] += clock.now() - clock.forward_end
         return out
-    def slots_forward(slots, tokens):
-        if max(map(len, tokens)) > 1: clock.prefilled += sum(map(len, tokens))
-        return read(slots, tokens)
+    def counted_read(policy, queue, seats):
+        clock.prefilled += sum(len(s.todo) for s in seats if not s.ids) # else it is a token that was sampled just before
+        return read(policy, queue, seats)
     env = {n: clock.timed("environment", getattr(SQLEnvironment, n)) for n in ("reset", "step")}
-    with (stand_in(model, forward=counted), stand_in(torch, multinomial=drawn), stand_in(Slots, forward=slots_forward),
+    with (stand_in(model, forward=counted), stand_in(torch, multinomial=drawn), stand_in(LMPolicy, _read=counted_read),
           stand_in(generation, draw=clock.timed("sampling", generation.draw)), stand_in(SQLEnvironment, **env)): yield
 
 # %% ../nbs/03b_benchmark.ipynb #42b4e4cf
@@ -421,14 +421,13 @@ class ScriptDice:
 
 class ScriptedLM(LMPolicy):
     "Our policy with loaded dice."
-    def __init__(self, work: Workload): 
+    def __init__(self, work: Workload):
         super().__init__(work.model, work.tokenizer, 1.0, work.max_turn_tokens, work.max_context, work.instructions, work.seed)
         self.turns = work.scripts and work.turns
 
-    def begin(self, episodes: list[Episode]) -> None:
-        "As ever, and the dice are loaded."
-        super().begin(episodes)
-        if self.turns: self.dice = {id(ep): ScriptDice([t for turn in turns for t in turn]) for ep, turns in zip(episodes, self.turns)}
+    def dice(self, place: int): # with `random()`
+        "As ever, or loaded."
+        return ScriptDice([t for turn in self.turns[place] for t in turn]) if self.turns else super().dice(place)
 
 # %% ../nbs/03b_benchmark.ipynb #6374c25f
 @contextmanager
@@ -442,9 +441,10 @@ def overruled_draw():
 
 def our_arm(work: Workload) -> Callable: # (clock, n) -> episodes
     "Our own generation."
+    policy = ScriptedLM(work)
     def play(clock, n):
         with overruled_draw() if work.scripts else ExitStack():
-            episodes = rollout(ScriptedLM(work), work.tasks[:n], max_turns=work.max_turns)
+            episodes = rollout(policy, work.tasks[:n], max_turns=work.max_turns)
         judge(clock, episodes)
         return episodes
     return play

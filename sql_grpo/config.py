@@ -67,8 +67,8 @@ def set_seed(
     random.seed(seed)
     np.random.seed(seed % 2**32)
     torch.manual_seed(seed)
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8") # read when CUDA starts, and asking whether it is there starts it
     if torch.cuda.is_available():
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.backends.cudnn.benchmark = False
         torch.use_deterministic_algorithms(True, warn_only=True)
 

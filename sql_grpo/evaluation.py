@@ -176,18 +176,13 @@ def evaluate(
     policy, # a `Policy`; play a language model greedily
     tasks: list[Task],
     max_turns: int = 10, # turns in an episode
-    batch_size: int | None = None, # episodes side by side; None: all of them
     progress: Callable | None = None, # called as `progress(done, total)`, in episodes
     require_grounded: bool = False, # is a guess wrong, even if it is right?
     **env_kw, # for `rollout`: the mode, rows and characters that an observation may have
 ) -> Evaluation:
     "Play every task once and judge the episodes."
     if not tasks: raise ValueError("there are no tasks to evaluate")
-    if batch_size is not None and batch_size < 1: raise ValueError(f"batch_size must be at least 1, got {batch_size}")
-    size, episodes = batch_size or len(tasks), []
-    for start in range(0, len(tasks), size):
-        tick = (lambda done, _: progress(start + done, len(tasks))) if progress is not None else None
-        episodes += rollout(policy, tasks[start:start + size], max_turns=max_turns, progress=tick, **env_kw)
+    episodes = rollout(policy, tasks, max_turns=max_turns, progress=progress, **env_kw)
     records = [make_record(ep, require_grounded) for ep in episodes]
     return Evaluation(getattr(policy, "name", type(policy).__name__), records, episodes)
 
@@ -402,8 +397,8 @@ def make_report(
     wall = meta.pop("wall_seconds", None) or {}
     head = dict(preset=meta.pop("preset", None), seed=meta.pop("seed", None),
                 n_eval=len(next(iter(comparison.evaluations.values())).records),
-                wall_seconds=_rounded({p: wall.get(p) for p in WALL_PHASES} | wall, 1),
-                peak_rss_mb=_rounded(meta.pop("peak_rss_mb", None) or peak_rss_mb(), 1))
+                wall_seconds=_rounded({p: wall.get(p) for p in WALL_PHASES} | wall, 4),
+                peak_rss_mb=_rounded(meta.pop("peak_rss_mb", None) or peak_rss_mb(), 4))
     return _rounded(head | meta | body)
 
 # %% ../nbs/05_evaluation.ipynb #ada2d6ea
@@ -488,7 +483,6 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--require_grounded", action="store_true", default=None,
                    help="count a guess as wrong, even if it is right (default: as the model was trained)")
     p.add_argument("--seed", type=int, default=0, help="draws the questions, and the random policy's dice (default: 0)")
-    p.add_argument("--batch_size", type=int, default=64, help="episodes side by side (default: 64)")
     p.add_argument("--output_dir", help="where to write report.json, report.md, transcripts.md (default: nowhere)")
     return p
 
@@ -521,7 +515,7 @@ def _settle(args: argparse.Namespace) -> None:
 # %% ../nbs/05_evaluation.ipynb #6849f2f3
 def _check_args(args: argparse.Namespace) -> None:
     "Raise for numbers out of range and for a folder that can't be written; creates nothing."
-    for name in ("n", "batch_size", *EPISODE_OPTIONS):
+    for name in ("n", *EPISODE_OPTIONS):
         value = getattr(args, name)
         if value is not None and value < 1: raise ValueError(f"--{name} must be at least 1, got {value}")
     if args.output_dir is None: return
@@ -589,9 +583,10 @@ def main(
         _settle(args)
         _check_args(args)
         tasks, policy = _draw_tasks(args), _load_policy(args)
+        policy.check(tasks, args.mode)
     except (OSError, ValueError) as e: return _complain(e)
     loaded = time.perf_counter()
-    ev = evaluate(policy, tasks, args.max_turns, args.batch_size, terminal_progress("evaluating"),
+    ev = evaluate(policy, tasks, args.max_turns, terminal_progress("evaluating"),
                   require_grounded=args.require_grounded, mode=args.mode, max_obs_rows=args.max_obs_rows, max_obs_chars=args.max_obs_chars)
     done = time.perf_counter()
     print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}), {args.max_turns} turns\n")

@@ -15,10 +15,26 @@ from .tasks import *
 from .environment import *
 from .text2sql import MODES, TEXT2SQL_INSTRUCTIONS
 
+# %% ../nbs/03_rollout.ipynb #51130c66
+def _checked(policy, texts, live: list) -> list:
+    "The texts of a policy, if there is one for each live episode."
+    who = getattr(policy, "name", type(policy).__name__)
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise TypeError(f"policy {who!r}: act() must return a list of texts, got {type(texts).__name__}")
+    texts = list(texts)
+    if len(texts) != len(live):
+        raise ValueError(f"policy {who!r}: act() returned {len(texts)} texts for {len(live)} episodes")
+    bad = [t for t in texts if not isinstance(t, (str, bytes, type(None)))]
+    if bad: raise TypeError(f"policy {who!r}: each action must be a text or None, got {type(bad[0]).__name__}")
+    return texts
+
 # %% ../nbs/03_rollout.ipynb #93105d40
 class Policy:
     "What chooses the next action. Subclasses say how; any object with these three names will do as well."
     name = "policy"
+
+    def check(self, tasks: list[Task], mode: str = "agent") -> None:
+        "Raises `ValueError` if it cannot play these tasks; called before long work begins."
 
     def begin(self,
         episodes: list[Episode], # all the episodes of this rollout, just reset
@@ -30,6 +46,21 @@ class Policy:
     ) -> list[str | None]: # one raw text for each, in order; `None` ends that episode as "out_of_tokens"
         "Choose the next action of every live episode."
         raise NotImplementedError
+
+    def play(self,
+        envs: list[SQLEnvironment], # just reset
+        progress: Callable | None = None, # called as `progress(done, total)`, in episodes
+    ) -> None:
+        "Play all episodes to their end, side by side and turn by turn."
+        live = envs
+        if live: self.begin([env.episode for env in live])
+        while live:
+            episodes = [env.episode for env in live]
+            for env, text in zip(live, _checked(self, self.act(episodes), live)):
+                if text is None: env.episode.outcome = "out_of_tokens"
+                else: env.step(text)
+            live = [env for env in live if not env.episode.done]
+            if progress is not None: progress(len(envs) - len(live), len(envs))
 
     def __repr__(self): return f"<{type(self).__name__} {self.name}>"
 
@@ -47,41 +78,20 @@ class ScriptedPolicy(Policy):
         if callable(self.script): return [self.script(ep) for ep in episodes]
         return [self.script[len(ep.turns)] if len(ep.turns) < len(self.script) else None for ep in episodes]
 
-# %% ../nbs/03_rollout.ipynb #51130c66
-def _checked(policy, texts, live: list[Episode]) -> list:
-    "The texts of a policy, if there is one for each live episode."
-    who = getattr(policy, "name", type(policy).__name__)
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise TypeError(f"policy {who!r}: act() must return a list of texts, got {type(texts).__name__}")
-    texts = list(texts)
-    if len(texts) != len(live):
-        raise ValueError(f"policy {who!r}: act() returned {len(texts)} texts for {len(live)} episodes")
-    bad = [t for t in texts if not isinstance(t, (str, bytes, type(None)))]
-    if bad: raise TypeError(f"policy {who!r}: each action must be a text or None, got {type(bad[0]).__name__}")
-    return texts
-
 # %% ../nbs/03_rollout.ipynb #8779c19b
 def rollout(
     policy: Policy, # chooses the actions
     tasks: list[Task], # one episode is played for each; a task may come several times
     max_turns: int = 10, # turns in an episode, at least 1
-    progress: Callable | None = None, # called as `progress(done, total)` after every turn, in episodes
+    progress: Callable | None = None, # called as `progress(done, total)` now and then, in episodes
     mode: str = "agent", # a key of `MODES`: agent or single_turn
     **env_kw, # for the environment: rows and characters that an observation may have
 ) -> list[Episode]: # finished episodes, in the order of the tasks
-    "Play `policy` on every task, all episodes side by side, turn by turn."
+    "Play `policy` on every task, all episodes side by side."
     envs = [MODES[mode](max_turns=max_turns, **env_kw) for _ in tasks]
     for env, task in zip(envs, tasks): env.reset(task)
-    episodes, live = [env.episode for env in envs], envs
-    if episodes: policy.begin(episodes)
-    while live:
-        texts = _checked(policy, policy.act([env.episode for env in live]), [env.episode for env in live])
-        for env, text in zip(live, texts):
-            if text is None: env.episode.outcome = "out_of_tokens"
-            else: env.step(text)
-        live = [env for env in live if not env.episode.done]
-        if progress is not None: progress(len(envs) - len(live), len(envs))
-    return episodes
+    getattr(type(policy), "play", Policy.play)(policy, envs, progress)
+    return [env.episode for env in envs]
 
 # %% ../nbs/03_rollout.ipynb #4255b9f7
 class OraclePolicy(Policy):

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['SLICE', 'check_mode', 'load_question_prompts', 'trained_with', 'instructions_for', 'curriculum_order',
            'load_model_and_tokenizer', 'add_lora', 'sample_random_baseline', 'EpisodeTrainer', 'reward_funcs',
-           'build_trainer', 'halved', 'save_state', 'run_training_with_metrics', 'set_aside', 'greedy_policy',
-           'env_options', 'draw_eval_tasks', 'measure', 'in_smaller_batches', 'make_dashboard', 'prepare', 'train',
-           'say', 'save_model', 'control_model', 'measure_control', 'main']
+           'build_trainer', 'halved', 'save_state', 'run_training_with_metrics', 'earlier_seconds', 'set_aside',
+           'greedy_policy', 'env_options', 'draw_eval_tasks', 'measure', 'make_dashboard', 'prepare', 'train', 'say',
+           'save_model', 'control_model', 'measure_control', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
 import gc, json, os, random, shutil, sys, time, warnings
@@ -185,7 +185,7 @@ def run_training_with_metrics(
     resume: str | None = None, # a checkpoint to go on from
 ) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer
     "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned."
-    start, interrupted = time.perf_counter(), False
+    start, interrupted, first = time.perf_counter(), False, _steps_done(resume)
     if resume is None: set_aside(Path(trainer.args.output_dir))
     while True:
         out_of_memory = False
@@ -200,8 +200,16 @@ def run_training_with_metrics(
         if out_of_memory: # outside of the except block, whose traceback would hold on to the tensors
             trainer, resume = _smaller(trainer)
             continue
-        seconds = round(time.perf_counter() - start, 1)
+        seconds = round(time.perf_counter() - start + earlier_seconds(trainer.state.log_history, first), 1)
         return dict(steps=trainer.state.global_step, seconds=seconds, interrupted=interrupted, log=trainer.state.log_history, trainer=trainer)
+
+def _steps_done(checkpoint: str | None) -> int:
+    "Steps before a checkpoint."
+    return json.loads((Path(checkpoint)/"trainer_state.json").read_text())["global_step"] if checkpoint else 0
+
+def earlier_seconds(log: list[dict], first: int) -> float:
+    "What the steps up to `first` took, which an earlier run has logged."
+    return sum(r.get("step_time", 0.0) for r in log if r["step"] <= first)
 
 # %% ../nbs/04_training.ipynb #90b4b34e
 def set_aside(folder: Path) -> None:
@@ -249,31 +257,21 @@ def draw_eval_tasks(config: SQLGRPOConfig) -> list[Task]:
 
 # %% ../nbs/04_training.ipynb #c90c3542
 def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
-    "Evaluate a policy, in batches that fit, and say how long it took."
+    "Evaluate a policy as the run's configuration says."
     from sql_grpo.evaluation import evaluate, terminal_progress
     was_training = getattr(getattr(policy, "model", None), "training", False)
     if was_training: policy.model.eval()
-    play = lambda size: evaluate(policy, tasks, batch_size=size, progress=terminal_progress(f"evaluating {policy.name}"),
-                                 require_grounded=config.require_grounded, **env_options(config))
-    ev = in_smaller_batches(play, 64)
+    ev = evaluate(policy, tasks, progress=terminal_progress(f"evaluating {policy.name}"),
+                  require_grounded=config.require_grounded, **env_options(config))
     if was_training: policy.model.train()
     return ev
-
-def in_smaller_batches(play, size: int): # what `play(size)` returns
-    "Call `play` with `size`; when memory runs out, with half of it, and so on."
-    while True:
-        try: return play(size)
-        except (RuntimeError, MemoryError) as e:
-            if size < 2 or not is_out_of_memory(e): raise
-        size //= 2
-        say(f"out of memory: measuring {size} episodes at a time")
 
 # %% ../nbs/04_training.ipynb #a7401b23
 def make_dashboard(config: SQLGRPOConfig, model, tokenizer, tasks: list[Task], eval_tasks: list[Task]): # a callback
     "The dashboard of a run; with `dashboard=False` it only keeps the log."
     from sql_grpo.dashboard import LiveVisualizationCallback
     watch = config.dashboard
-    play = lambda ts: play_in_halves(lambda part, place: rollout(greedy_policy(model, tokenizer, config), part, **env_options(config)), ts)
+    play = lambda ts: rollout(greedy_policy(model, tokenizer, config), ts, **env_options(config))
     return LiveVisualizationCallback(tasks, eval_tasks, play if watch else None, config.plot_every, config.trace_every, config.success_every,
                                      folder=config.output_dir, questions=config.dashboard_questions, seed=config.seed, live=None if watch else False)
 
@@ -290,9 +288,9 @@ def prepare(
     eval_tasks = draw_eval_tasks(config)
     say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions, seed {config.seed}, output in {config.output_dir}")
     model, tokenizer, seconds = _timed_model(config)
-    codec = ChatCodec(tokenizer, instructions_for(config))
-    for t in tasks + eval_tasks:
-        check_room(t, codec.prompt_ids(MODES[config.mode]().reset(t)), config.max_turn_tokens, config.max_context)
+    greedy_policy(model, tokenizer, config).check(tasks + eval_tasks, config.mode)
+    if config.model_name != "embedded" and not config.lora_rank and config.learning_rate > 1e-5:
+        say(f"a learning rate of {config.learning_rate:g} suits a small model or adapters (lora_rank); for all weights of a larger one, about 1e-6 is usual")
     trainer = build_trainer(model, tokenizer, prompts, tasks, config, [make_dashboard(config, model, tokenizer, tasks, eval_tasks)])
     return trainer, tokenizer, eval_tasks, seconds
 

@@ -340,12 +340,13 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
         return Qwen3ForCausalLM.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder), info
     start, part = time.perf_counter(), folder.with_name(folder.name + "-part") if config.use_cache_folder else None
     if config.use_cache_folder: _make_writable(folder.parent)
-    words = common_words()
+    words, resumed = common_words(), _unfinished(part, config.warmup_steps_sft) if part else None
+    share = 1 - int(resumed.name.split("-")[1])/config.warmup_steps_sft if resumed else 1 # of the steps that are made now
     model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
     log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size, config.warmup_learning_rate,
                   config.careful_share, seed=config.seed, folder=part, use_cpu=config.use_cpu, mode=config.mode) if config.warmup_steps_sft else []
     model.eval()
-    info = dict(seconds=round(time.perf_counter() - start, 1), log=log, **_base_key(config))
+    info = dict(seconds=round((time.perf_counter() - start)/share, 1), log=log, **_base_key(config))
     if config.use_cache_folder: _keep(model, tokenizer, info, folder, part)
     return model, tokenizer, info | dict(cached=False)
 
