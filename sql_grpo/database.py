@@ -368,7 +368,8 @@ _LIGHT = set('Init Transaction Goto Halt OpenRead OpenEphemeral OpenPseudo Sorte
 
 def _cost(program: list) -> int: # rows of EXPLAIN
     "How many values a statement can have at once, or compare without a look at the clock."
-    def one(name, columns, p4): return 20 if re.match('like|json|->', str(p4)) else columns if name == 'ResultRow' else 1
+    def one(name, columns, p4):
+        return 20 if re.match('like|json|->', str(p4)) else columns if name == 'ResultRow' else 1
     return sum(one(op[1], op[3], op[5]) for op in program if op[1] not in _LIGHT)
 
 @patch

@@ -913,7 +913,7 @@ class Task:
 
     @cached_property
     def gold(self) -> Result:
-        "The whole result of the gold query: for the judge only. Where a policy's query would be stopped, it gets more time."
+        "The gold query's whole result: for the judge only. Where a policy's query would be stopped, it gets more time."
         db = self.database()
         result = db.whole(self.query)
         if result.ok or result.seconds < db.timeout or db is self.db_path: return result
