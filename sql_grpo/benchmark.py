@@ -434,9 +434,10 @@ class ScriptedLM(LMPolicy):
 def overruled_draw():
     "While this lasts, `draw` draws as ever, and returns the tokens of the loaded dice."
     plain = generation.draw
-    def draw(logits, temperature, uniform):
-        _, logp = plain(logits, temperature, torch.full_like(uniform, 0.5))
-        return uniform.long().to(logits.device), logp
+    def draw(logits, temperature, uniform, **likely):
+        plain(logits, temperature, torch.full_like(uniform, 0.5))
+        tokens = uniform.long().to(logits.device)
+        return tokens, logits.log_softmax(-1).gather(1, tokens[:, None])[:, 0]
     with stand_in(generation, draw=draw): yield
 
 def our_arm(work: Workload) -> Callable: # (clock, n) -> episodes
@@ -543,7 +544,7 @@ def figures(
         mid = lambda f: statistics.median(map(f, rs))
         out[arm] = dict(episodes_per_second=mid(lambda r: n/r.seconds), tokens_per_second=mid(lambda r: r.tokens/r.seconds),
             prefilled_tokens=mid(lambda r: r.prefilled), perfect_prefill_tokens=mid(lambda r: r.perfect), prefilled_over_perfect=mid(lambda r: r.prefilled/r.perfect),
-            padding=mid(lambda r: r.padding), share={p: mid(lambda r: r.share[p]) for p in rs[0].share}, peak_mb=rs[0].peak and mid(lambda r: r.peak)/2**20,
+            padding=mid(lambda r: r.padding), share={p: mid(lambda r: r.share[p]) for p in rs[0].share}, peak_mb=rs[0].peak and max(r.peak for r in rs)/2**20,
             seconds=[r.seconds for r in rs], episodes_played=rs[0].episodes, tokens=mid(lambda r: r.tokens))
     if "ours" in found:
         out["ratio"] = {arm: statistics.median(r.seconds/o.seconds for r, o in zip(rs, found["ours"])) for arm, rs in found.items()}

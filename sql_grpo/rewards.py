@@ -348,12 +348,19 @@ def answer_matches(gold: Result, # result of the gold query
     return any(results_match(said, Result(gold.columns, rows), ordered) for rows in read)
 
 # %% ../nbs/02_rewards.ipynb #afbf889c
+def _submitted(episode: Episode) -> Result:
+    "What a bare ANSWER submits, and no less of it than the gold result has."
+    result, gold = episode.submitted, episode.task.gold
+    if not result.truncated or len(gold.rows) <= len(result.rows): return result
+    ran = [t for t in episode.turns if t.result is not None and t.result.ok and t.action.action_type == "QUERY"]
+    return episode.task.database().whole(ran[-1].action.argument, like=gold)
+
 def is_correct(episode: Episode) -> bool:
     "Did the policy answer, and rightly?"
     if episode.outcome != "answered" or episode.answer is None: return False
     task, ordered = episode.task, is_ordered(episode.task.query)
     if not episode.answer.strip():
-        return episode.submitted is not None and results_match(task.gold, episode.submitted, ordered)
+        return episode.submitted is not None and results_match(task.gold, _submitted(episode), ordered)
     headers = tuple(t.result.columns for t in episode.turns if t.result is not None)
     return answer_matches(task.gold, episode.answer, ordered, headers)
 

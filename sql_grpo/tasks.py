@@ -920,11 +920,11 @@ class Task:
 
     @cached_property
     def gold(self) -> Result:
-        "The gold query's result: for the judge only. Where a policy's query would be stopped, it gets more time."
+        "The gold query's whole result: for the judge only. Where a policy's query would be stopped, it gets more time."
         db = self.database()
-        result = db.query(self.query)
+        result = db.whole(self.query)
         if result.ok or result.seconds < db.timeout or db is self.db_path: return result
-        return open_database(self.db_path, timeout=GOLD_SECONDS).query(self.query)
+        return open_database(self.db_path, timeout=GOLD_SECONDS).whole(self.query)
 
 # %% ../nbs/00b_tasks.ipynb #e8ad3236
 @patch

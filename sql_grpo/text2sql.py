@@ -193,9 +193,10 @@ def _database(context) -> Database:
     if context is None: raise ValueError("no database: pass a Database, the path of one, or a Task as context")
     return context.database() if hasattr(context, "database") else open_database(context)
 
-def _run(sql: str, context) -> Result:
-    "Run a policy's query; one that is too long to be looked at is an error."
-    if len(sql) <= MAX_SQL_CHARS: return _database(context).query(sql)
+def _run(sql: str, context, gold: Result | None = None) -> Result:
+    "Run a policy's query, for as many rows as the gold result has; one that is too long to be looked at is an error."
+    db = _database(context)
+    if len(sql) <= MAX_SQL_CHARS: return db.whole(sql, like=gold) if gold is not None and gold.ok else db.query(sql)
     return Result([], [], error=f"the query is too long, at most {MAX_SQL_CHARS} characters")
 
 class SyntaxReward(BaseReward):
@@ -212,14 +213,15 @@ ERROR_SCORE, WRONG_SCORE, RIGHT_SCORE = -0.8, 0.0, 1.0
 NEAR = 0.4 # times `result_progress`, which is at most 0.75, for a wrong result
 
 @lru_cache(maxsize=256)
-def _gold(db: Database, sql: str) -> Result: return db.query(sql)
+def _gold(db: Database, sql: str) -> Result: return db.whole(sql)
 
 class ExecutionReward(BaseReward):
     "Does the completion's SQL return what the gold SQL returns?"
     def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:
         "From -0.8, it fails, over 0.0 to 0.3, a wrong result, to 1.0."
         db, sql = _database(context), extract_sql(_content(completion))
-        gold, result = _gold(db, answer), _run(sql, db)
+        gold = _gold(db, answer)
+        result = _run(sql, db, gold)
         if not result.ok: return RewardResult(ERROR_SCORE, dict(sql=sql, error=result.error))
         details = dict(sql=sql, rows=len(result.rows)) | ({} if gold.ok else dict(gold_error=gold.error))
         if results_match(gold, result, is_ordered(answer)): return RewardResult(RIGHT_SCORE, details)
