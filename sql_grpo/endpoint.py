@@ -228,9 +228,14 @@ def _attempt(self: EndpointPolicy, client: httpx2.Client, messages: list[dict]):
 
 @patch
 def _error(self: EndpointPolicy, what: str) -> EndpointError:
-    "The error to raise: one line, and without the key, which some servers send back."
+    "The error to raise, in one line."
+    return EndpointError(f"{self.url}: {_one_line(self._hide(what), 300)}")
+
+@patch
+def _hide(self: EndpointPolicy, text: str, least: int = 1) -> str:
+    "A server's text without the key, which some send back, if the key has `least` characters: `EMPTY` may be a word."
     key = api_key(self.api_key_env)
-    return EndpointError(f"{self.url}: {_one_line(what.replace(key, '***') if key else what, 300)}")
+    return text.replace(key, "***") if len(key) >= least else text
 
 # %% ../nbs/03d_endpoint.ipynb #6e3b7e8a
 class Reply(NamedTuple):
@@ -295,8 +300,8 @@ def _understand(self: EndpointPolicy, status: int, headers, body: bytes) -> Repl
     data = _parse(body)
     error = data.get("error") if isinstance(data, dict) else None
     if status < 300 and not error:
-        if reply := read_reply(data): return reply
-        raise _Again(f"the answer is not a chat completion: {_one_line(_complaint(data)) or 'it is empty'}")
+        if reply := read_reply(data): return reply._replace(text=self._hide(reply.text, 8))
+        raise _Again(f"the answer is not a chat completion: {_complaint(data) or 'it is empty'}")
     if status < 300: status = error["code"] if isinstance(error, dict) and type(error.get("code")) is int else 500
     if context_full(status, body[:10_000].decode("utf-8", "replace")): return None
     meaning = _MEANING.get(status, httpx2.codes.get_reason_phrase(status))
