@@ -598,6 +598,13 @@ def _restore(*args) -> Database:
 def __reduce__(self: Database):
     return _restore, (self.name, self.path, self._image, self.timeout, self.max_rows, self.max_bytes)
 
+# %% ../nbs/00a_database.ipynb #8e42b6a9
+@patch
+def close(self: Database) -> None:
+    "Close this thread's connection; the next query opens a new one."
+    con, self._local.con = getattr(self._local, 'con', None), None
+    if con is not None: con[0].close()
+
 # %% ../nbs/00a_database.ipynb #80cb7e79
 def open_database(path_or_db, # a path, or a `Database`, which comes back as it is
                   **kwargs, # `timeout`, `max_rows` and `max_bytes`, as in `Database`

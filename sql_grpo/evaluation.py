@@ -470,7 +470,7 @@ EPISODE_OPTIONS = dict(max_turns=10, max_turn_tokens=64, max_context=512, max_ob
 def _parser() -> argparse.ArgumentParser:
     "The options of `sql_grpo_eval`."
     p = argparse.ArgumentParser(prog="sql_grpo_eval", description="Evaluate a model on questions about databases.")
-    p.add_argument("--model", required=True, help="a model's folder, its name on the Hub, embedded, random or oracle")
+    p.add_argument("--model", required=True, help="a model's folder, its name on the Hub, embedded, random or oracle; its name there with --endpoint")
     p.add_argument("--data_source", default="embedded", help="embedded, spider, bird, context, sqlite, or a path (default: embedded)")
     p.add_argument("--data_path", help="the folder or the SQLite file, where data_source needs one")
     p.add_argument("--split", default="eval", help="which questions, see load_tasks (default: eval)")
@@ -484,13 +484,24 @@ def _parser() -> argparse.ArgumentParser:
                    help="count a guess as wrong, even if it is right (default: as the model was trained)")
     p.add_argument("--seed", type=int, default=0, help="draws the questions, and the random policy's dice (default: 0)")
     p.add_argument("--output_dir", help="where to write report.json, report.md, transcripts.md (default: nowhere)")
+    _endpoint_options(p.add_argument_group("a model behind an address"))
     return p
 
+def _endpoint_options(p) -> None:
+    "The options for a model that is served elsewhere."
+    p.add_argument("--endpoint", help="address of a chat-completions API, such as http://localhost:8000/v1")
+    p.add_argument("--concurrency", type=int, default=8, help="episodes at once (default: 8)")
+    p.add_argument("--api_key_env", help="the environment variable that holds the key (default: OPENAI_API_KEY, if it is set)")
+    p.add_argument("--prices", type=float, nargs=2, metavar=("IN", "OUT"), help="of a million prompt tokens and a million completion tokens")
+    p.add_argument("--request", type=json.loads, metavar="JSON", help='further fields of a request, such as \'{"chat_template_kwargs": '
+                   '{"enable_thinking": false}}\'; null leaves a field out')
+
 # %% ../nbs/05_evaluation.ipynb #5914bc17
-def _model_config(name: str) -> dict:
+def _model_config(name: str, endpoint: str | None = None) -> dict:
     "What is in the `config.json` of a model's folder; nothing for other models."
     folder = Path(name)
     if name in ("random", "oracle", "embedded"): return {}
+    if endpoint and not (folder / "config.json").is_file(): return {}
     if not folder.exists():
         if name.startswith((".", "/", "~")) or name.count("/") > 1: raise ValueError(f"--model: no such folder: {name}")
         return {}
@@ -504,12 +515,14 @@ def _is_embedded(name: str) -> bool:
 
 def _settle(args: argparse.Namespace) -> None:
     "Fill in what was not given: the rules that the model was trained with, else the defaults."
-    saved = _model_config(args.model).get("sql_grpo") or {}
+    saved = _model_config(args.model, args.endpoint).get("sql_grpo") or {}
+    if args.endpoint and args.max_context: raise ValueError("--max_context: with --endpoint, the context is the server's")
     for name, default in EPISODE_OPTIONS.items():
         if getattr(args, name) is None: setattr(args, name, saved.get(name, default))
+    if args.endpoint: args.max_context = None
     if args.require_grounded is None: args.require_grounded = saved.get("require_grounded", False)
     args.mode = args.mode or saved.get("mode", "agent")
-    default = "" if _is_embedded(args.model) else STANDARD_INSTRUCTIONS[args.mode]
+    default = "" if not args.endpoint and _is_embedded(args.model) else STANDARD_INSTRUCTIONS[args.mode]
     args.instructions = dict(auto=saved.get("instructions", default), standard=STANDARD_INSTRUCTIONS[args.mode], none="")[args.instructions]
 
 # %% ../nbs/05_evaluation.ipynb #6849f2f3
@@ -534,6 +547,10 @@ def _draw_tasks(args: argparse.Namespace) -> list[Task]:
 # %% ../nbs/05_evaluation.ipynb #56d524c7
 def _load_policy(args: argparse.Namespace) -> Policy:
     "The policy that `--model` names."
+    if args.endpoint:
+        from sql_grpo.endpoint import EndpointPolicy
+        return EndpointPolicy(args.endpoint, args.model, args.instructions, max_tokens=args.max_turn_tokens, fields=args.request,
+                              concurrency=args.concurrency, api_key_env=args.api_key_env, prices=args.prices)
     if args.model in BASELINES: return baseline(args.model, args.seed, args.mode)
     from transformers.utils import logging
     from sql_grpo.config import SQLGRPOConfig
@@ -561,22 +578,22 @@ def terminal_progress(
     return tick
 
 # %% ../nbs/05_evaluation.ipynb #51580c06
-def _save(args: argparse.Namespace, ev: Evaluation, wall_seconds: dict) -> None:
+def _save(args: argparse.Namespace, ev: Evaluation, wall_seconds: dict, more: dict) -> None:
     "Write the report of one evaluation."
     meta = {name: getattr(args, name) for name in ("data_source", "split", "seed", "mode", "require_grounded", *EPISODE_OPTIONS)}
-    meta |= dict(model_name=args.model, instructions=bool(args.instructions), wall_seconds=wall_seconds)
+    meta |= dict(model_name=args.model, instructions=bool(args.instructions), wall_seconds=wall_seconds, **more)
     write_report(args.output_dir, compare({ev.name: ev}), meta)
     print(f"\nwritten: report.json, report.md and transcripts.md in {args.output_dir}")
 
-def _complain(e: Exception) -> int:
+def _complain(e: BaseException, code: int = 2) -> int:
     "One line on stderr, and the exit code."
     print(f"sql_grpo_eval: {(str(e).strip() or type(e).__name__).splitlines()[0]}", file=sys.stderr)
-    return 2
+    return code
 
 # %% ../nbs/05_evaluation.ipynb #e2011bef
 def main(
     argv: list[str] | None = None, # default: the command line
-) -> int: # exit code: 0, or 2 if something that was asked for is not there
+) -> int: # exit code: 0, or 2 if something that was asked for is not there, or an endpoint fails; 130 after Ctrl-C
     "Evaluate one model, print its report card, and write the report."
     args, start = _parser().parse_args(argv), time.perf_counter()
     try:
@@ -586,13 +603,16 @@ def main(
         policy.check(tasks, args.mode)
     except (OSError, ValueError) as e: return _complain(e)
     loaded = time.perf_counter()
-    ev = evaluate(policy, tasks, args.max_turns, terminal_progress("evaluating"),
-                  require_grounded=args.require_grounded, mode=args.mode, max_obs_rows=args.max_obs_rows, max_obs_chars=args.max_obs_chars)
-    done = time.perf_counter()
+    try: ev = evaluate(policy, tasks, args.max_turns, terminal_progress("evaluating"), require_grounded=args.require_grounded,
+                       mode=args.mode, max_obs_rows=args.max_obs_rows, max_obs_chars=args.max_obs_chars)
+    except ConnectionError as e: return _complain(e)
+    except KeyboardInterrupt as e: return _complain(e, 130)
+    done, more = time.perf_counter(), policy.report() if args.endpoint else {}
     print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}), {args.max_turns} turns\n")
     print(ev.card())
+    if more: print(f"\n{policy.usage}" + (f"; cost {more['cost']:.4f}" if args.prices else ""))
     if args.output_dir is None: return 0
-    try: _save(args, ev, dict(eval=done - loaded, total=done - start))
+    try: _save(args, ev, dict(eval=done - loaded, total=done - start), more)
     except OSError as e: return _complain(e)
     return 0
 
