@@ -142,7 +142,8 @@ class SlotLayer(CacheLayerMixin):
         "Write the keys and values of new tokens where they belong; attention reads them there."
         if not self.is_initialized: self.lazy_initialization(key_states, value_states)
         p = self.slots.plan
-        self.keys[p.row, :, p.pos], self.values[p.row, :, p.pos] = key_states[0].transpose(0, 1), value_states[0].transpose(0, 1)
+        for mine, new in ((self.keys, key_states), (self.values, value_states)):
+            mine[p.row, :, p.pos] = new[0].transpose(0, 1).to(mine.dtype) # in mixed precision they may differ
         return self.keys, self.values
 
     def get_mask_sizes(self, query_length): return self.slots.capacity, 0
@@ -162,16 +163,17 @@ class Plan:
 def slots_attention(module, query, keys, values, attention_mask, scaling: float | None = None, plan: Plan | None = None, **kwargs):
     "Attention of a line of new tokens `(1, heads, N, dim)` over the rows that they belong to: `(1, N, heads, dim)`."
     (_, heads, N, dim), kv = query.shape, keys.shape[1]
+    out, query, last = query.new_empty(N, heads, dim), query.to(keys.dtype), []
     q = query[0, :, plan.last].transpose(0, 1).reshape(-1, kv, heads//kv, dim) # queries that share keys stand side by side
-    last, out = [], query.new_empty(N, heads, dim)
     for a, b, shared, mask in plan.blocks:
-        k, v = keys[a:b, :, :mask.shape[-1]], values[a:b, :, :mask.shape[-1]]
+        k, v, mask = keys[a:b, :, :mask.shape[-1]], values[a:b, :, :mask.shape[-1]], mask.to(keys.dtype)
         if shared: last.append(shared_attention(q[a:b], k, v, shared, mask, scaling))
         else: last.append(scaled_dot_product_attention(q[a:b], k, v, mask, scale=scaling))
-    out[plan.last] = torch.cat(last).reshape(-1, heads, dim)
+    out[plan.last] = torch.cat(last).reshape(-1, heads, dim).to(out.dtype)
     for r, a, b, mask in plan.reads: # one query more than needed, which is less work than cutting it off
-        k, v = keys[r:r+1, :, :mask.shape[-1]], values[r:r+1, :, :mask.shape[-1]]
-        out[a:b] = scaled_dot_product_attention(query[:, :, a:b], k, v, mask, scale=scaling, enable_gqa=heads != kv)[0].transpose(0, 1)
+        k, v, mask = keys[r:r+1, :, :mask.shape[-1]], values[r:r+1, :, :mask.shape[-1]], mask.to(keys.dtype)
+        o = scaled_dot_product_attention(query[:, :, a:b], k, v, mask, scale=scaling, enable_gqa=heads != kv)
+        out[a:b] = o[0].transpose(0, 1).to(out.dtype)
     return out[None], None
 
 ALL_ATTENTION_FUNCTIONS.register("sql_grpo_slots", slots_attention)
@@ -186,7 +188,7 @@ def shared_attention(q, keys, values, # (n, kv heads, G, dim), and twice (n, kv 
     (n, kv, G, dim), P = q.shape, shared
     by_head, by_row = (lambda x: x.transpose(0, 1).reshape(kv, n*G, -1)), (lambda x: x.view(kv, n, G, -1).transpose(0, 1))
     scores = torch.cat([by_row(by_head(q) @ keys[0, :, :P].mT), q @ keys[:, :, P:].mT], -1)*(scale or dim**-0.5) + mask
-    p = scores.float().softmax(-1).to(q.dtype)
+    p = scores.float().softmax(-1).to(values.dtype)
     return by_row(by_head(p[..., :P]) @ values[0, :, :P]) + p[..., P:] @ values[:, :, P:]
 
 # %% ../nbs/03a_generation.ipynb #1b4a252b
@@ -201,6 +203,9 @@ class Slots:
         self.device, self.lengths, self.config = model.device, [0]*rows, model.config.get_text_config()
         kinds = set(getattr(self.config, "layer_types", None) or ["full_attention"])
         if kinds != {"full_attention"}: raise ValueError(f"{type(model).__name__} has layers of {sorted(kinds)}: rollouts know full_attention only")
+        window = getattr(self.config, "sliding_window", None)
+        if not hasattr(self.config, "layer_types") and window and window < capacity:
+            raise ValueError(f"{type(model).__name__} looks back {window} tokens only, and rollouts attend to all of {capacity}: lower max_context")
         self.layers = [SlotLayer(self) for _ in range(self.config.num_hidden_layers)]
         self.cache = Cache(layers=self.layers)
 
@@ -273,7 +278,13 @@ def shrink(self: Slots, rows: int) -> None:
     "Keep the first rows only."
     self.rows, self.lengths = rows, self.lengths[:rows]
     for layer in self.layers:
-        if layer.is_initialized: layer.keys, layer.values = layer.keys[:rows].clone(), layer.values[:rows].clone()
+        if layer.is_initialized: layer.keys, layer.values = (_kept(x, rows, max(self.lengths)) for x in (layer.keys, layer.values))
+
+def _kept(x: torch.Tensor, rows: int, length: int) -> torch.Tensor:
+    "The first rows, in memory of their own that is touched only where there is something."
+    y = lazy_zeros((rows, *x.shape[1:]), x)
+    y[:, :, :length] = x[:rows, :, :length]
+    return y
 
 # %% ../nbs/03a_generation.ipynb #e9d668ad
 @dataclass
@@ -409,12 +420,13 @@ def play(self: LMPolicy,
         over = self._write(seats, self._read(queue, seats))
         done += len(over)
         if over and progress is not None: progress(done, len(envs))
+    if self.slots.device.type != "cpu": self.slots = None # what trains next needs the memory
 
 @patch
 def _make_room(self: LMPolicy, episodes: int) -> None:
     "A cache for as many as fit. On a CPU the last one is kept: touching new memory costs a tenth of a rollout."
     rows = min(episodes, self.max_rows or rows_that_fit(self.model, self.max_context))
-    if self.slots is None or self.slots.rows < rows or self.slots.device.type != "cpu": self.slots = Slots(self.model, rows, self.max_context)
+    if self.slots is None or self.slots.rows < rows or self.slots.capacity != self.max_context: self.slots = Slots(self.model, rows, self.max_context)
     self.slots.lengths = [0]*self.slots.rows
 
 # %% ../nbs/03a_generation.ipynb #c4e2a012
