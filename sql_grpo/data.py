@@ -347,6 +347,29 @@ def load_with_report(
     "Load tasks, run every gold query, and say which can be used and what is wrong with the others."
     return check_tasks(_load(source, split, path, questions, strict=False), strict=False)
 
+# %% ../nbs/00c_data.ipynb #6d90b2fe
+def _check_choice(levels, limit, check) -> None:
+    "Raise ValueError for what would silently choose other tasks than were meant."
+    for level in levels or ():
+        if level not in (*LEVELS, "unknown"):
+            raise ValueError(f"difficulty is {level!r}; it must be one of {', '.join(LEVELS)}, unknown")
+    if limit is not None and limit < 0: raise ValueError(f"limit must be 0 or more, not {limit}")
+    if check not in (True, False, "drop"): raise ValueError(f"check must be True, False or 'drop', not {check!r}")
+
+def _variants(source, task) -> tuple:
+    "The variants of a task's database, as its source has or makes them."
+    if source == "embedded": return with_variants(task).variants
+    if source != "context": return variant_files(task)
+    return tuple(context_database(task.extra["context"], task.query, task.db_id, seed=k) for k in range(1, VARIANTS+1))
+
+def _checked(tasks, drop) -> list[Task]:
+    "The tasks that can be used; raises if there are others, unless they are to be dropped, and if all are."
+    report = check_tasks(tasks, strict=not drop)
+    if tasks and not report.tasks:
+        raise ValueError(f"none of {len(tasks)} tasks can be used; {'; '.join(f for _, f in report.left_out[:3])}")
+    if report.left_out: warnings.warn(repr(report), stacklevel=3)
+    return report.tasks
+
 # %% ../nbs/00c_data.ipynb #58c286da
 def load_tasks(
     source: str|Path = "embedded", # a name in LOADERS, or the path of a folder or a SQLite file
@@ -369,25 +392,3 @@ def load_tasks(
     if check: tasks = _checked(tasks, drop=check == "drop")
     if not variants: return tasks
     return [replace(t, variants=_variants(source, t)) for t in tasks]
-
-def _check_choice(levels, limit, check) -> None:
-    "Raise ValueError for what would silently choose other tasks than were meant."
-    for level in levels or ():
-        if level not in (*LEVELS, "unknown"):
-            raise ValueError(f"difficulty is {level!r}; it must be one of {', '.join(LEVELS)}, unknown")
-    if limit is not None and limit < 0: raise ValueError(f"limit must be 0 or more, not {limit}")
-    if check not in (True, False, "drop"): raise ValueError(f"check must be True, False or 'drop', not {check!r}")
-
-def _variants(source, task) -> tuple:
-    "The variants of a task's database, as its source has or makes them."
-    if source == "embedded": return with_variants(task).variants
-    if source != "context": return variant_files(task)
-    return tuple(context_database(task.extra["context"], task.query, task.db_id, seed=k) for k in range(1, VARIANTS+1))
-
-def _checked(tasks, drop) -> list[Task]:
-    "The tasks that can be used; raises if there are others, unless they are to be dropped, and if all are."
-    report = check_tasks(tasks, strict=not drop)
-    if tasks and not report.tasks:
-        raise ValueError(f"none of {len(tasks)} tasks can be used; {'; '.join(f for _, f in report.left_out[:3])}")
-    if report.left_out: warnings.warn(repr(report), stacklevel=3)
-    return report.tasks

@@ -267,7 +267,6 @@ def copy(self: Slots,
     lengths: list[int], # the first so many tokens of it
 ) -> None:
     "Copy rows."
-    if not to: return
     i, j, top = torch.tensor(to, device=self.device), torch.tensor(source, device=self.device), max(lengths)
     for layer in self.layers:
         for x in (layer.keys, layer.values): x[i, :, :top] = x[j, :, :top]
@@ -424,7 +423,7 @@ def play(self: LMPolicy,
 
 @patch
 def _make_room(self: LMPolicy, episodes: int) -> None:
-    "A cache for as many as fit. On a CPU the last one is kept: touching new memory costs a tenth of a rollout."
+    "A cache for as many as fit. On a CPU the last one is kept: touching new memory costs up to a fifth of a rollout."
     rows = min(episodes, self.max_rows or rows_that_fit(self.model, self.max_context))
     if self.slots is None or self.slots.rows < rows or self.slots.capacity != self.max_context: self.slots = Slots(self.model, rows, self.max_context)
     self.slots.lengths = [0]*self.slots.rows

@@ -13,8 +13,8 @@ from .tasks import *
 from .environment import *
 
 # %% ../nbs/03ab_tools.ipynb #8691dc8f
-class SQLToolEnvironment:
-    "A question about a database, explored with tools."
+class _TaskEpisode:
+    "What the tools need: an environment, and the tasks that rows ask for."
     def __init__(self,
         tasks: list[Task], # those that the rows of the data set ask for, by their `task_id`
         max_turns: int = 10, # calls in an episode, the answer included
@@ -35,6 +35,9 @@ class SQLToolEnvironment:
         if self.episode.done: return "The episode is over."
         return self._env.step(SQLAction(action_type, str(argument))).text
 
+# %% ../nbs/03ab_tools.ipynb #5f03ad7e
+class SQLToolEnvironment(_TaskEpisode):
+    "A question about a database, explored with tools."
     def describe(self, table: str) -> str:
         """
         List the columns of a table, with their types.
