@@ -103,7 +103,10 @@ class DataOptions:
 class ModelOptions:
     "The model"
     model_name: str = _option("embedded", "embedded (made from scratch here), a name on the Hub, or a folder")
-    lora_rank: int = _option(0, "rank of LoRA adapters; 0 trains every weight")
+    peft: str = _option("none", "none trains every weight; lora trains adapters; qlora adapters on weights in 4 bits")
+    lora_rank: int = _option(16, "rank of the adapters")
+    lora_alpha: int = _option(32, "their scale: what they add is multiplied by lora_alpha/lora_rank")
+    lora_targets: str = _option("all-linear", "layers that get adapters: all-linear, or names separated by commas")
     warmup_steps_sft: int = _option(2200, "embedded model: supervised steps before GRPO")
     warmup_batch_size: int = _option(8, "embedded model: demonstrations in a supervised step")
     warmup_learning_rate: float = _option(1.5e-3, "embedded model: highest learning rate of the supervised steps")
@@ -122,7 +125,7 @@ class WatchOptions:
 
 # %% ../nbs/00_setup.ipynb #38158c21
 _WHOLE = dict(  # whole numbers: the lowest value
-    max_turns=1, max_turn_tokens=1, max_context=1, max_obs_rows=1, max_obs_chars=1, eval_questions=0, lora_rank=0,
+    max_turns=1, max_turn_tokens=1, max_context=1, max_obs_rows=1, max_obs_chars=1, eval_questions=0, lora_rank=1, lora_alpha=1,
     warmup_steps_sft=0, warmup_batch_size=1, plot_every=0, trace_every=0, success_every=0, dashboard_questions=1,
     num_generations=2, per_device_train_batch_size=1, per_device_eval_batch_size=1, gradient_accumulation_steps=1,
     num_iterations=1, max_completion_length=1, max_steps=-1, seed=0)
@@ -228,7 +231,7 @@ def _check_no_effect(c) -> None:
                              f"temperature alone: leave it at {default!r}")
 
 # %% ../nbs/00_setup.ipynb #fddc1f15
-_ONE_OF = dict(loss_type=("grpo", "dapo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"), # TRL says so too, but after the warm-up
+_ONE_OF = dict(peft=("none", "lora", "qlora"), loss_type=("grpo", "dapo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"), # TRL says so too, but after the warm-up
                scale_rewards=("batch", "group", "none", True, False), eval_strategy=("no",))
 
 def _check_texts(c) -> None:
@@ -392,7 +395,7 @@ PRESETS = {
     "default": {},
     "quick": dict(warmup_steps_sft=240, max_steps=6, gradient_accumulation_steps=2, eval_questions=40, save_steps=3,
                   plot_every=2, trace_every=3, success_every=3, dashboard_questions=16, output_dir="outputs/quick"),
-    "t4": dict(model_name="Qwen/Qwen3-0.6B", lora_rank=16, warmup_steps_sft=0, max_steps=200, learning_rate=2e-5,
+    "t4": dict(model_name="Qwen/Qwen3-0.6B", peft="lora", warmup_steps_sft=0, max_steps=200, learning_rate=2e-5,
                per_device_train_batch_size=2, gradient_accumulation_steps=16, activation_checkpointing=True,
                max_turn_tokens=128, max_context=1536, success_every=50,
                output_dir="outputs/t4"),

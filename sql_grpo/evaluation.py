@@ -555,7 +555,7 @@ def _load_policy(args: argparse.Namespace) -> Policy:
     from transformers.utils import logging
     from sql_grpo.config import SQLGRPOConfig
     from sql_grpo.generation import LMPolicy
-    from sql_grpo.training import load_model_and_tokenizer
+    from sql_grpo.models import load_model_and_tokenizer
     logging.disable_progress_bar()
     config = SQLGRPOConfig(model_name=args.model, mode=args.mode, output_dir=tempfile.gettempdir(), bf16=False if _is_embedded(args.model) else None)
     model, tokenizer = load_model_and_tokenizer(config)
