@@ -87,9 +87,9 @@ def build_trainer(
 ) -> GRPOTrainer:
     "TRL's trainer for episodes."
     config.shuffle_dataset = not config.curriculum
-    listeners = [c.add_episodes for c in callbacks if hasattr(c, "add_episodes")]
-    play = make_rollout_func(tasks, config.max_turns, config.max_turn_tokens, config.max_context, instructions_for(config),
-        on_episodes=lambda eps: [f(eps) for f in listeners], mode=config.mode, max_obs_rows=config.max_obs_rows, max_obs_chars=config.max_obs_chars)
+    play = make_rollout_func(tasks, max_turn_tokens=config.max_turn_tokens, max_context=config.max_context,
+                             instructions=instructions_for(config), **env_options(config))
+    if config.dynamic_sampling: play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
     trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
                           rollout_func=play, callbacks=list(callbacks))
     for c in list(trainer.callback_handler.callbacks):
