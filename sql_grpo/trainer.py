@@ -7,7 +7,7 @@ __all__ = ['SLICE', 'SPREAD', 'EPS', 'EpisodeTrainer', 'without_spread', 'unpars
            'before_turn', 'rewards_to_go', 'turn_advantages', 'over_tokens']
 
 # %% ../nbs/03f_trainer.ipynb #b9f0c3ce
-import math, random, warnings
+import math, random, time, warnings
 from dataclasses import replace
 
 import torch
@@ -69,9 +69,10 @@ def episode_stats(
 @patch
 def _calculate_rewards(self: EpisodeTrainer, inputs, prompts, completions, completion_ids_list):
     "As TRL's; keeps the episodes, and logs what they show."
+    start = time.perf_counter()
     rewards = GRPOTrainer._calculate_rewards(self, inputs, prompts, completions, completion_ids_list) # (all, funcs)
     self.episodes = [x["episodes"] for x in inputs]
-    stats = episode_stats(self.episodes, self.args.mode)
+    stats = episode_stats(self.episodes, self.args.mode) | {"seconds/rewards": time.perf_counter() - start}
     totals = (rewards*self.reward_weights.to(rewards)).nansum(1)
     stats["groups/zero_spread"] = len(without_spread(totals, self.num_generations))*self.num_generations/len(totals)
     for name, value in stats.items(): self._log_metric(name, value)
@@ -87,6 +88,15 @@ def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an ac
     todo = ("the model does not know the actions: let it learn them first, from demonstrations" if step == 1 else
             "the policy is coming apart: lower learning_rate, or hold it near its beginning with beta (0.02, say)")
     warnings.warn(f"step {step}: no action in {share:.0%} of the turns (unparseable_bound is {bound:.0%}); {todo}", stacklevel=2)
+
+# %% ../nbs/03f_trainer.ipynb #6a1b9f27
+@patch
+def _generate(self: EpisodeTrainer, prompts: list):
+    "As TRL's, with the seconds that it took."
+    start = time.perf_counter()
+    out = GRPOTrainer._generate(self, prompts)
+    self._log_metric("seconds/rollout", time.perf_counter() - start)
+    return out
 
 # %% ../nbs/03f_trainer.ipynb #d05c8e91
 @patch
