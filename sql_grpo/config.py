@@ -254,12 +254,20 @@ def _check_no_effect(c) -> None:
             raise ValueError(f"{name} is {getattr(c, name)!r}; it has no effect here, since episodes are sampled with "
                              f"temperature alone: leave it at {default!r}")
 
+# %% ../nbs/00_setup.ipynb #a6d02f17
+def _check_no_token(c) -> None:
+    "Raise a ValueError, without the token in it, when one was given as an option."
+    if c.hub_token is None: return
+    raise ValueError("hub_token is given, and a token is no option: put it as HF_TOKEN=... into the environment "
+                     "or into the file .env of the folder you work in")
+
 # %% ../nbs/00_setup.ipynb #fddc1f15
 _ONE_OF = dict(peft=("none", "lora", "qlora"), credit=("episode", "turn"), loss_type=("grpo", "dapo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"), # TRL says so too, but after the warm-up
                scale_rewards=("batch", "group", "none", True, False), eval_strategy=("no",))
 
 def _check_texts(c) -> None:
     "Raise a ValueError for a switch, a name or a path that cannot be right."
+    _check_no_token(c)
     for name in ("curriculum", "use_cache_folder", "dashboard"):
         value = getattr(c, name)
         if not isinstance(value, bool): raise ValueError(f"{name} is {value!r}; it must be True or False")
@@ -362,7 +370,9 @@ class SQLGRPOConfig(WatchOptions, LearningOptions, ModelOptions, DataOptions, Ep
     save_strategy: str = _ours("save_strategy", "steps")
     save_steps: float = _ours("save_steps", 20)
     save_total_limit: Optional[int] = _ours("save_total_limit", 2)
-    report_to: None | str | list[str] = _ours("report_to", "none")
+    report_to: None | str | list[str] = _ours("report_to", [])
+    project: str = _ours("project", "sql_grpo")
+    hub_strategy: str = _ours("hub_strategy", "end")
     disable_tqdm: Optional[bool] = _ours("disable_tqdm", True)
     gradient_checkpointing: Optional[bool] = _ours("gradient_checkpointing", None)
     remove_unused_columns: bool = _ours("remove_unused_columns", False)
@@ -396,6 +406,9 @@ TRL_OPTIONS = dict(
     seed="of weights, demonstrations, questions and sampling",
     output_dir="folder that the run writes to",
     save_steps="steps between two checkpoints",
+    report_to="trackers: tensorboard, trackio, wandb, or several of them",
+    push_to_hub="upload the finished model and its card",
+    hub_model_id="where to: NAME/MODEL on the Hub",
     resume_from_checkpoint="checkpoint folder to go on from, or last for the newest one in output_dir")
 
 # %% ../nbs/00_setup.ipynb #bad5e70a
@@ -460,7 +473,7 @@ def _how_to_read(hint: Any) -> dict:
     "argparse's keywords for a field of this type."
     kinds = typing.get_args(hint) if typing.get_origin(hint) not in (list, dict, None) else (hint,)
     lists = [k for k in kinds if typing.get_origin(k) is list]
-    if str in kinds: return dict(type=str, metavar="TEXT")
+    if str in kinds: return dict(type=str, metavar="TEXT") | (dict(nargs="+") if list[str] in kinds else {})
     if bool in kinds: return dict(type=_boolean, nargs="?", const=True, metavar="true|false")
     if lists:
         item = typing.get_args(lists[0])[0]
@@ -509,7 +522,7 @@ def _default_text(name: str) -> str:
     "A default as one would type it."
     value = _defaults[name]
     if isinstance(value, bool): return str(value).lower()
-    if isinstance(value, list): return " ".join(map(str, value))
+    if isinstance(value, list): return " ".join(map(str, value)) or "none"
     return "not given" if value is None else str(getattr(value, "value", value))
 
 # %% ../nbs/00_setup.ipynb #22afea33
@@ -526,7 +539,7 @@ def parse_args(
     given, unknown = parser.parse_known_args(argv)
     if unknown: parser.error(_about_unknown(unknown[0], parser))
     given = vars(given)
-    options = {name: given.pop(name) for name in list(given) if name in _config_fields}
+    options = {name: _alone(given.pop(name), name) for name in list(given) if name in _config_fields}
     try: config = preset_config(given["preset"], **options)
     except ValueError as e: parser.error(str(e))
     return config, argparse.Namespace(**given)
@@ -536,6 +549,10 @@ def _underscored(arg: str) -> str:
     "--max-turns=3 -> --max_turns=3; other arguments as they are."
     name, equals, value = arg.partition("=")
     return "--" + name[2:].replace("-", "_") + equals + value if arg.startswith("--") else arg
+
+def _alone(value, name: str):
+    "The only text of a list, where the option may be a text or a list of texts; other values as they are."
+    return value[0] if isinstance(value, list) and len(value) == 1 and str in typing.get_args(_hints[name]) else value
 
 def _about_unknown(arg: str, parser: argparse.ArgumentParser) -> str:
     "What to say about an argument that is no option."
