@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 from datasets import Dataset
+from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from transformers.utils import logging as hf_logging
 from trl import GRPOTrainer
 
@@ -93,6 +94,7 @@ def build_trainer(
     if config.beta and config.peft == "none": _name_reference(model, config)
     trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
                           rollout_func=play, callbacks=list(callbacks))
+    trainer.callback_handler.callbacks.sort(key=lambda c: type(c) in INTEGRATION_TO_CALLBACK.values()) # trackers last: callbacks add to logs
     for c in list(trainer.callback_handler.callbacks):
         if type(c).__name__ in ("PrinterCallback", "ProgressCallback", "NotebookProgressCallback"): trainer.remove_callback(c)
     trainer.rebuild = lambda smaller: build_trainer(trainer.model, tokenizer, prompts, tasks, smaller, callbacks)
@@ -223,9 +225,11 @@ def prepare(
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
     if control and (config.model_name != "embedded" or config.peft != "none"):
         raise ValueError("control is a further warm-up of the embedded model: leave out model_name and peft")
+    from sql_grpo.sharing import check_sharing
     set_seed(config.seed)
     prompts, tasks = load_question_prompts(config)
     eval_tasks = draw_eval_tasks(config)
+    check_sharing(config)
     say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions, seed {config.seed}, output in {config.output_dir}")
     model, tokenizer, seconds = _timed_model(config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks, config.mode)
@@ -243,6 +247,7 @@ def train(
 ) -> dict: # the report
     "The whole run, from nothing to a report."
     from sql_grpo.evaluation import compare, write_report
+    from sql_grpo.sharing import share_model
     start = time.perf_counter()
     trainer, tokenizer, eval_tasks, warmup = ready or prepare(config, control)
     model, wall = trainer.model, dict(warmup=warmup)
@@ -254,7 +259,7 @@ def train(
     base_weights = {k: v.clone() for k, v in model.state_dict().items()} if control else None
     metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
     wall["grpo"] = metrics["seconds"]
-    save_model(model, tokenizer, config)
+    (save_model(model, tokenizer, config)/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
     if metrics["interrupted"]:
         hint = "; --resume_from_checkpoint last goes on" if metrics["steps"] else ""
         say(f"interrupted at step {metrics['steps']}: the model is in {config.output_dir}/model{hint}")
@@ -265,9 +270,11 @@ def train(
     say(repr(found["trained"]))
     wall["total"] = time.perf_counter() - start + wall["warmup"]*(ready is not None)
     report = write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
-    if not control: return report
-    found["control"] = measure_control(model, tokenizer, base_weights, config, wall, eval_tasks)
-    return write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
+    if control:
+        found["control"] = measure_control(model, tokenizer, base_weights, config, wall, eval_tasks)
+        report = write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
+    if url := share_model(config, report): say(f"model uploaded to {url}")
+    return report
 
 # %% ../nbs/04_training.ipynb #cbba0272
 def say(text: str) -> None:
@@ -286,11 +293,12 @@ def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
 # %% ../nbs/04_training.ipynb #4d2f0fc9
 def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) -> dict:
     "What the report says about the run."
+    from sql_grpo.sharing import card_facts
     info = getattr(model, "warmup_info", None) or {}
     return dict(preset=preset, mode=config.mode, seed=config.seed, wall_seconds=wall, model=config.model_name, steps=metrics["steps"],
                 episodes=metrics["steps"]*config.generation_batch_size, parameters=sum(p.numel() for p in model.parameters()),
                 warmup_cached=bool(info.get("cached")), device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
-                torch=torch.__version__, threads=torch.get_num_threads())
+                torch=torch.__version__, threads=torch.get_num_threads(), **card_facts(config))
 
 # %% ../nbs/04_training.ipynb #d9a90474
 def control_model(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, steps: int): # another model
@@ -332,4 +340,5 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     except KeyboardInterrupt:
         print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
         sys.exit(130)
+    except ConnectionError as e: sys.exit(f"sql_grpo_train: {e}")
     say(f"report in {config.output_dir}/report.md, model in {config.output_dir}/model")
