@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['GB', 'CUDA_ITSELF', 'TRAINER_ITSELF', 'TILE_TOKENS', 'TILE_WORDS', 'ROOM', 'Device', 'this_device', 'Shape',
            'model_shape', 'read_shape', 'Formats', 'formats', 'kept_by_layer', 'of_vocabulary', 'trained_weights',
-           'training_moments', 'of_rollout', 'MemoryPlan', 'plan_memory', 'measure_peak']
+           'autocast_copies', 'training_moments', 'of_rollout', 'MemoryPlan', 'plan_memory', 'in_parts', 'fit_batch',
+           'measure_peak']
 
 # %% ../nbs/03g_memory.ipynb #a86d2e94
 import copy, math, os
@@ -23,7 +24,8 @@ from .trainer import SLICE
 
 # %% ../nbs/03g_memory.ipynb #96b3f04e
 GB = 2**30
-CUDA_ITSELF, TRAINER_ITSELF = int(0.6*GB), 45*2**20 # what CUDA keeps for itself; what a trainer, its data and libraries take beside the model
+CUDA_ITSELF = int(0.6*GB) # what CUDA keeps for itself
+TRAINER_ITSELF = 45*2**20 # what a trainer, its data and its libraries take beside the model
 
 @dataclass(frozen=True)
 class Device:
@@ -64,11 +66,13 @@ def model_shape(
     c, last = model.config.get_text_config(), model.get_output_embeddings()
     dim = getattr(c, "head_dim", None) or c.hidden_size//c.num_attention_heads
     kv = getattr(c, "num_key_value_heads", None) or c.num_attention_heads
+    inner = getattr(c, "intermediate_size", None) or 4*c.hidden_size
     linear = [(name, m.in_features, m.out_features) for name, m in model.named_modules()
               if isinstance(m, torch.nn.Linear) and m is not last]
-    return Shape(c.num_hidden_layers, c.hidden_size, getattr(c, "intermediate_size", None) or 4*c.hidden_size, c.num_attention_heads*dim, kv*dim,
-                 c.num_attention_heads, c.vocab_size, any(name.endswith("q_norm") for name, _ in model.named_modules()),
-                 sum(p.numel() for p in model.parameters()), tuple(linear))
+    return Shape(layers=c.num_hidden_layers, hidden=c.hidden_size, intermediate=inner, queries=c.num_attention_heads*dim,
+                 keys=kv*dim, heads=c.num_attention_heads, vocab=c.vocab_size,
+                 qk_norm=any(name.endswith("q_norm") for name, _ in model.named_modules()),
+                 weights=sum(p.numel() for p in model.parameters()), linear=tuple(linear))
 
 # %% ../nbs/03g_memory.ipynb #6b8d20f7
 def read_shape(config: SQLGRPOConfig) -> Shape:
@@ -79,7 +83,8 @@ def read_shape(config: SQLGRPOConfig) -> Shape:
         return model_shape(mine)
     try: return model_shape(AutoConfig.from_pretrained(config.model_name))
     except (OSError, ValueError) as e:
-        raise ValueError(f"no model {config.model_name!r} could be loaded from a folder or the Hub: {str(e).strip().splitlines()[0]}") from e
+        reason = str(e).strip().splitlines()[0]
+        raise ValueError(f"no model {config.model_name!r} could be loaded from a folder or the Hub: {reason}") from e
 
 # %% ../nbs/03g_memory.ipynb #1e86b9c4
 @dataclass(frozen=True)
@@ -93,8 +98,9 @@ class Formats:
 
 def formats(config: SQLGRPOConfig) -> Formats:
     "The number formats of a run."
-    compute, weights, full = 2 if config.bf16 or config.fp16 else 4, weights_dtype(config).itemsize, config.peft == "none"
-    if config.peft == "qlora": return Formats(0.52, compute, compute, 2, False) # TRL keeps the adapters of weights in 4 bits in bfloat16
+    compute, weights = 2 if config.bf16 or config.fp16 else 4, weights_dtype(config).itemsize
+    full = config.peft == "none"
+    if config.peft == "qlora": return Formats(0.52, weights, compute, 2, False) # TRL casts these adapters to bfloat16
     return Formats(weights, weights, compute, weights if full else 4, full) # PEFT keeps adapters in float32
 
 # %% ../nbs/03g_memory.ipynb #f08c3d67
@@ -107,7 +113,7 @@ def kept_by_layer(
     copies = f.stream != f.compute if f.full else f.compute < 4 # each product gets a copy in its own format
     norms = 2*s.hidden*(4 + f.stream*f.full)
     inputs = (5 if copies else 2)*s.hidden*f.compute
-    if copies and not f.full: inputs += (s.queries + s.intermediate)*f.compute # adapters' copies, beside those of the weights
+    if copies and not f.full: inputs += (s.queries + s.intermediate)*f.compute # adapters have copies of their own
     if s.qk_norm: norms += (s.queries + s.keys)*(4 + f.compute*f.full)
     attention = 4*s.queries*f.compute + 4*s.heads + tokens*f.compute
     return norms + inputs + attention + 4*s.intermediate*f.compute
@@ -115,7 +121,9 @@ def kept_by_layer(
 # %% ../nbs/03g_memory.ipynb #e8f7036c
 TILE_TOKENS, TILE_WORDS = 4096, 32_768 # TRL's sizes
 
-def of_vocabulary(s: Shape, f: Formats, kind: str, # "cuda" or "cpu"
+def of_vocabulary(
+    s: Shape, f: Formats,
+    kind: str, # "cuda" or "cpu"
     tokens: int # in a slice
 ) -> int: # bytes
     "What the log-probabilities of a slice take while backward goes through them."
@@ -133,6 +141,10 @@ def trained_weights(s: Shape, config: SQLGRPOConfig) -> int:
     return sum(config.lora_rank*(i + o) for name, i, o in s.linear if names is None or name.split(".")[-1] in names)
 
 # %% ../nbs/03g_memory.ipynb #f6103b8d
+def autocast_copies(s: Shape, f: Formats) -> int:
+    "Bytes of the copies in half precision of weights in float32."
+    return sum(i*o for _, i, o in s.linear)*f.compute*(f.full and f.stream != f.compute)
+
 def training_moments(s: Shape, f: Formats, config: SQLGRPOConfig, kind: str, tokens: int) -> list[dict]:
     "Gradients, activations and logits at each of the moments, in bytes."
     batch = config.per_device_train_batch_size
@@ -140,14 +152,15 @@ def training_moments(s: Shape, f: Formats, config: SQLGRPOConfig, kind: str, tok
     one = trained_weights(s, config)*f.trained
     before = one*(config.gradient_accumulation_steps > 1)
     layer, logits = kept_by_layer(s, f, tokens)*size, of_vocabulary(s, f, kind, size)
-    copies = sum(i*o for _, i, o in s.linear)*f.compute*(f.full and f.stream != f.compute) # autocast's, of the weights
+    copies = autocast_copies(s, f)
     again = config.activation_checkpointing
     kept = s.layers*s.hidden*f.stream*size if again else s.layers*layer + copies
-    def at(slices, gradients, activations=0, logits=0): return dict(gradients=gradients, activations=slices*kept + activations, logits=logits)
-    second = one if slices > 1 else 0
-    out = [at(slices, before, copies*again, logits), at(slices - 1, before + second, 0, logits)] # the copies live while forward runs
-    if again: out.append(at(slices, before + second, layer))
-    return out + [at(0, before + (second or (one if not before else s.vocab*s.hidden*f.trained*f.full)))]
+    second, last = one*(slices > 1), s.vocab*s.hidden*f.trained*f.full if before else one
+    def at(slices, gradients, activations=0, logits=0):
+        return dict(gradients=gradients, activations=slices*kept + activations, logits=logits)
+    moments = [at(slices, before, copies*again, logits), at(slices - 1, before + second, 0, logits),
+               at(0, before + (second or last))]
+    return moments + [at(slices, before + second, layer)]*again
 
 # %% ../nbs/03g_memory.ipynb #bd2a7f60
 def of_rollout(s: Shape, f: Formats, config: SQLGRPOConfig,
@@ -195,19 +208,20 @@ def plan_memory(
     tokens: int | None = None # of the longest episode; by default the most that there can be, `max_context`
 ) -> MemoryPlan:
     "Add up what a run needs; loads nothing, writes nothing."
-    s, d, f, tokens = shape or read_shape(config), device or this_device(config), formats(config), tokens or config.max_context
+    s, d, f = shape or read_shape(config), device or this_device(config), formats(config)
+    tokens = tokens or config.max_context
     linear = sum(i*o for _, i, o in s.linear)
     weights = int(linear*f.weights + (s.weights - linear)*f.stream)
     adapters = 0 if f.full else trained_weights(s, config)*f.trained
     reference = weights*(f.full and config.beta > 0)
     states = 2*trained_weights(s, config)*f.trained
-    copies = linear*f.compute*(f.full and f.stream != f.compute)
     r = of_rollout(s, f, config, d, weights + adapters + reference + states, tokens)
     m = max(training_moments(s, f, config, d.kind, tokens), key=lambda m: sum(m.values()))
-    both = {"the process itself": d.taken, "weights": weights, "adapters": adapters, "reference model": reference, "optimizer state": states}
+    both = {"the process itself": d.taken, "weights": weights, "adapters": adapters, "reference model": reference,
+            "optimizer state": states}
     parts = {k: (v, v) for k, v in both.items()} | {
         "gradients": (0, m["gradients"]), "keys and values": (r["cache"], r["cache"]*(d.kind == "cpu")),
-        "activations": (r["reading"] + copies, m["activations"]), "logits": (r["sampling"], m["logits"])}
+        "activations": (r["reading"] + autocast_copies(s, f), m["activations"]), "logits": (r["sampling"], m["logits"])}
     return MemoryPlan(config, s, d, {k: v for k, v in parts.items() if any(v)}, r["rows"])
 
 # %% ../nbs/03g_memory.ipynb #50c8e273
@@ -223,8 +237,9 @@ def _rows(self: MemoryPlan) -> list[tuple]: # name, playing, training
 @patch
 def _title(self: MemoryPlan) -> str:
     c = self.config
-    return (f"{self.line()}{'' if self.fits else ', which is too much'}: {c.model_name}, {c.gradient_accumulation_steps} batches a step, "
-            f"episodes of at most {c.max_context} tokens, {self.rows} of them played at once")
+    return (f"{self.line()}{'' if self.fits else ', which is too much'}: {c.model_name}, "
+            f"{c.gradient_accumulation_steps} batches a step, episodes of at most {c.max_context} tokens, "
+            f"{self.rows} of them played at once")
 
 @patch
 def __repr__(self: MemoryPlan):
@@ -235,6 +250,51 @@ def __repr__(self: MemoryPlan):
 def _repr_markdown_(self: MemoryPlan):
     rows = [f"| {name} | {a} | {b} |" for name, a, b in self._rows()]
     return "\n".join([self._title(), "", "| GB | rollout | training |", "| --- | ---: | ---: |", *rows])
+
+# %% ../nbs/03g_memory.ipynb #c7a149e3
+def in_parts(config: SQLGRPOConfig, parts: int) -> SQLGRPOConfig:
+    "The same step in smaller batches, and more of them."
+    smaller = copy.copy(config)
+    smaller.per_device_train_batch_size //= parts
+    smaller.gradient_accumulation_steps *= parts
+    smaller.steps_per_generation *= parts
+    return smaller
+
+def fit_batch(
+    config: SQLGRPOConfig,
+    shape: Shape | None = None, # as in `plan_memory`
+    device: Device | None = None
+) -> MemoryPlan: # whose `config` is the one to train with
+    "Plan the memory, and lower a batch that nobody asked for until it fits. If none does, the plan has the smallest."
+    plan, batch = plan_memory(config, shape, device), config.per_device_train_batch_size
+    if config.batch_given: return plan
+    for parts in [n for n in range(1, batch + 1) if batch % n == 0]:
+        smaller = plan_memory(in_parts(config, parts), plan.shape, plan.device)
+        if smaller.fits: break
+    return smaller
+
+# %% ../nbs/03g_memory.ipynb #b60f7e21
+def _ways(plan: MemoryPlan) -> list[dict]: # options and values
+    "What may be turned."
+    c, ways = plan.config, []
+    if (batch := c.per_device_train_batch_size) > 1:
+        ways.append(dict(per_device_train_batch_size=1, gradient_accumulation_steps=c.gradient_accumulation_steps*batch,
+                         steps_per_generation=c.steps_per_generation*batch))
+    if not c.activation_checkpointing: ways.append(dict(activation_checkpointing=True))
+    if c.max_context >= 4*c.max_turn_tokens: ways.append(dict(max_context=c.max_context//2))
+    return ways + [dict(peft="lora" if c.peft == "none" else "qlora")]*(c.peft != "qlora")
+
+@patch
+def advice(self: MemoryPlan) -> str:
+    "What would make it smaller."
+    said = []
+    for way in _ways(self):
+        c = copy.copy(self.config)
+        for name, value in way.items(): setattr(c, name, value)
+        peak = plan_memory(c, self.shape, self.device).peak
+        text = " ".join(f"--{name} {value}" for name, value in way.items() if name != "steps_per_generation")
+        if peak < 0.98*self.peak: said.append(f"{text} ({peak/GB:.1f} GB)")
+    return f"{self.line()}: it may run out; what makes it less: {', or '.join(said) or 'a smaller model'}"
 
 # %% ../nbs/03g_memory.ipynb #7ba3f04d
 def _resident(key: str = "VmRSS") -> int: # or VmHWM, the most since it was last reset
@@ -256,7 +316,7 @@ def measure_peak(
     config: SQLGRPOConfig,
     model_config: PretrainedConfig,
 ) -> tuple: # bytes beyond those at the beginning, tokens of the longest episode
-    "Train a model of random weights for two steps, and measure what it took. It leaves memory behind: run it in a process of its own."
+    "Train a model of random weights for two steps, and measure what it took; to be run in a process of its own."
     from sql_grpo.training import build_trainer, load_question_prompts
     config = copy.copy(config)
     config.instructions, config.max_steps, config.save_strategy, cuda, longest = "", 2, "no", not config.use_cpu, 0
