@@ -580,7 +580,6 @@ def make_rollout_func(
     max_turn_tokens: int = 64, # sampled tokens in a turn
     max_context: int = 512, # tokens of an episode before old turns are dropped
     instructions: str = "", # the system message; none if empty
-    on_episodes=None, # called with every batch of episodes
     mode: str = "agent", # or single_turn
     make_policy=None, # called with the trainer, makes what plays instead of an `LMPolicy`
     **env_kw, # for the environment
@@ -600,7 +599,6 @@ def make_rollout_func(
         model.eval()
         try: episodes = rollout(policy, [by_prompt[prompt_key(p)] for p in prompts], max_turns=max_turns, mode=mode, **env_kw)
         finally: model.train(was_training)
-        if on_episodes: on_episodes(episodes)
         return rollout_columns(episodes)
     return rollout_func
 
