@@ -338,6 +338,8 @@ def _fit_to_vllm(c) -> None:
     if c.model_name == "embedded":
         raise ValueError("use_vllm is True, and model_name is embedded, which vLLM cannot load; give a model of the Hub or a folder")
     if c.peft == "qlora": raise ValueError("use_vllm is True, and peft is qlora, whose 4 bits would be rounded anew at every step; choose lora")
+    if c.dynamic_sampling and int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        raise ValueError(f"dynamic_sampling is {c.dynamic_sampling}; with use_vllm, several processes must play equally often: leave one of the two out")
     c.vllm_max_model_length = c.vllm_max_model_length or c.max_context
     if c.vllm_max_model_length < c.max_context:
         raise ValueError(f"vllm_max_model_length is {c.vllm_max_model_length}; it must be at least max_context, {c.max_context}")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import httpx2
 from accelerate.utils import gather_object
+from fastcore.basics import patch
 
 from .config import *
 from .environment import *
@@ -21,7 +22,7 @@ from .generation import *
 class VLLMPolicy(TokenPolicy):
     "A language model in vLLM, or whatever else continues lists of tokens."
     def __init__(self,
-        generate: Callable, # `generate(prompts, max_tokens, stop_token_ids) -> (completion_ids, logprobs)`: lists of lists
+        generate: Callable, # `(prompts, max_tokens, stop_token_ids) -> (completion_ids, logprobs)`, all lists of lists
         tokenizer, # with a chat template
         max_new_tokens: int = 64, # in one turn
         max_context: int = 512, # tokens that an episode may hold before old turns are dropped
@@ -32,8 +33,6 @@ class VLLMPolicy(TokenPolicy):
         self.generate, self.stop_token_ids = generate, sorted(self.codec.end_ids)
 
 # %% ../nbs/03i_vllm.ipynb #0e6d0f1c
-from fastcore.basics import patch
-
 @patch
 def play(self: VLLMPolicy,
     envs: list[SQLEnvironment], # just reset
@@ -52,7 +51,8 @@ def _replies(self: VLLMPolicy, prompts: list[list[int]], most: int) -> list[tupl
     "Ask for the replies to `prompts`, in a batch of `most`."
     fill = [self.stop_token_ids[:1]]*(most - len(prompts))
     ids, logprobs = self.generate(prompts + fill, self.max_new_tokens, self.stop_token_ids)
-    if not len(ids) == len(logprobs) == most: raise ValueError(f"{most} prompts were sent to {self.name}, and {len(ids)} replies came back")
+    if not len(ids) == len(logprobs) == most:
+        raise ValueError(f"{most} prompts were sent to {self.name}, and {len(ids)} replies came back")
     if not all(map(len, ids)): raise ValueError(f"{self.name} sent a reply without a token, not even one that ends it")
     return list(zip(ids, logprobs))[:len(prompts)]
 
@@ -74,7 +74,8 @@ def vllm_policy(
 ) -> Callable | None: # `make_policy` of `make_rollout_func`; None without `use_vllm`, for our own loop
     "How a trainer that uses vLLM plays."
     def make(trainer):
-        return VLLMPolicy(trl_generate(trainer.vllm_generation), trainer.processing_class, config.max_turn_tokens, config.max_context, instructions)
+        return VLLMPolicy(trl_generate(trainer.vllm_generation), trainer.processing_class, config.max_turn_tokens,
+                          config.max_context, instructions)
     return make if config.use_vllm else None
 
 # %% ../nbs/03i_vllm.ipynb #0e6d0f3a
@@ -99,17 +100,24 @@ def _wait_for(url: str, timeout: float) -> str: # what is wrong; empty if the se
         time.sleep(0.5)
 
 # %% ../nbs/03i_vllm.ipynb #0e6d0f3b
-def check_vllm_server(config: SQLGRPOConfig) -> None:
-    "Raises `ValueError` unless vLLM's server is up, and was started as TRL needs it; does nothing where no server is used."
-    if not config.use_vllm or config.vllm_mode != "server" or int(os.environ.get("RANK", 0)): return # TRL's first process alone talks to it
-    url, start = _server_url(config), f"; start it on a GPU of its own, with\n{_serve_command(config)}"
-    if wrong := _wait_for(url, config.vllm_server_timeout): raise ValueError(f"the vLLM server at {url} {wrong}{start}")
+def _server_fault(url: str, config: SQLGRPOConfig) -> str: # what is wrong; empty if nothing is
+    "What a server that is up was not started with."
     answer = httpx2.get(f"{url}/server_info", params=dict(config_format="json"), timeout=10)
-    if answer.status_code == 404: raise ValueError(f"the vLLM server at {url} was started without VLLM_SERVER_DEV_MODE=1{start}")
+    if answer.status_code == 404: return "was started without VLLM_SERVER_DEV_MODE=1"
     try:
         info = answer.json()["vllm_config"]
-        transfer, mode, room = info["weight_transfer_config"], info["model_config"]["logprobs_mode"], info["model_config"]["max_model_len"]
-    except (ValueError, KeyError, TypeError) as e: raise ValueError(f"what answers at {url} is no vLLM server that this TRL knows{start}") from e
-    if transfer is None: raise ValueError(f"the vLLM server at {url} was started without --weight-transfer-config{start}")
-    if mode != "processed_logprobs": raise ValueError(f"the vLLM server at {url} was started without --logprobs-mode processed_logprobs{start}")
-    if room < config.max_context: raise ValueError(f"the vLLM server at {url} takes {room} tokens, and max_context is {config.max_context}{start}")
+        model, transfer = info["model_config"], info["weight_transfer_config"]
+        mode, room = model["logprobs_mode"], model["max_model_len"]
+    except (ValueError, KeyError, TypeError): return "is none that this TRL knows"
+    if transfer is None: return "was started without --weight-transfer-config"
+    if mode != "processed_logprobs": return "was started without --logprobs-mode processed_logprobs"
+    return f"takes {room} tokens, and max_context is {config.max_context}" if room < config.max_context else ""
+
+def check_vllm_server(config: SQLGRPOConfig) -> None:
+    "Raises `ValueError` unless vLLM's server is up and was started as TRL needs it; without a server, does nothing."
+    if not config.use_vllm or config.vllm_mode != "server": return
+    if int(os.environ.get("RANK", 0)): return # TRL's first process alone talks to it
+    url = _server_url(config)
+    wrong = _wait_for(url, config.vllm_server_timeout) or _server_fault(url, config)
+    start = f"start it on a GPU of its own, with\n{_serve_command(config)}"
+    if wrong: raise ValueError(f"the vLLM server at {url} {wrong}; {start}")
