@@ -21,6 +21,7 @@ import torch
 from packaging.requirements import Requirement
 from safetensors import SafetensorError, safe_open
 from trl import GRPOConfig
+from trl.import_utils import is_vllm_available
 
 # %% ../nbs/00_setup.ipynb #5236b1b6
 def in_notebook() -> bool:
@@ -243,8 +244,8 @@ def find_checkpoint(
     return str(check_checkpoint(where))
 
 # %% ../nbs/00_setup.ipynb #a54f5c15
-_NO_EFFECT = dict(use_vllm=False, use_transformers_continuous_batching=False, use_transformers_paged=False, top_p=1.0,
-                  top_k=0, min_p=None, repetition_penalty=1.0, generation_kwargs=None, cache_implementation=None,
+_NO_EFFECT = dict(use_transformers_continuous_batching=False, use_transformers_paged=False, top_p=1.0, top_k=0,
+                  min_p=None, repetition_penalty=1.0, generation_kwargs=None, cache_implementation=None,
                   max_tool_calling_iterations=None)
 
 def _check_no_effect(c) -> None:
@@ -331,6 +332,26 @@ def _fit_to(c, runtime: Runtime) -> None:
     c.bf16, c.fp16 = choose_precision(runtime, c.model_name == "embedded", c.bf16, c.fp16)
     if c.activation_checkpointing is None: c.activation_checkpointing = bool(c.gradient_checkpointing)
 
+# %% ../nbs/00_setup.ipynb #71c0de55
+def _fit_to_vllm(c) -> None:
+    "Check that vLLM can be used as is asked for, and give it the context of an episode."
+    if not c.use_vllm:
+        for f in fields(c):
+            if f.name.startswith("vllm_") and getattr(c, f.name) != f.default:
+                raise ValueError(f"{f.name} is {getattr(c, f.name)!r}; it has no effect without use_vllm")
+        return
+    if c.use_cpu: raise ValueError("use_vllm is True, and there is no GPU to use; leave it out")
+    if c.vllm_mode not in ("colocate", "server"): raise ValueError(f"vllm_mode is {c.vllm_mode!r}; it must be colocate or server")
+    if not is_vllm_available(): raise ValueError("use_vllm is True, and vLLM is not installed; pip install 'sql_grpo[vllm]'")
+    if c.model_name == "embedded":
+        raise ValueError("use_vllm is True, and model_name is embedded, which vLLM cannot load; give a model of the Hub or a folder")
+    if c.peft == "qlora": raise ValueError("use_vllm is True, and peft is qlora, whose 4 bits would be rounded anew at every step; choose lora")
+    if c.dynamic_sampling and int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        raise ValueError(f"dynamic_sampling is {c.dynamic_sampling}; with use_vllm, several processes must play equally often: leave one of the two out")
+    c.vllm_max_model_length = c.vllm_max_model_length or c.max_context
+    if c.vllm_max_model_length < c.max_context:
+        raise ValueError(f"vllm_max_model_length is {c.vllm_max_model_length}; it must be at least max_context, {c.max_context}")
+
 # %% ../nbs/00_setup.ipynb #6a0ce64a
 def _one_line(c) -> str:
     "What the run is, in a line."
@@ -370,6 +391,7 @@ class SQLGRPOConfig(WatchOptions, LearningOptions, ModelOptions, DataOptions, Ep
     logging_steps: float = _ours("logging_steps", 1)
     save_strategy: str = _ours("save_strategy", "steps")
     save_steps: float = _ours("save_steps", 20)
+    vllm_server_timeout: float = _ours("vllm_server_timeout", 10.0)
     save_total_limit: Optional[int] = _ours("save_total_limit", 2)
     report_to: None | str | list[str] = _ours("report_to", [])
     project: str = _ours("project", "sql_grpo")
@@ -386,6 +408,7 @@ class SQLGRPOConfig(WatchOptions, LearningOptions, ModelOptions, DataOptions, Ep
         self.output_dir = str(self.output_dir)
         self.resume_from_checkpoint = find_checkpoint(self.resume_from_checkpoint, self.output_dir)
         _fit_to(self, detect_runtime())
+        _fit_to_vllm(self)
         super().__post_init__()
 
     def __repr__(self): return _one_line(self)
@@ -406,6 +429,8 @@ TRL_OPTIONS = dict(
     bf16="bfloat16 mixed precision; chosen for the machine if not given",
     fp16="float16 mixed precision; chosen for the machine if bf16 is not given",
     use_cpu="use the CPU even if there is a GPU",
+    use_vllm="play episodes through vLLM (pip install 'sql_grpo[vllm]'), on a GPU",
+    vllm_mode="colocate: in this process, on the same GPU; server: one that vllm serve has started",
     seed="of weights, demonstrations, questions and sampling",
     output_dir="folder that the run writes to",
     save_steps="steps between two checkpoints",

@@ -31,6 +31,7 @@ from .warmup import common_words, warm_up
 from .models import *
 from .trainer import *
 from .memory import *
+from .vllm_policy import *
 
 # %% ../nbs/04_training.ipynb #7cfca09b
 def check_mode(config: SQLGRPOConfig) -> bool | str:
@@ -90,7 +91,8 @@ def build_trainer(
     "TRL's trainer for episodes."
     config.shuffle_dataset = not config.curriculum
     play = make_rollout_func(tasks, max_turn_tokens=config.max_turn_tokens, max_context=config.max_context,
-                             instructions=instructions_for(config), **env_options(config))
+                             instructions=instructions_for(config), make_policy=vllm_policy(config, instructions_for(config)),
+                             **env_options(config))
     if config.dynamic_sampling: play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
     if config.beta and config.peft == "none": _name_reference(model, config)
     trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
@@ -110,6 +112,8 @@ def _name_reference(model, config: SQLGRPOConfig) -> None:
 # %% ../nbs/04_training.ipynb #127c642e
 def halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
     "The same step in half the batch and twice the accumulation. Raises ValueError when a batch cannot be halved."
+    if config.use_vllm: raise ValueError("memory ran out beside vLLM: lower vllm_gpu_memory_utilization, or halve per_device_train_batch_size "
+                                         "and double gradient_accumulation_steps, and go on with --resume_from_checkpoint last")
     size = config.per_device_train_batch_size
     if size < 2 or size % 2: raise ValueError(f"memory ran out, and a batch of {size} cannot be halved: lower max_context or num_generations")
     return in_parts(config, 2)
@@ -231,6 +235,7 @@ def prepare(
     plan = fit_batch(config)
     config = plan.config
     say(plan.line() if plan.fits else plan.advice())
+    check_vllm_server(config)
     model, tokenizer, seconds = _timed_model(config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks, config.mode)
     if config.model_name != "embedded" and config.peft == "none" and config.learning_rate > 1e-5:
