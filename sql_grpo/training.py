@@ -90,8 +90,9 @@ def build_trainer(
     listeners = [c.add_episodes for c in callbacks if hasattr(c, "add_episodes")]
     play = make_rollout_func(tasks, config.max_turns, config.max_turn_tokens, config.max_context, instructions_for(config),
         on_episodes=lambda eps: [f(eps) for f in listeners], mode=config.mode, max_obs_rows=config.max_obs_rows, max_obs_chars=config.max_obs_chars)
-    trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
-                          rollout_func=play, callbacks=list(callbacks))
+    with adapters_kept(model):
+        trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
+                                 rollout_func=play, callbacks=list(callbacks))
     for c in list(trainer.callback_handler.callbacks):
         if type(c).__name__ in ("PrinterCallback", "ProgressCallback", "NotebookProgressCallback"): trainer.remove_callback(c)
     trainer.rebuild = lambda smaller: build_trainer(trainer.model, tokenizer, prompts, tasks, smaller, callbacks)
@@ -247,10 +248,10 @@ def train(
     base_weights = {k: v.clone() for k, v in model.state_dict().items()} if control else None
     metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
     wall["grpo"] = metrics["seconds"]
-    save_model(model, tokenizer, config)
+    saved = save_model(model, tokenizer, config)
     if metrics["interrupted"]:
         hint = "; --resume_from_checkpoint last goes on" if metrics["steps"] else ""
-        say(f"interrupted at step {metrics['steps']}: the model is in {config.output_dir}/model{hint}")
+        say(f"interrupted at step {metrics['steps']}: the model is in {saved}{hint}")
         raise KeyboardInterrupt
     clock = time.perf_counter()
     found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
@@ -325,4 +326,4 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     except KeyboardInterrupt:
         print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
         sys.exit(130)
-    say(f"report in {config.output_dir}/report.md, model in {config.output_dir}/model")
+    say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
