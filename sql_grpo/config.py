@@ -8,6 +8,12 @@ __all__ = ['REWARD_PARTS', 'TRL_OPTIONS', 'PRESETS', 'in_notebook', 'native_dtyp
            'need_bitsandbytes', 'choose_precision', 'SQLGRPOConfig', 'preset_config', 'option_parser', 'parse_args',
            'Check', 'SmokeReport', 'smoke_test']
 
+# %% ../nbs/00_setup.ipynb #0c4b9f63
+import logging
+
+# %% ../nbs/00_setup.ipynb #d3f7e18a
+logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR)
+
 # %% ../nbs/00_setup.ipynb #4d9059b6
 import argparse, dataclasses, difflib, importlib.metadata, importlib.util, json, math, numbers, os, platform, random, sqlite3, sys
 import tempfile, typing

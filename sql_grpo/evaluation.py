@@ -507,8 +507,10 @@ def _model_config(name: str, endpoint: str | None = None) -> dict:
         return {}
     for file in ("config.json", "sql_grpo.json"): # the second one in a folder of adapters
         if (folder / file).is_file(): return json.loads((folder / file).read_text(encoding="utf-8"))
-    if not (folder / "adapter_config.json").is_file(): raise ValueError(f"--model: {folder} is not a model's folder, it has no config.json")
-    return {}
+    file = folder / "adapter_config.json" # of a checkpoint: it has the shape of its base, and no rules
+    if not file.is_file(): raise ValueError(f"--model: {folder} is not a model's folder, it has no config.json")
+    base = json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"]
+    return _model_config(base) if Path(base).is_dir() else {}
 
 def _is_embedded(name: str) -> bool:
     "Whether a model is the embedded one, or was trained from it: no other has a vocabulary that small."

@@ -8,7 +8,7 @@ __all__ = ['folder_config', 'trained_with', 'instructions_for', 'env_options', '
            'adapters_kept']
 
 # %% ../nbs/03e_models.ipynb #9f84f694
-import copy, json, logging, shutil
+import copy, json, shutil
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -79,7 +79,6 @@ def _load_pretrained(name: str, dtype: torch.dtype, bits: bool = False, use_cpu:
     how = dict(dtype=dtype, attn_implementation="sdpa")
     if bits:
         need_bitsandbytes(f"{name!r} is to be loaded in 4 bits")
-        logging.getLogger("bitsandbytes").setLevel(logging.ERROR) # it asks for a package that is not used here
         how |= dict(quantization_config=four_bits(dtype), device_map={"": "cpu" if use_cpu else torch.cuda.current_device()})
     try: tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModelForCausalLM.from_pretrained(name, **how)
     except (OSError, ValueError) as e:
@@ -185,9 +184,9 @@ def _keep_base(model, tokenizer, config: SQLGRPOConfig) -> str: # the folder
     return str(base.resolve())
 
 def _check_start(name: str, config: SQLGRPOConfig) -> None:
-    "Raise ValueError if saving would write over the base that the adapters need."
+    "Raise ValueError if saving would write over the model that the adapters need as their base."
     if config.save_merged and Path(name).resolve() == (Path(config.output_dir)/"model").resolve():
-        raise ValueError(f"model_name is {name!r}, and the merged model would be written there, while the adapters need it as it is: "
+        raise ValueError(f"the adapters need the model in {name!r} as it is, and the merged model would be written there: "
                          "give another output_dir, or save_merged false")
 
 # %% ../nbs/03e_models.ipynb #3da81f67
@@ -200,15 +199,16 @@ def load_model_and_tokenizer(
     if name == "embedded":
         model, tokenizer, info = base_model(config)
         if adapting: name = _keep_base(model, tokenizer, config)
-    elif adapting: _check_start(name, config)
-    if base := adapter_base(name): model, tokenizer = _load_adapted(config, base, train)
+    base = adapter_base(name)
+    if adapting: _check_start(base or name, config)
+    if base: model, tokenizer = _load_adapted(config, base, train)
     elif name != "embedded":
         model, tokenizer = _load_pretrained(name, weights_dtype(config, train), adapting and config.peft == "qlora", config.use_cpu)
         if adapting: model = add_adapters(model, config)
         elif train and getattr(model, "is_quantized", False):
             raise ValueError(f"the weights of {name!r} are quantised, and cannot be trained: give peft lora")
     if info: model.warmup_info = info
-    if not config.use_cpu: model.to("cuda")
+    if not config.use_cpu and not getattr(model, "is_quantized", False): model.to("cuda") # weights in 4 bits are there already
     return model, tokenizer
 
 # %% ../nbs/03e_models.ipynb #ddc1d7a1
