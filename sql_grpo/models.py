@@ -36,7 +36,7 @@ def trained_with(model_name: str) -> dict | None:
     return folder_config(model_name).get("sql_grpo")
 
 def instructions_for(config: SQLGRPOConfig) -> str:
-    "The system message: the user's own; else that of an earlier training; else none for the embedded model, the standard one for others."
+    "The user's system message; else an earlier training's; else none for the embedded model, the standard one for others."
     if config.instructions is not None: return config.instructions
     if (saved := trained_with(config.model_name)) is not None: return saved["instructions"]
     return "" if config.model_name == "embedded" else STANDARD_INSTRUCTIONS[config.mode]
@@ -44,12 +44,12 @@ def instructions_for(config: SQLGRPOConfig) -> str:
 # %% ../nbs/03e_models.ipynb #7bd1e0c6
 def env_options(config: SQLGRPOConfig) -> dict:
     "What an environment is told."
-    return dict(mode=config.mode, max_turns=config.max_turns, max_obs_rows=config.max_obs_rows, max_obs_chars=config.max_obs_chars)
+    return {name: getattr(config, name) for name in ("mode", "max_turns", "max_obs_rows", "max_obs_chars")}
 
 def rules_of(config: SQLGRPOConfig) -> dict:
     "The rules that a model of this configuration is trained with: `sql_grpo_eval` plays by the same ones."
-    return dict(instructions=instructions_for(config), max_turn_tokens=config.max_turn_tokens, max_context=config.max_context,
-                require_grounded=config.require_grounded, **env_options(config))
+    limits = {name: getattr(config, name) for name in ("max_turn_tokens", "max_context", "require_grounded")}
+    return dict(instructions=instructions_for(config)) | limits | env_options(config)
 
 # %% ../nbs/03e_models.ipynb #29d6b8e0
 def weights_dtype(
@@ -65,7 +65,8 @@ def four_bits(
     dtype: torch.dtype, # that layers compute in
 ) -> BitsAndBytesConfig:
     "Weights in 4 bits: NF4, double quantisation (QLoRA, arXiv 2305.14314)."
-    return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=dtype)
+    return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True,
+                              bnb_4bit_compute_dtype=dtype)
 
 # %% ../nbs/03e_models.ipynb #c25e0f98
 def _without_fast_path(model) -> None:
@@ -79,7 +80,8 @@ def _load_pretrained(name: str, dtype: torch.dtype, bits: bool = False, use_cpu:
     how = dict(dtype=dtype, attn_implementation="sdpa")
     if bits:
         need_bitsandbytes(f"{name!r} is to be loaded in 4 bits")
-        how |= dict(quantization_config=four_bits(dtype), device_map={"": "cpu" if use_cpu else torch.cuda.current_device()})
+        device = "cpu" if use_cpu else torch.cuda.current_device()
+        how |= dict(quantization_config=four_bits(dtype), device_map={"": device})
     try: tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModelForCausalLM.from_pretrained(name, **how)
     except (OSError, ValueError) as e:
         reason = str(e).strip().splitlines()[0]
@@ -105,7 +107,8 @@ def _targets(model, config: SQLGRPOConfig) -> str | list[str]:
 
 def add_adapters(model, config: SQLGRPOConfig) -> PeftModel:
     "Train low-rank adapters, in float32, instead of the weights themselves."
-    lora = LoraConfig(r=config.lora_rank, lora_alpha=config.lora_alpha, target_modules=_targets(model, config), task_type="CAUSAL_LM")
+    lora = LoraConfig(r=config.lora_rank, lora_alpha=config.lora_alpha, target_modules=_targets(model, config),
+                      task_type="CAUSAL_LM")
     with torch.random.fork_rng():
         torch.manual_seed(config.seed) # the same adapters, whatever was drawn before
         adapted = get_peft_model(model, lora)
@@ -117,20 +120,27 @@ def adapter_base(model_name: str) -> str | None: # None if it is no adapter fold
     "The base model of an adapter folder. Raises ValueError if that is gone."
     file = Path(model_name)/"adapter_config.json"
     if not file.is_file(): return None
-    name, beside = json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"], Path(model_name).absolute().parent/"base"
+    name = json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"]
+    beside = Path(model_name).absolute().parent/"base"
     if Path(name).name == "base" and beside.is_dir(): return str(beside)
     if Path(name).is_absolute() and not Path(name).is_dir():
-        raise ValueError(f"the adapters in {str(model_name)!r} belong to the model in {name!r}, and that folder is gone")
+        raise ValueError(f"the adapters in {str(model_name)!r} belong to the model in {name!r}, and that is gone")
     return name
 
 # %% ../nbs/03e_models.ipynb #f2608b1d
-def _check_same_adapters(config: SQLGRPOConfig, own: LoraConfig, peft: str | None) -> None: # peft: as they were trained, if known
+def _check_same_adapters(
+    config: SQLGRPOConfig,
+    own: LoraConfig, # of the folder
+    peft: str | None, # as they were trained; None if that is not known
+) -> None:
     "Raise ValueError for options that the adapters of a folder contradict."
-    where = f"the adapters in {config.model_name!r}"
-    if peft not in (None, config.peft): raise ValueError(f"peft is {config.peft!r}, and {where} were trained with {peft}: give that to go on, or none to merge them")
-    targets = [name.strip() for name in config.lora_targets.split(",")]
+    where, targets = f"the adapters in {config.model_name!r}", [name.strip() for name in config.lora_targets.split(",")]
+    if peft not in (None, config.peft):
+        raise ValueError(f"peft is {config.peft!r}, and {where} were trained with {peft}: give that to go on, "
+                         "or none to merge them")
     if targets != ["all-linear"] and set(targets) != set(own.target_modules):
-        raise ValueError(f"lora_targets is {config.lora_targets!r}, and {where} are those of {', '.join(sorted(own.target_modules))}: leave it out")
+        theirs = ", ".join(sorted(own.target_modules))
+        raise ValueError(f"lora_targets is {config.lora_targets!r}, and {where} are those of {theirs}: leave it out")
     for name, theirs in (("lora_rank", own.r), ("lora_alpha", own.lora_alpha)):
         if getattr(config, name) not in (theirs, getattr(ModelOptions, name)):
             raise ValueError(f"{name} is {getattr(config, name)}, and {where} have {theirs}: leave it out")
@@ -170,7 +180,7 @@ def merged_model(model: PeftModel): # a model of transformers
     base, config = model.get_base_model(), copy.deepcopy(model.get_base_model().config)
     if hasattr(config, "quantization_config"): del config.quantization_config
     with init_empty_weights(include_buffers=False): whole = type(base)(config)
-    whole.load_state_dict(_whole_weights(base), strict=False, assign=True) # not strict, since tied weights are there once
+    whole.load_state_dict(_whole_weights(base), strict=False, assign=True) # not strict: tied weights are there once
     whole.tie_weights()
     whole.generation_config = base.generation_config
     return whole.eval()
@@ -186,7 +196,7 @@ def _keep_base(model, tokenizer, config: SQLGRPOConfig) -> str: # the folder
 def _check_start(name: str, config: SQLGRPOConfig) -> None:
     "Raise ValueError if saving would write over the model that the adapters need as their base."
     if config.save_merged and Path(name).resolve() == (Path(config.output_dir)/"model").resolve():
-        raise ValueError(f"the adapters need the model in {name!r} as it is, and the merged model would be written there: "
+        raise ValueError(f"the adapters need the model in {name!r} as it is, where the merged model would be written: "
                          "give another output_dir, or save_merged false")
 
 # %% ../nbs/03e_models.ipynb #3da81f67
@@ -203,12 +213,13 @@ def load_model_and_tokenizer(
     if adapting: _check_start(base or name, config)
     if base: model, tokenizer = _load_adapted(config, base, train)
     elif name != "embedded":
-        model, tokenizer = _load_pretrained(name, weights_dtype(config, train), adapting and config.peft == "qlora", config.use_cpu)
+        bits = adapting and config.peft == "qlora"
+        model, tokenizer = _load_pretrained(name, weights_dtype(config, train), bits, config.use_cpu)
         if adapting: model = add_adapters(model, config)
         elif train and getattr(model, "is_quantized", False):
             raise ValueError(f"the weights of {name!r} are quantised, and cannot be trained: give peft lora")
     if info: model.warmup_info = info
-    if not config.use_cpu and not getattr(model, "is_quantized", False): model.to("cuda") # weights in 4 bits are there already
+    if not config.use_cpu and not getattr(model, "is_quantized", False): model.to("cuda") # 4-bit weights are there
     return model, tokenizer
 
 # %% ../nbs/03e_models.ipynb #ddc1d7a1
