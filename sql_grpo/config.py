@@ -5,11 +5,17 @@
 # %% auto #0
 __all__ = ['REWARD_PARTS', 'BATCH', 'TRL_OPTIONS', 'PRESETS', 'in_notebook', 'native_dtype', 'Runtime', 'detect_runtime',
            'set_seed', 'EpisodeOptions', 'DataOptions', 'ModelOptions', 'LearningOptions', 'WatchOptions',
-           'check_checkpoint', 'find_checkpoint', 'choose_precision', 'SQLGRPOConfig', 'preset_config', 'option_parser',
-           'parse_args', 'Check', 'SmokeReport', 'smoke_test']
+           'check_checkpoint', 'find_checkpoint', 'need_bitsandbytes', 'choose_precision', 'SQLGRPOConfig',
+           'preset_config', 'option_parser', 'parse_args', 'Check', 'SmokeReport', 'smoke_test']
+
+# %% ../nbs/00_setup.ipynb #0c4b9f63
+import logging
+
+# %% ../nbs/00_setup.ipynb #d3f7e18a
+logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR)
 
 # %% ../nbs/00_setup.ipynb #4d9059b6
-import argparse, dataclasses, difflib, importlib.metadata, json, math, numbers, os, platform, random, sqlite3, sys
+import argparse, dataclasses, difflib, importlib.metadata, importlib.util, json, math, numbers, os, platform, random, sqlite3, sys
 import tempfile, typing
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -108,6 +114,7 @@ class ModelOptions:
     lora_rank: int = _option(16, "rank of the adapters")
     lora_alpha: int = _option(32, "their scale: what they add is multiplied by lora_alpha/lora_rank")
     lora_targets: str = _option("all-linear", "layers that get adapters: all-linear, or names separated by commas")
+    save_merged: bool = _option(True, "adapters: also save the whole model, with the adapters merged into its weights")
     warmup_steps_sft: int = _option(2200, "embedded model: supervised steps before GRPO")
     warmup_batch_size: int = _option(8, "embedded model: demonstrations in a supervised step")
     warmup_learning_rate: float = _option(1.5e-3, "embedded model: highest learning rate of the supervised steps")
@@ -255,6 +262,24 @@ def _check_no_effect(c) -> None:
             raise ValueError(f"{name} is {getattr(c, name)!r}; it has no effect here, since episodes are sampled with "
                              f"temperature alone: leave it at {default!r}")
 
+# %% ../nbs/00_setup.ipynb #7b1f40ae
+def need_bitsandbytes(why: str) -> None:
+    "Raise a ValueError if bitsandbytes is not installed."
+    if importlib.util.find_spec("bitsandbytes") is None:
+        raise ValueError(f"{why} with bitsandbytes, which is not installed: pip install bitsandbytes")
+
+def _check_peft(c) -> None:
+    "Raise a ValueError for an option of adapters that cannot work, or that would do nothing."
+    adapters = [f for f in fields(ModelOptions) if f.name.startswith("lora_") or f.name == "save_merged"]
+    changed = next((f.name for f in adapters if getattr(c, f.name) != f.default), None)
+    if c.peft == "none" and changed:
+        raise ValueError(f"{changed} is {getattr(c, changed)!r}; it has no effect without adapters: give peft lora or qlora, or leave it out")
+    if not isinstance(c.lora_targets, str) or not all(name.strip() for name in c.lora_targets.split(",")):
+        raise ValueError(f"lora_targets is {c.lora_targets!r}; it must be all-linear, or names of layers separated by commas")
+    if c.peft != "none" and c.sync_ref_model:
+        raise ValueError("sync_ref_model is True, and with adapters there is no reference model to keep in step: leave it out")
+    if c.peft == "qlora": need_bitsandbytes("peft is 'qlora', which keeps weights in 4 bits")
+
 # %% ../nbs/00_setup.ipynb #a6d02f17
 def _check_no_token(c) -> None:
     "Raise a ValueError, without the token in it, when one was given as an option."
@@ -269,7 +294,7 @@ _ONE_OF = dict(peft=("none", "lora", "qlora"), credit=("episode", "turn"), loss_
 def _check_texts(c) -> None:
     "Raise a ValueError for a switch, a name or a path that cannot be right."
     _check_no_token(c)
-    for name in ("curriculum", "use_cache_folder", "dashboard"):
+    for name in ("curriculum", "use_cache_folder", "dashboard", "save_merged"):
         value = getattr(c, name)
         if not isinstance(value, bool): raise ValueError(f"{name} is {value!r}; it must be True or False")
     for name in ("model_name", "data_source", "output_dir"):
@@ -306,7 +331,7 @@ def _check(c) -> None:
     if not isinstance(c.reward_weights, (list, tuple)) or len(c.reward_weights) != len(parts):
         raise ValueError(f"reward_weights is {c.reward_weights!r}; it must be {len(parts)} numbers: for {', '.join(parts)}")
     for weight in c.reward_weights: _check_number("reward_weights", weight)
-    for check in (_check_batch, _check_learning, _check_no_effect, _check_texts): check(c)
+    for check in (_check_batch, _check_learning, _check_no_effect, _check_texts, _check_peft): check(c)
     _check_writable(Path(c.output_dir).expanduser())
 
 # %% ../nbs/00_setup.ipynb #e00c5fbb

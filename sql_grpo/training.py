@@ -95,8 +95,9 @@ def build_trainer(
                              **env_options(config))
     if config.dynamic_sampling: play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
     if config.beta and config.peft == "none": _name_reference(model, config)
-    trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
-                          rollout_func=play, callbacks=list(callbacks))
+    with adapters_kept(model):
+        trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
+                                 rollout_func=play, callbacks=list(callbacks))
     trainer.callback_handler.callbacks.sort(key=lambda c: type(c) in INTEGRATION_TO_CALLBACK.values()) # trackers last: callbacks add to logs
     for c in list(trainer.callback_handler.callbacks):
         if type(c).__name__ in ("PrinterCallback", "ProgressCallback", "NotebookProgressCallback"): trainer.remove_callback(c)
@@ -264,10 +265,11 @@ def train(
     base_weights = {k: v.clone() for k, v in model.state_dict().items()} if control else None
     metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
     wall["grpo"] = metrics["seconds"]
-    (save_model(model, tokenizer, config)/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
+    saved = save_model(model, tokenizer, config)
+    (saved/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
     if metrics["interrupted"]:
         hint = "; --resume_from_checkpoint last goes on" if metrics["steps"] else ""
-        say(f"interrupted at step {metrics['steps']}: the model is in {config.output_dir}/model{hint}")
+        say(f"interrupted at step {metrics['steps']}: the model is in {saved}{hint}")
         raise KeyboardInterrupt
     clock = time.perf_counter()
     found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
@@ -353,4 +355,4 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
         print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
         sys.exit(130)
     except ConnectionError as e: sys.exit(f"sql_grpo_train: {e}")
-    say(f"report in {config.output_dir}/report.md, model in {config.output_dir}/model")
+    say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
