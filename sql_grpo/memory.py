@@ -81,7 +81,7 @@ def read_shape(config: SQLGRPOConfig) -> Shape:
         mine = base_config(byte_tokenizer())
         mine.vocab_size = 1024
         return model_shape(mine)
-    try: return model_shape(AutoConfig.from_pretrained(config.model_name))
+    try: return model_shape(AutoConfig.from_pretrained(adapter_base(config.model_name) or config.model_name))
     except (OSError, ValueError) as e:
         reason = str(e).strip().splitlines()[0]
         raise ValueError(f"no model {config.model_name!r} could be loaded from a folder or the Hub: {reason}") from e
@@ -100,8 +100,7 @@ def formats(config: SQLGRPOConfig) -> Formats:
     "The number formats of a run."
     compute, weights = 2 if config.bf16 or config.fp16 else 4, weights_dtype(config).itemsize
     full = config.peft == "none"
-    if config.peft == "qlora": return Formats(0.52, weights, compute, 2, False) # TRL casts these adapters to bfloat16
-    return Formats(weights, weights, compute, weights if full else 4, full) # PEFT keeps adapters in float32
+    return Formats(0.52 if config.peft == "qlora" else weights, weights, compute, 4, full) # what is trained is float32
 
 # %% ../nbs/03g_memory.ipynb #f08c3d67
 def kept_by_layer(

@@ -151,6 +151,8 @@ def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, token
     own, peft = LoraConfig.from_pretrained(config.model_name), folder_config(config.model_name).get("peft")
     go_on = train and config.peft != "none"
     if go_on: _check_same_adapters(config, own, peft)
+    elif train and config.use_vllm:
+        raise ValueError(f"vLLM loads whole models, and {config.model_name!r} holds adapters: give the merged one beside it")
     bits = config.peft == "qlora" if go_on else peft == "qlora"
     model, tokenizer = _load_pretrained(base, weights_dtype(config, train), bits, config.use_cpu)
     model = PeftModel.from_pretrained(model, config.model_name, is_trainable=go_on)
@@ -179,6 +181,7 @@ def merged_model(model: PeftModel): # a model of transformers
     "A whole model, adapters merged, in main memory; `model` stays as it is."
     base, config = model.get_base_model(), copy.deepcopy(model.get_base_model().config)
     if hasattr(config, "quantization_config"): del config.quantization_config
+    config._name_or_path = "" # it is not what lies under the base's name
     with init_empty_weights(include_buffers=False): whole = type(base)(config)
     whole.load_state_dict(_whole_weights(base), strict=False, assign=True) # not strict: tied weights are there once
     whole.tie_weights()
