@@ -4,9 +4,8 @@
 
 # %% auto #0
 __all__ = ['check_mode', 'load_question_prompts', 'curriculum_order', 'sample_random_baseline', 'reward_funcs', 'build_trainer',
-           'halved', 'save_state', 'run_training_with_metrics', 'earlier_seconds', 'set_aside', 'greedy_policy',
-           'draw_eval_tasks', 'measure', 'make_dashboard', 'prepare', 'train', 'say', 'control_model',
-           'measure_control', 'main']
+           'halved', 'run_training_with_metrics', 'earlier_seconds', 'set_aside', 'greedy_policy', 'draw_eval_tasks',
+           'measure', 'make_dashboard', 'prepare', 'train', 'say', 'control_model', 'measure_control', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
 import gc, json, os, random, shutil, sys, time, warnings
@@ -26,7 +25,7 @@ from .rewards import *
 from .text2sql import MODES, create_sql_reward
 from .rollout import *
 from .generation import *
-from .warmup import common_words, warm_up
+from .warmup import common_words, save_state, warm_up
 from .models import *
 from .trainer import *
 
@@ -107,13 +106,6 @@ def halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
     smaller.per_device_train_batch_size, smaller.gradient_accumulation_steps = size//2, config.gradient_accumulation_steps*2
     smaller.steps_per_generation = config.steps_per_generation*2
     return smaller
-
-def save_state(trainer: GRPOTrainer) -> str | None: # the checkpoint; None before the first step
-    "Save a checkpoint of the last whole step."
-    if trainer.state.global_step == 0: return None
-    trainer.model.zero_grad()
-    trainer._save_checkpoint(trainer.model, trial=None)
-    return str(Path(trainer.args.output_dir)/f"checkpoint-{trainer.state.global_step}")
 
 # %% ../nbs/04_training.ipynb #4214013b
 def run_training_with_metrics(
