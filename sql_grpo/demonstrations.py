@@ -6,7 +6,7 @@
 __all__ = ['ROUND', 'TRIES', 'A_STEP', 'RATES', 'KEEP', 'gold_tables', 'teacher', 'worth_learning', 'as_demonstration',
            'play_demonstrations', 'save_demonstrations', 'load_demonstrations', 'demonstration_rows', 'forward_kept',
            'fingerprint', 'learning_rate_for', 'demonstration_trainer', 'learn_demonstrations', 'put_weights',
-           'keep_weights', 'self_demonstrations']
+           'keep_weights', 'self_demonstrations', 'get_demonstrations']
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80006
 import gc, hashlib, json, math, random, shutil, time
@@ -95,7 +95,7 @@ def play_demonstrations(
         for i in range(0, len(episodes), samples):
             good = [ep for ep in episodes[i:i + samples] if worth_learning(ep)]
             some = dice.sample(good, len(good)) # a stable sort keeps this order among equals
-            if shortest: some.sort(key=lambda ep: ep.completion_tokens)
+            if shortest: some.sort(key=lambda ep: sum(len(t.text) for t in ep.turns))
             demos += [as_demonstration(ep, policy.name, source, instructions_for(config)) for ep in _distinct(some)[:keep]]
             told["right"] += len(good)
         told["questions"] += len(now); told["episodes"] += len(episodes)
@@ -283,3 +283,49 @@ def self_demonstrations(
     if demos: return demos, told
     raise ValueError(f"none of the model's {told['episodes']} episodes of {told['questions']} questions was right, so it has nothing of its own "
                      "to learn from: choose oracle or explore for demonstrations")
+
+# %% ../nbs/03h_demonstrations.ipynb #d3a80056
+def get_demonstrations(
+    model, tokenizer,
+    tasks: list[Task], # training questions
+    avoid: list[Task], # evaluation questions
+    config: SQLGRPOConfig,
+) -> tuple[list[dict], dict]: # rows to learn; what there is to report about them
+    "The demonstrations that the configuration asks for. Raises ValueError if there are none, or none that fits."
+    start, told = time.perf_counter(), dict(kind=str(config.demonstrations))
+    first = lambda t: task_prompt(t, mode=config.mode)[-1]["content"]
+    tested = {first(t) for t in avoid}
+    if config.demonstrations in DEMONSTRATIONS:
+        tasks = [t for t in tasks if first(t) not in tested]
+        if not tasks: raise ValueError("all training questions are evaluation questions too: demonstrations would teach what is tested")
+        demos, more = _made_demonstrations(model, tokenizer, tasks, config)
+        told |= more
+    else: demos = load_demonstrations(config.demonstrations)
+    clean = [d for d in demos if next(m["content"] for m in d["messages"] if m["role"] == "user") not in tested]
+    if not clean: raise ValueError(f"all demonstrations in {str(config.demonstrations)!r} are about evaluation questions")
+    rows, counts = demonstration_rows(clean, tokenizer, config)
+    told |= dict(demonstrations=len(demos), tested=len(demos) - len(clean)) | counts | dict(seconds=round(time.perf_counter() - start, 1))
+    print(_about(told), flush=True)
+    return rows, told
+
+# %% ../nbs/03h_demonstrations.ipynb #d3a80057
+def _made_demonstrations(model, tokenizer, tasks: list[Task], config: SQLGRPOConfig) -> tuple[list[dict], dict]:
+    "Demonstrations of the run's own, from its folder if they have been made before."
+    kind = config.demonstrations
+    key = [[(t.id, t.question, t.query, str(t.db_path)) for t in tasks], env_options(config), instructions_for(config), config.demonstration_count, config.seed]
+    if kind == "self": key += [fingerprint(model), config.num_generations, config.max_turn_tokens, config.max_context]
+    digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
+    file = Path(config.output_dir)/"demonstrations"/f"{kind}-{digest}.jsonl"
+    if file.exists(): return load_demonstrations(file), dict(file=str(file))
+    if kind == "self": demos, told = self_demonstrations(model, tokenizer, tasks, config)
+    else: demos, told = play_demonstrations(teacher(kind, config.seed, config.mode), tasks, config)
+    if not demos: raise ValueError(f"none of {told['questions']} questions could be answered in max_turns {config.max_turns} by {kind}")
+    return demos, told | dict(file=str(save_demonstrations(demos, file)))
+
+def _about(told: dict) -> str:
+    "What came of it, in a line."
+    made = f", right {told['right']} of {told['episodes']} episodes of {told['questions']} questions" if "right" in told else ""
+    rest = {"about evaluation questions, left out": told["tested"], "with another system message, which this run's replaces": told["other_system_message"]}
+    more = "".join(f"; {n} {what}" for what, n in rest.items() if n)
+    where = f"; in {told['file']}" if "file" in told else ""
+    return f"demonstrations ({told['kind']}): {told['fit']} of {told['demonstrations']} fit{made}{more}{where}"
