@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['DEMONSTRATIONS', 'REWARD_PARTS', 'TRL_OPTIONS', 'PRESETS', 'in_notebook', 'native_dtype', 'Runtime', 'detect_runtime',
-           'set_seed', 'EpisodeOptions', 'DataOptions', 'ModelOptions', 'DemonstrationOptions', 'WatchOptions',
-           'check_checkpoint', 'find_checkpoint', 'choose_precision', 'SQLGRPOConfig', 'preset_config', 'option_parser',
-           'parse_args', 'Check', 'SmokeReport', 'smoke_test']
+           'set_seed', 'EpisodeOptions', 'DataOptions', 'ModelOptions', 'LearningOptions', 'DemonstrationOptions',
+           'WatchOptions', 'check_checkpoint', 'find_checkpoint', 'choose_precision', 'SQLGRPOConfig', 'preset_config',
+           'option_parser', 'parse_args', 'Check', 'SmokeReport', 'smoke_test']
 
 # %% ../nbs/00_setup.ipynb #4d9059b6
 import argparse, dataclasses, difflib, importlib.metadata, json, math, numbers, os, platform, random, sqlite3, sys
@@ -113,6 +113,14 @@ class ModelOptions:
     careful_share: float = _option(0.3, "embedded model: share of careful demonstrations in the last tenth of the warm-up, 0 to 1")
     use_cache_folder: bool = _option(True, "embedded model: reuse one that was warmed up with the same options before")
 
+# %% ../nbs/00_setup.ipynb #f7a41d52
+@dataclass
+class LearningOptions:
+    "The learning"
+    credit: str = _option("episode", "what a token is paid for: episode, the reward of the whole; turn, what came from its turn on")
+    dynamic_sampling: int = _option(0, "times that groups whose episodes all earned the same are played anew, with other questions")
+    unparseable_bound: float = _option(0.2, "share of turns without an action from which on training warns, 0 to 1")
+
 # %% ../nbs/00_setup.ipynb #d3a70c12
 @dataclass
 class DemonstrationOptions:
@@ -136,12 +144,12 @@ class WatchOptions:
 
 # %% ../nbs/00_setup.ipynb #38158c21
 _WHOLE = dict(  # whole numbers: the lowest value
-    max_turns=1, max_turn_tokens=1, max_context=1, max_obs_rows=1, max_obs_chars=1, eval_questions=0, lora_rank=1, lora_alpha=1,
-    warmup_steps_sft=0, warmup_batch_size=1, demonstration_count=0, demonstration_epochs=1, plot_every=0, trace_every=0, success_every=0, dashboard_questions=1,
+    max_turns=1, max_turn_tokens=1, max_context=1, max_obs_rows=1, max_obs_chars=1, eval_questions=0, lora_rank=1, lora_alpha=1, dynamic_sampling=0,
+    warmup_steps_sft=0, warmup_batch_size=1, plot_every=0, trace_every=0, success_every=0, dashboard_questions=1,
     num_generations=2, per_device_train_batch_size=1, per_device_eval_batch_size=1, gradient_accumulation_steps=1,
     num_iterations=1, max_completion_length=1, max_steps=-1, seed=0)
 _ABOVE_ZERO = ("warmup_learning_rate", "temperature", "epsilon")
-_FROM_ZERO = ("careful_share", "learning_rate", "beta", "max_grad_norm", "weight_decay")
+_FROM_ZERO = ("careful_share", "unparseable_bound", "learning_rate", "beta", "max_grad_norm", "weight_decay")
 
 # %% ../nbs/00_setup.ipynb #f453cc07
 def _check_number(name: str, value: Any, low: Any = None, kind: type = numbers.Real) -> None:
@@ -174,6 +182,22 @@ def _check_batch(c) -> None:
     if batch % c.num_generations:
         raise ValueError(f"a batch of {batch} completions ({made_of}) cannot be split into groups of "
                          f"num_generations {c.num_generations}; make the batch a multiple of {c.num_generations}")
+
+# %% ../nbs/00_setup.ipynb #2e60b7d9
+def _check_learning(c) -> None:
+    "Raise a ValueError for choices that cannot go together."
+    if c.credit == "turn" and c.mode == "single_turn":
+        raise ValueError("credit is 'turn', and in mode single_turn an episode has one turn: leave it at 'episode'")
+    if c.credit == "turn" and c.loss_type in ("vespo", "luspo"):
+        raise ValueError(f"credit is 'turn', and loss_type {c.loss_type} weighs whole episodes: take dapo, grpo, bnpo, dr_grpo, cispo or sapo")
+    if c.dynamic_sampling and c.curriculum:
+        raise ValueError("dynamic_sampling draws from all questions, and curriculum holds some back: choose one of them")
+    if c.credit == "episode" and not c.dynamic_sampling: return
+    mine = c.generation_batch_size//int(os.environ.get("WORLD_SIZE", 1)) if c.generation_batch_size else (
+        c.per_device_train_batch_size*(c.steps_per_generation or c.gradient_accumulation_steps))
+    if mine % c.num_generations:
+        raise ValueError(f"a process plays {mine} episodes a step, which are no whole groups of {c.num_generations}, and "
+                         "credit='turn' and dynamic_sampling need these: change per_device_train_batch_size")
 
 # %% ../nbs/00_setup.ipynb #b0a89c6f
 def _check_writable(folder: Path) -> None:
@@ -242,7 +266,7 @@ def _check_no_effect(c) -> None:
                              f"temperature alone: leave it at {default!r}")
 
 # %% ../nbs/00_setup.ipynb #fddc1f15
-_ONE_OF = dict(peft=("none", "lora", "qlora"), loss_type=("grpo", "dapo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"), # TRL says so too, but after the warm-up
+_ONE_OF = dict(peft=("none", "lora", "qlora"), credit=("episode", "turn"), loss_type=("grpo", "dapo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"), # TRL says so too, but after the warm-up
                scale_rewards=("batch", "group", "none", True, False), eval_strategy=("no",))
 
 def _check_texts(c) -> None:
@@ -269,6 +293,7 @@ DEMONSTRATIONS = ("none", "oracle", "explore", "self")
 
 def _check_demonstrations(c) -> None:
     "Raise a ValueError for demonstrations that cannot be made."
+    for name, low in dict(demonstration_count=0, demonstration_epochs=1).items(): _check_number(name, getattr(c, name), low, numbers.Integral)
     if c.demonstrations not in DEMONSTRATIONS and not Path(c.demonstrations).expanduser().is_file():
         raise ValueError(f"demonstrations is {str(c.demonstrations)!r}; it must be {', '.join(DEMONSTRATIONS)}, or an existing file")
     if c.demonstrations == "explore" and c.mode == "single_turn":
@@ -298,7 +323,7 @@ def _check(c) -> None:
     if not isinstance(c.reward_weights, (list, tuple)) or len(c.reward_weights) != len(parts):
         raise ValueError(f"reward_weights is {c.reward_weights!r}; it must be {len(parts)} numbers: for {', '.join(parts)}")
     for weight in c.reward_weights: _check_number("reward_weights", weight)
-    for check in (_check_batch, _check_no_effect, _check_texts, _check_demonstrations): check(c)
+    for check in (_check_batch, _check_learning, _check_no_effect, _check_texts, _check_demonstrations): check(c)
     _check_writable(Path(c.output_dir).expanduser())
 
 # %% ../nbs/00_setup.ipynb #e00c5fbb
@@ -343,7 +368,7 @@ def _ours(name, value):
 
 # %% ../nbs/00_setup.ipynb #da03ef5b
 @dataclass(repr=False)
-class SQLGRPOConfig(WatchOptions, DemonstrationOptions, ModelOptions, DataOptions, EpisodeOptions, GRPOConfig):
+class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOptions, DataOptions, EpisodeOptions, GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig with this project's defaults, and this project's own options."
     output_dir: Optional[str] = _ours("output_dir", "outputs/default")
     max_steps: int = _ours("max_steps", 60)
@@ -401,7 +426,7 @@ TRL_OPTIONS = dict(
 
 # %% ../nbs/00_setup.ipynb #bad5e70a
 _groups = {group.__doc__: [f.name for f in fields(group)]
-           for group in (ModelOptions, DataOptions, EpisodeOptions, DemonstrationOptions, WatchOptions)}
+           for group in (ModelOptions, DataOptions, EpisodeOptions, LearningOptions, DemonstrationOptions, WatchOptions)}
 _config_fields = {f.name: f for f in fields(SQLGRPOConfig) if f.init}
 _defaults = {name: f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
              for name, f in _config_fields.items()}

@@ -210,8 +210,9 @@ def _draw_lengths(ax, records):
 def _draw_health(ax, records):
     "Shares that warn, and the policy's entropy (right scale)."
     right = ax.twinx()
-    _line(ax, records, "completions/clipped_ratio", "completions cut off", "C3")
-    _line(ax, records, "frac_reward_zero_std", "groups without a signal", "C7")
+    _line(ax, records, "episodes/truncated", "episodes cut off", "C3")
+    _line(ax, records, "groups/zero_spread", "groups without a signal", "C7")
+    _line(ax, records, "actions/unparseable", "turns without an action", "C1")
     _line(right, records, "entropy", "entropy (right)", "C9")
     ax.set(title="signs of trouble", ylim=(-.03, 1.03))
     return right
@@ -305,7 +306,7 @@ class LiveVisualizationCallback(TrainerCallback):
         self.require_grounded = require_grounded
         self.plot_every, self.trace_every, self.success_every = plot_every, trace_every, success_every
         self.train_set, self.eval_set = _pick(tasks_train, questions, seed), _pick(tasks_eval, questions, seed)
-        self.records, self._unshown, self._turns = [], [], []
+        self.records, self._unshown = [], []
         self._board, self._bar, self._active, self._status = None, None, False, {}
 
 # %% ../nbs/04a_dashboard.ipynb #1e5c4d6d
@@ -438,7 +439,7 @@ def on_train_begin(self:LiveVisualizationCallback, args, state, control, model=N
     self._active = state.is_world_process_zero
     if not self._active: return
     self._safely("opening the training log", self._open_log, state.global_step)
-    self._unshown, self._turns, self._shown_step = [], [], state.global_step
+    self._unshown, self._shown_step = [], state.global_step
     self._elapsed0 = max((r.get("elapsed") or 0 for r in self.records), default=0)
     self._open_display(state)
     if state.global_step == 0: self._look(0, model, always=True)
@@ -451,14 +452,6 @@ def on_step_end(self:LiveVisualizationCallback, args, state, control, model=None
     if not self._active: return
     self._bar.update(state.global_step - self._bar.n)
     self._look(state.global_step, model)
-
-# %% ../nbs/04a_dashboard.ipynb #426260b3
-@patch
-def add_episodes(self:LiveVisualizationCallback,
-    episodes: list[Episode] # sampled for training since the last report
-):
-    "Counts the turns of sampled episodes towards the next report."
-    self._turns += [len(ep.turns) for ep in episodes]
 
 # %% ../nbs/04a_dashboard.ipynb #3ee59622
 @patch
@@ -475,8 +468,6 @@ def on_log(self:LiveVisualizationCallback, args, state, control, logs=None, **kw
     "Records a report; every `plot_every` steps shows it."
     if not self._active or not logs: return
     step, extra = state.global_step, self._timing(state.global_step, state.max_steps)
-    if self._turns: extra["turns/mean"] = sum(self._turns) / len(self._turns)
-    self._turns = []
     record = self._record({"step": step} | extra | logs)
     if "reward" in record or "loss" in record: self._unshown.append(record)
     if self.plot_every and step // self.plot_every > self._shown_step // self.plot_every:

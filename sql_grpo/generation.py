@@ -553,7 +553,6 @@ def make_rollout_func(
     max_turn_tokens: int = 64, # sampled tokens in a turn
     max_context: int = 512, # tokens of an episode before old turns are dropped
     instructions: str = "", # the system message; none if empty
-    on_episodes=None, # called with every batch of episodes
     mode: str = "agent", # or single_turn
     **env_kw, # for the environment
 ): # `rollout_func(prompts, trainer) -> dict`, for `trl.GRPOTrainer`
@@ -571,7 +570,6 @@ def make_rollout_func(
         model.eval()
         try: episodes = rollout(policy, [by_prompt[prompt_key(p)] for p in prompts], max_turns=max_turns, mode=mode, **env_kw)
         finally: model.train(was_training)
-        if on_episodes: on_episodes(episodes)
         return rollout_columns(episodes)
     return rollout_func
 

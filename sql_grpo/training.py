@@ -86,15 +86,22 @@ def build_trainer(
 ) -> GRPOTrainer:
     "TRL's trainer for episodes."
     config.shuffle_dataset = not config.curriculum
-    listeners = [c.add_episodes for c in callbacks if hasattr(c, "add_episodes")]
-    play = make_rollout_func(tasks, config.max_turns, config.max_turn_tokens, config.max_context, instructions_for(config),
-        on_episodes=lambda eps: [f(eps) for f in listeners], mode=config.mode, max_obs_rows=config.max_obs_rows, max_obs_chars=config.max_obs_chars)
+    play = make_rollout_func(tasks, max_turn_tokens=config.max_turn_tokens, max_context=config.max_context,
+                             instructions=instructions_for(config), **env_options(config))
+    if config.dynamic_sampling: play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
+    if config.beta and config.peft == "none": _name_reference(model, config)
     trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
                           rollout_func=play, callbacks=list(callbacks))
     for c in list(trainer.callback_handler.callbacks):
         if type(c).__name__ in ("PrinterCallback", "ProgressCallback", "NotebookProgressCallback"): trainer.remove_callback(c)
     trainer.rebuild = lambda smaller: build_trainer(trainer.model, tokenizer, prompts, tasks, smaller, callbacks)
     return trainer
+
+def _name_reference(model, config: SQLGRPOConfig) -> None:
+    "TRL loads the reference model by the model's name: one that was made in memory is saved, and gets that folder's."
+    if model.config._name_or_path: return
+    model.config._name_or_path = str(Path(config.output_dir)/"reference")
+    model.save_pretrained(model.config._name_or_path)
 
 # %% ../nbs/04_training.ipynb #127c642e
 def halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
