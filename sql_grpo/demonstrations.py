@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['ROUND', 'TRIES', 'A_STEP', 'RATES', 'KEEP', 'gold_tables', 'teacher', 'worth_learning', 'as_demonstration',
            'play_demonstrations', 'save_demonstrations', 'load_demonstrations', 'demonstration_rows', 'forward_kept',
-           'fingerprint', 'learning_rate_for', 'demonstration_trainer', 'learn_demonstrations', 'put_weights',
-           'keep_weights', 'self_demonstrations', 'get_demonstrations']
+           'fingerprint', 'learning_rate_for', 'steps_on', 'demonstration_trainer', 'learn_demonstrations',
+           'put_weights', 'keep_weights', 'self_demonstrations', 'get_demonstrations']
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80006
 import gc, hashlib, json, math, random, shutil, time
@@ -191,6 +191,10 @@ def learning_rate_for(config: SQLGRPOConfig) -> float:
     kind = "adapters" if config.peft != "none" else "embedded" if config.model_name == "embedded" else "weights"
     return config.demonstration_learning_rate or RATES[kind]
 
+def steps_on(rows: list[dict], config: SQLGRPOConfig) -> int: # optimiser steps
+    "How long demonstrations are learned."
+    return config.demonstration_epochs*math.ceil(len(rows)/A_STEP)
+
 def demonstration_trainer(
     model, tokenizer,
     rows: list[dict], # of `demonstration_rows`
@@ -199,7 +203,7 @@ def demonstration_trainer(
     batch: int, # demonstrations at once: 1, 2, 4 or 8
 ) -> SFTTrainer:
     "The supervised trainer of a run."
-    steps = config.demonstration_epochs*math.ceil(len(rows)/A_STEP)
+    steps = steps_on(rows, config)
     return sft_trainer(model, tokenizer, Dataset.from_list(rows), steps, learning_rate_for(config), WarmupProgress(steps, 10, "demonstrations"),
         output_dir=str(folder), per_device_train_batch_size=batch, gradient_accumulation_steps=A_STEP//batch, save_strategy="no",
         logging_steps=1, bf16=config.bf16, fp16=config.fp16, use_cpu=config.use_cpu, seed=config.seed, activation_checkpointing=config.activation_checkpointing)
@@ -304,7 +308,8 @@ def get_demonstrations(
     clean = [d for d in demos if next(m["content"] for m in d["messages"] if m["role"] == "user") not in tested]
     if not clean: raise ValueError(f"all demonstrations in {str(config.demonstrations)!r} are about evaluation questions")
     rows, counts = demonstration_rows(clean, tokenizer, config)
-    told |= dict(demonstrations=len(demos), tested=len(demos) - len(clean)) | counts | dict(seconds=round(time.perf_counter() - start, 1))
+    told |= dict(demonstrations=len(demos), tested=len(demos) - len(clean)) | counts
+    told |= dict(steps=steps_on(rows, config), seconds=round(time.perf_counter() - start, 1))
     print(_about(told), flush=True)
     return rows, told
 
