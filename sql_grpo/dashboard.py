@@ -307,7 +307,7 @@ class LiveVisualizationCallback(TrainerCallback):
         self.plot_every, self.trace_every, self.success_every = plot_every, trace_every, success_every
         self.train_set, self.eval_set = _pick(tasks_train, questions, seed), _pick(tasks_eval, questions, seed)
         self.records, self._unshown = [], []
-        self._board, self._bar, self._active, self._status = None, None, False, {}
+        self._board, self._bar, self._active, self._status, self._rates = None, None, False, {}, {}
 
 # %% ../nbs/04a_dashboard.ipynb #1e5c4d6d
 def _pick(tasks, n, seed):
@@ -382,6 +382,7 @@ def measure(self:LiveVisualizationCallback,
     held = [ep for ep in evals if ep.task.extra.get("heldout")]
     sets = dict(success_train=train, success_eval=evals, success_heldout=held if len(held) < len(evals) else [])
     record = self._record({"step": step} | {k: success_counts(v, self.require_grounded) for k, v in sets.items() if v})
+    self._rates = {k.replace("_", "/"): v["rate"] for k, v in record.items() if k in SUCCESS_NAMES}
     self._tell("success", summary_line(record))
     return record
 
@@ -443,6 +444,7 @@ def on_train_begin(self:LiveVisualizationCallback, args, state, control, model=N
     self._elapsed0 = max((r.get("elapsed") or 0 for r in self.records), default=0)
     self._open_display(state)
     if state.global_step == 0: self._look(0, model, always=True)
+    self._rates = {} # those of step 0 belong to no report
     self._start, self._first = time.perf_counter(), state.global_step
 
 # %% ../nbs/04a_dashboard.ipynb #5ea4b647
@@ -469,6 +471,8 @@ def on_log(self:LiveVisualizationCallback, args, state, control, logs=None, **kw
     if not self._active or not logs: return
     step, extra = state.global_step, self._timing(state.global_step, state.max_steps)
     record = self._record({"step": step} | extra | logs)
+    logs.update(self._rates) # for trackers, which come after this callback
+    self._rates = {}
     if "reward" in record or "loss" in record: self._unshown.append(record)
     if self.plot_every and step // self.plot_every > self._shown_step // self.plot_every:
         self._shown_step = step

@@ -9,7 +9,7 @@ __all__ = ['ROUND', 'TRIES', 'A_STEP', 'RATES', 'KEEP', 'gold_tables', 'teacher'
            'put_weights', 'keep_weights', 'self_demonstrations', 'get_demonstrations']
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80006
-import gc, hashlib, json, math, random, shutil, time
+import gc, hashlib, json, math, os, random, shutil, time
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -71,6 +71,10 @@ def as_demonstration(
 # %% ../nbs/03h_demonstrations.ipynb #d3a80016
 ROUND, TRIES = 256, 4 # episodes played together; questions tried for each demonstration wanted
 
+def _length(ep: Episode) -> int:
+    "What a policy wrote, in tokens if it counts them, else in characters."
+    return ep.completion_tokens or sum(len(t.text) for t in ep.turns)
+
 def _distinct(episodes: list[Episode]) -> list[Episode]:
     "The first of each sequence of replies."
     return list({tuple(t.text for t in ep.turns): ep for ep in reversed(episodes)}.values())[::-1]
@@ -82,6 +86,7 @@ def play_demonstrations(
     samples: int = 1, # episodes of a question
     keep: int = 1, # of a question, at most
     shortest: bool = True, # keep the shortest, or any, by the seed
+    progress=None, # called as `progress(demonstrations, episodes)` after each round
 ) -> tuple[list[dict], dict]: # demonstrations; how many questions, episodes, right and kept ones
     "Play until there are `demonstration_count` demonstrations, or questions run out."
     if bad := next((t for t in tasks if t.split != "train"), None):
@@ -95,11 +100,12 @@ def play_demonstrations(
         for i in range(0, len(episodes), samples):
             good = [ep for ep in episodes[i:i + samples] if worth_learning(ep)]
             some = dice.sample(good, len(good)) # a stable sort keeps this order among equals
-            if shortest: some.sort(key=lambda ep: sum(len(t.text) for t in ep.turns))
+            if shortest: some.sort(key=_length)
             demos += [as_demonstration(ep, policy.name, source, instructions_for(config)) for ep in _distinct(some)[:keep]]
             told["right"] += len(good)
         told["questions"] += len(now); told["episodes"] += len(episodes)
         if isinstance(policy, LMPolicy): policy.seed += 1 # other dice in the next round
+        if progress is not None: progress(len(demos), told["episodes"])
     return demos[:count or None], told | dict(kept=len(demos[:count or None]))
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80021
@@ -107,7 +113,7 @@ def save_demonstrations(demos: list[dict], path: str | Path) -> Path:
     "Write JSON lines, completely or not at all."
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.write_text("".join(json.dumps(d, ensure_ascii=False) + "\n" for d in demos), encoding="utf-8")
     return part.replace(path)
 
@@ -183,7 +189,7 @@ def fingerprint(model) -> str:
     return digest.hexdigest()[:12]
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80038
-A_STEP = 8 # demonstrations in a step
+A_STEP = 8 # demonstrations in a step, on each of the processes
 RATES = dict(embedded=3e-4, adapters=2e-4, weights=2e-5)
 
 def learning_rate_for(config: SQLGRPOConfig) -> float:
@@ -193,7 +199,7 @@ def learning_rate_for(config: SQLGRPOConfig) -> float:
 
 def steps_on(rows: list[dict], config: SQLGRPOConfig) -> int: # optimiser steps
     "How long demonstrations are learned."
-    return config.demonstration_epochs*math.ceil(len(rows)/A_STEP)
+    return config.demonstration_epochs*math.ceil(len(rows)/A_STEP/int(os.environ.get("WORLD_SIZE", 1)))
 
 def demonstration_trainer(
     model, tokenizer,
@@ -238,10 +244,11 @@ def keep_weights(model, folder: Path) -> None:
     "Save what is trained, completely or not at all; checkpoints are of no more use then."
     weights = {name: p.detach().cpu().contiguous() for name, p in model.named_parameters() if p.requires_grad}
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(weights, folder/"weights.part")
-    for path in folder.glob("checkpoint-*"): shutil.rmtree(path)
+    part = folder/f"weights.{os.getpid()}.part"
+    save_file(weights, part)
+    for path in folder.glob("checkpoint-*"): shutil.rmtree(path, ignore_errors=True)
     (folder/"README.md").unlink(missing_ok=True) # TRL's, about the checkpoint
-    (folder/"weights.part").replace(folder/"weights.safetensors")
+    part.replace(folder/"weights.safetensors")
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80041
 def _learn(model, tokenizer, rows: list[dict], config: SQLGRPOConfig, folder: Path, batch: int) -> tuple: # log (None: again), batch
@@ -280,9 +287,9 @@ def self_demonstrations(
 ) -> tuple[list[dict], dict]: # as from `play_demonstrations`
     "The model's own right episodes. Raises ValueError if there are none."
     policy = LMPolicy(model, tokenizer, 1.0, config.max_turn_tokens, config.max_context, instructions_for(config), config.seed, "self")
-    training = model.training
+    training, say = model.training, lambda kept, n: print(f"self: {kept} demonstrations out of {n} episodes", flush=True)
     model.eval()
-    try: demos, told = play_demonstrations(policy, tasks, config, config.num_generations, KEEP, shortest)
+    try: demos, told = play_demonstrations(policy, tasks, config, config.num_generations, KEEP, shortest, say)
     finally: model.train(training)
     if demos: return demos, told
     raise ValueError(f"none of the model's {told['episodes']} episodes of {told['questions']} questions was right, so it has nothing of its own "

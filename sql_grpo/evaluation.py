@@ -548,7 +548,8 @@ def _draw_tasks(args: argparse.Namespace) -> list[Task]:
 def _load_policy(args: argparse.Namespace) -> Policy:
     "The policy that `--model` names."
     if args.endpoint:
-        from sql_grpo.endpoint import EndpointPolicy
+        from sql_grpo.endpoint import EndpointPolicy, load_env
+        load_env()
         return EndpointPolicy(args.endpoint, args.model, args.instructions, max_tokens=args.max_turn_tokens, fields=args.request,
                               concurrency=args.concurrency, api_key_env=args.api_key_env, prices=args.prices)
     if args.model in BASELINES: return baseline(args.model, args.seed, args.mode)

@@ -39,6 +39,12 @@ class EpisodeTrainer(GRPOTrainer):
         whole = lambda xs: None if xs[0] is None else torch.cat(xs)[back]
         return whole(logps), whole(entropies), None if aux[0] is None else torch.stack(aux).mean()
 
+    def create_model_card(self, *args, **kwargs): "None beside checkpoints: the model's card is written from the run's report."
+
+    def init_hf_repo(self, token=None, private=None):
+        "Nothing to ask of the Hub: its repository is made before the run, by `check_hub`."
+        self.hub_model_id, self.push_in_progress = self.args.hub_model_id, None
+
 # %% ../nbs/03f_trainer.ipynb #94d7a3f0
 SPREAD = 1e-6 # rewards that are nearer to each other than this are the same
 

@@ -6,7 +6,7 @@
 __all__ = ['check_mode', 'load_question_prompts', 'curriculum_order', 'sample_random_baseline', 'reward_funcs', 'build_trainer',
            'halved', 'run_training_with_metrics', 'earlier_seconds', 'set_aside', 'greedy_policy', 'draw_eval_tasks',
            'measure', 'make_dashboard', 'prepare', 'train', 'say', 'learn_first', 'begin_reference', 'control_model',
-           'measure_control', 'main']
+           'measure_control', 'print_plan', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
 import gc, json, os, random, shutil, sys, time, warnings
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 from datasets import Dataset
+from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from transformers.utils import logging as hf_logging
 from trl import GRPOTrainer
 
@@ -30,6 +31,8 @@ from .warmup import common_words, save_state, warm_up
 from .models import *
 from .trainer import *
 from .demonstrations import *
+from .memory import *
+from .vllm_policy import *
 
 # %% ../nbs/04_training.ipynb #7cfca09b
 def check_mode(config: SQLGRPOConfig) -> bool | str:
@@ -89,11 +92,13 @@ def build_trainer(
     "TRL's trainer for episodes."
     config.shuffle_dataset = not config.curriculum
     play = make_rollout_func(tasks, max_turn_tokens=config.max_turn_tokens, max_context=config.max_context,
-                             instructions=instructions_for(config), **env_options(config))
+                             instructions=instructions_for(config), make_policy=vllm_policy(config, instructions_for(config)),
+                             **env_options(config))
     if config.dynamic_sampling: play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
     if config.beta and config.peft == "none": _name_reference(model, config)
     trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
                           rollout_func=play, callbacks=list(callbacks))
+    trainer.callback_handler.callbacks.sort(key=lambda c: type(c) in INTEGRATION_TO_CALLBACK.values()) # trackers last: callbacks add to logs
     for c in list(trainer.callback_handler.callbacks):
         if type(c).__name__ in ("PrinterCallback", "ProgressCallback", "NotebookProgressCallback"): trainer.remove_callback(c)
     trainer.rebuild = lambda smaller: build_trainer(trainer.model, tokenizer, prompts, tasks, smaller, callbacks)
@@ -108,13 +113,11 @@ def _name_reference(model, config: SQLGRPOConfig) -> None:
 # %% ../nbs/04_training.ipynb #127c642e
 def halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
     "The same step in half the batch and twice the accumulation. Raises ValueError when a batch cannot be halved."
-    import copy
+    if config.use_vllm: raise ValueError("memory ran out beside vLLM: lower vllm_gpu_memory_utilization, or halve per_device_train_batch_size "
+                                         "and double gradient_accumulation_steps, and go on with --resume_from_checkpoint last")
     size = config.per_device_train_batch_size
     if size < 2 or size % 2: raise ValueError(f"memory ran out, and a batch of {size} cannot be halved: lower max_context or num_generations")
-    smaller = copy.copy(config)
-    smaller.per_device_train_batch_size, smaller.gradient_accumulation_steps = size//2, config.gradient_accumulation_steps*2
-    smaller.steps_per_generation = config.steps_per_generation*2
-    return smaller
+    return in_parts(config, 2)
 
 # %% ../nbs/04_training.ipynb #4214013b
 def run_training_with_metrics(
@@ -217,10 +220,16 @@ def prepare(
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
     if control and (config.model_name != "embedded" or config.peft != "none"):
         raise ValueError("control is a further warm-up of the embedded model: leave out model_name and peft")
+    from sql_grpo.sharing import check_sharing
     set_seed(config.seed)
     prompts, tasks = load_question_prompts(config)
     eval_tasks = draw_eval_tasks(config)
+    check_sharing(config)
     say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions, seed {config.seed}, output in {config.output_dir}")
+    plan = fit_batch(config)
+    config = plan.config
+    say(plan.line() if plan.fits else plan.advice())
+    check_vllm_server(config)
     model, tokenizer, seconds = _timed_model(config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks, config.mode)
     if config.model_name != "embedded" and config.peft == "none" and config.learning_rate > 1e-5:
@@ -239,6 +248,7 @@ def train(
 ) -> dict: # the report
     "The whole run, from nothing to a report."
     from sql_grpo.evaluation import compare, write_report
+    from sql_grpo.sharing import share_model
     start = time.perf_counter()
     trainer, tokenizer, eval_tasks, warmup = ready or prepare(config, control)
     model, wall, made = trainer.model, dict(warmup=warmup), trainer.demonstrations[1]["seconds"] if trainer.demonstrations else 0
@@ -253,7 +263,7 @@ def train(
     base_weights = {k: v.clone() for k, v in model.state_dict().items()} if control else None
     metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
     wall["grpo"], metrics["demonstrations"] = metrics["seconds"], trainer.demonstrations and trainer.demonstrations[1]
-    save_model(model, tokenizer, config)
+    (save_model(model, tokenizer, config)/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
     if metrics["interrupted"]:
         hint = "; --resume_from_checkpoint last goes on" if metrics["steps"] else ""
         say(f"interrupted at step {metrics['steps']}: the model is in {config.output_dir}/model{hint}")
@@ -264,9 +274,11 @@ def train(
     say(repr(found["trained"]))
     wall["total"] = time.perf_counter() - start + (wall["warmup"] + made)*(ready is not None)
     report = write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
-    if not control: return report
-    found["control"] = measure_control(model, tokenizer, base_weights, config, wall, eval_tasks)
-    return write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
+    if control:
+        found["control"] = measure_control(model, tokenizer, base_weights, config, wall, eval_tasks)
+        report = write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
+    if url := share_model(config, report): say(f"model uploaded to {url}")
+    return report
 
 # %% ../nbs/04_training.ipynb #cbba0272
 def say(text: str) -> None:
@@ -285,11 +297,12 @@ def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
 # %% ../nbs/04_training.ipynb #4d2f0fc9
 def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) -> dict:
     "What the report says about the run."
+    from sql_grpo.sharing import card_facts
     info = getattr(model, "warmup_info", None) or {}
     return dict(preset=preset, mode=config.mode, seed=config.seed, wall_seconds=wall, model=config.model_name, steps=metrics["steps"],
                 episodes=metrics["steps"]*config.generation_batch_size, parameters=sum(p.numel() for p in model.parameters()),
                 warmup_cached=bool(info.get("cached")), device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
-                torch=torch.__version__, threads=torch.get_num_threads(), demonstrations=metrics["demonstrations"])
+                torch=torch.__version__, threads=torch.get_num_threads(), demonstrations=metrics["demonstrations"], **card_facts(config))
 
 # %% ../nbs/04_training.ipynb #d3a70402
 def learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task], config: SQLGRPOConfig, wall: dict): # an `Evaluation`
@@ -331,12 +344,17 @@ def measure_control(model, tokenizer, base_weights: dict, config: SQLGRPOConfig,
     return measure(greedy_policy(twin, tokenizer, config, "control"), tasks, config)
 
 # %% ../nbs/04_training.ipynb #484d9af8
-def _ready(config: SQLGRPOConfig, control: bool) -> tuple:
-    "`prepare`, with one line and exit code 2 for what cannot work; later errors are ours, and keep their traceback."
-    try: return prepare(config, control)
+def _or_exit(f, *args):
+    "`f(*args)`, with one line and exit code 2 for what cannot work; later errors are ours, and keep their traceback."
+    try: return f(*args)
     except (ValueError, FileNotFoundError) as e:
         print(f"sql_grpo_train: {' '.join(str(e).split())}", file=sys.stderr)
         sys.exit(2)
+
+def print_plan(plan: MemoryPlan) -> None:
+    "The table, and what helps where it is too large."
+    say(repr(plan))
+    if not plan.fits: say(plan.advice())
 
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
     "The command `sql_grpo_train`."
@@ -344,11 +362,14 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning) # TRL still uses that name
     hf_logging.disable_progress_bar()
     about = "Teach a small language model to answer questions by exploring a SQL database, with GRPO."
-    def more(parser): parser.add_argument("--control", action="store_true", help="also report what as much further warm-up would have given")
+    def more(parser):
+        parser.add_argument("--control", action="store_true", help="also report what as much further warm-up would have given")
+        parser.add_argument("--plan", action="store_true", help="print how much memory the run would take, and what for; nothing else")
     config, own = parse_args(argv, description=about, add_options=more)
-    control = getattr(own, "control", False)
-    try: train(config, own.preset, control, _ready(config, control))
+    if own.plan: return print_plan(_or_exit(fit_batch, config))
+    try: train(config, own.preset, own.control, _or_exit(prepare, config, own.control))
     except KeyboardInterrupt:
         print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
         sys.exit(130)
+    except ConnectionError as e: sys.exit(f"sql_grpo_train: {e}")
     say(f"report in {config.output_dir}/report.md, model in {config.output_dir}/model")
