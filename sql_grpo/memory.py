@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['GB', 'CUDA_ITSELF', 'TRAINER_ITSELF', 'TILE_TOKENS', 'TILE_WORDS', 'ROOM', 'Device', 'this_device', 'Shape',
            'model_shape', 'read_shape', 'Formats', 'formats', 'kept_by_layer', 'of_vocabulary', 'trained_weights',
-           'autocast_copies', 'training_moments', 'of_rollout', 'MemoryPlan', 'plan_memory', 'in_parts', 'fit_batch',
-           'measure_peak']
+           'autocast_copies', 'training_moments', 'of_rollout', 'of_vllm', 'MemoryPlan', 'plan_memory', 'in_parts',
+           'fit_batch', 'measure_peak']
 
 # %% ../nbs/03g_memory.ipynb #a86d2e94
 import copy, math, os
@@ -69,8 +69,8 @@ def model_shape(
     inner = getattr(c, "intermediate_size", None) or 4*c.hidden_size
     linear = [(name, m.in_features, m.out_features) for name, m in model.named_modules()
               if isinstance(m, torch.nn.Linear) and m is not last]
-    return Shape(layers=c.num_hidden_layers, hidden=c.hidden_size, intermediate=inner, queries=c.num_attention_heads*dim,
-                 keys=kv*dim, heads=c.num_attention_heads, vocab=c.vocab_size,
+    return Shape(layers=c.num_hidden_layers, hidden=c.hidden_size, intermediate=inner,
+                 queries=c.num_attention_heads*dim, keys=kv*dim, heads=c.num_attention_heads, vocab=c.vocab_size,
                  qk_norm=any(name.endswith("q_norm") for name, _ in model.named_modules()),
                  weights=sum(p.numel() for p in model.parameters()), linear=tuple(linear))
 
@@ -100,7 +100,8 @@ def formats(config: SQLGRPOConfig) -> Formats:
     "The number formats of a run."
     compute, weights = 2 if config.bf16 or config.fp16 else 4, weights_dtype(config).itemsize
     full = config.peft == "none"
-    return Formats(0.52 if config.peft == "qlora" else weights, weights, compute, 4, full) # what is trained is float32
+    loaded = 0.52 if config.peft == "qlora" else weights # 4 bits, and their scales
+    return Formats(loaded, weights, compute, 4, full) # what is trained is in float32, weights and adapters alike
 
 # %% ../nbs/03g_memory.ipynb #f08c3d67
 def kept_by_layer(
@@ -136,8 +137,8 @@ def of_vocabulary(
 def trained_weights(s: Shape, config: SQLGRPOConfig) -> int:
     "How many weights are trained."
     if config.peft == "none": return s.weights
-    names = None if config.lora_targets == "all-linear" else tuple(n.strip() for n in config.lora_targets.split(","))
-    return sum(config.lora_rank*(i + o) for name, i, o in s.linear if names is None or name.split(".")[-1] in names)
+    every, wanted = config.lora_targets == "all-linear", tuple(f".{n.strip()}" for n in config.lora_targets.split(","))
+    return sum(config.lora_rank*(i + o) for name, i, o in s.linear if every or f".{name}".endswith(wanted))
 
 # %% ../nbs/03g_memory.ipynb #f6103b8d
 def autocast_copies(s: Shape, f: Formats) -> int:
@@ -178,6 +179,11 @@ def of_rollout(s: Shape, f: Formats, config: SQLGRPOConfig,
     return dict(rows=rows, cache=rows*row*(config.max_context if device.kind == "cuda" else tokens),
                 reading=reading*vectors, sampling=rows*s.vocab*(24 + f.compute*(f.compute < 4)))
 
+def of_vllm(config: SQLGRPOConfig, device: Device) -> int: # bytes
+    "What vLLM takes of this device."
+    if not config.use_vllm or config.vllm_mode == "server": return 0
+    return int(config.vllm_gpu_memory_utilization*device.total)
+
 # %% ../nbs/03g_memory.ipynb #2d7f6be9
 ROOM = 0.9 # share of the memory that a plan may fill
 
@@ -214,12 +220,15 @@ def plan_memory(
     adapters = 0 if f.full else trained_weights(s, config)*f.trained
     reference = weights*(f.full and config.beta > 0)
     states = 2*trained_weights(s, config)*f.trained
-    r = of_rollout(s, f, config, d, weights + adapters + reference + states, tokens)
+    r, vllm = of_rollout(s, f, config, d, weights + adapters + reference + states, tokens), of_vllm(config, d)
+    if config.use_vllm: r = dict(rows=config.per_device_train_batch_size*config.steps_per_generation) | dict.fromkeys(
+        ("cache", "reading", "sampling"), 0)
     m = max(training_moments(s, f, config, d.kind, tokens), key=lambda m: sum(m.values()))
     both = {"the process itself": d.taken, "weights": weights, "adapters": adapters, "reference model": reference,
             "optimizer state": states}
     parts = {k: (v, v) for k, v in both.items()} | {
-        "gradients": (0, m["gradients"]), "keys and values": (r["cache"], r["cache"]*(d.kind == "cpu")),
+        "vLLM": (vllm, vllm*(not config.vllm_enable_sleep_mode)), "gradients": (0, m["gradients"]),
+        "keys and values": (r["cache"], r["cache"]*(d.kind == "cpu")),
         "activations": (r["reading"] + autocast_copies(s, f), m["activations"]), "logits": (r["sampling"], m["logits"])}
     return MemoryPlan(config, s, d, {k: v for k, v in parts.items() if any(v)}, r["rows"])
 
