@@ -498,16 +498,19 @@ def _endpoint_options(p) -> None:
 
 # %% ../nbs/05_evaluation.ipynb #5914bc17
 def _model_config(name: str, endpoint: str | None = None) -> dict:
-    "What is in the `config.json` of a model's folder; nothing for other models."
+    "What is in the `config.json` of a model's folder, or what its adapters have for it; nothing for other models."
     folder = Path(name)
     if name in ("random", "oracle", "embedded"): return {}
     if endpoint and not (folder / "config.json").is_file(): return {}
     if not folder.exists():
         if name.startswith((".", "/", "~")) or name.count("/") > 1: raise ValueError(f"--model: no such folder: {name}")
         return {}
-    if not (folder / "config.json").is_file():
-        raise ValueError(f"--model: {folder} is not a model's folder, it has no config.json")
-    return json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    for file in ("config.json", "sql_grpo.json"): # the second one in a folder of adapters
+        if (folder / file).is_file(): return json.loads((folder / file).read_text(encoding="utf-8"))
+    file = folder / "adapter_config.json" # of a checkpoint: it has the shape of its base, and no rules
+    if not file.is_file(): raise ValueError(f"--model: {folder} is not a model's folder, it has no config.json")
+    base = json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"]
+    return _model_config(base) if Path(base).is_dir() else {}
 
 def _is_embedded(name: str) -> bool:
     "Whether a model is the embedded one, or was trained from it: no other has a vocabulary that small."
@@ -559,7 +562,7 @@ def _load_policy(args: argparse.Namespace) -> Policy:
     from sql_grpo.models import load_model_and_tokenizer
     logging.disable_progress_bar()
     config = SQLGRPOConfig(model_name=args.model, mode=args.mode, output_dir=tempfile.gettempdir(), bf16=False if _is_embedded(args.model) else None)
-    model, tokenizer = load_model_and_tokenizer(config)
+    model, tokenizer = load_model_and_tokenizer(config, train=False)
     return LMPolicy(model.eval(), tokenizer, temperature=0.0, max_new_tokens=args.max_turn_tokens,
                     max_context=args.max_context, instructions=args.instructions)
 

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['CHATML', 'SHARED', 'BLOCK', 'MOST_ROWS', 'CACHE_SHARE', 'READ_AT_ONCE', 'OUT_OF_MEMORY', 'byte_tokenizer',
            'tiny_model', 'ChatCodec', 'lazy_zeros', 'SlotLayer', 'Plan', 'slots_attention', 'shared_attention', 'Slots',
-           'TokenRecord', 'draw', 'keep_likely', 'LMPolicy', 'free_memory', 'rows_that_fit', 'Seat', 'is_out_of_memory',
-           'task_prompt', 'prompt_key', 'tasks_by_prompt', 'make_rollout_func', 'rollout_columns']
+           'TokenRecord', 'draw', 'keep_likely', 'TokenPolicy', 'LMPolicy', 'free_memory', 'rows_that_fit', 'Seat',
+           'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'make_rollout_func', 'rollout_columns']
 
 # %% ../nbs/03a_generation.ipynb #93834964
 import math, mmap, sys
@@ -331,8 +331,36 @@ def keep_likely(
     q = q*(q.cumsum(-1) - q < top_p*q.sum(-1, keepdim=True))
     return torch.zeros_like(p).scatter(1, order, q)
 
+# %% ../nbs/03a_generation.ipynb #6d20f4c1
+class TokenPolicy(Policy):
+    "A language model as a policy, whatever draws its tokens: limits, and the bookkeeping of replies and observations."
+    def __init__(self,
+        tokenizer, # with a chat template
+        max_new_tokens: int = 64, # in one turn
+        max_context: int = 512, # tokens that an episode may hold before old turns are dropped
+        instructions: str = "", # the system message; none if empty
+        name: str = "model",
+    ):
+        if min(max_new_tokens, max_context) < 1 or max_new_tokens >= max_context:
+            raise ValueError(f"max_new_tokens must be at least 1 and below max_context, got {max_new_tokens} and {max_context}")
+        self.codec, self.name = ChatCodec(tokenizer, instructions), name
+        self.max_new_tokens, self.max_context = max_new_tokens, max_context
+
+    def check(self, tasks: list[Task], mode: str = "agent") -> None:
+        "Raises `ValueError` if a prompt leaves no room for a reply."
+        for t in tasks: self._check_room(t, self.codec.prompt_ids(MODES[mode]().reset(t)))
+
+    def _check_room(self, task: Task, prompt_ids: list[int]) -> None:
+        room = self.max_context - self.max_new_tokens
+        if len(prompt_ids) > room:
+            raise ValueError(f"the prompt of task {task.id!r} has {len(prompt_ids)} tokens, and max_context {self.max_context} leaves "
+                             f"room for {room} beside a reply: raise max_context")
+
+    def dice(self, place: int): # something with `random()`; None if the engine has its own
+        "The random numbers of an episode."
+
 # %% ../nbs/03a_generation.ipynb #3b45ca87
-class LMPolicy(Policy):
+class LMPolicy(TokenPolicy):
     "A language model that writes the actions of many episodes side by side."
     def __init__(self,
         model, tokenizer, # a causal language model and its tokenizer, with a chat template
@@ -345,21 +373,14 @@ class LMPolicy(Policy):
         max_rows: int | None = None, # episodes at once; by default as many as `rows_that_fit` says
         **likely, # `top_k`, `top_p` and `min_p` of `keep_likely`
     ):
+        super().__init__(tokenizer, max_new_tokens, max_context, instructions, name)
         if temperature < 0: raise ValueError(f"temperature must be 0 or more, got {temperature}")
-        if min(max_new_tokens, max_context) < 1 or max_new_tokens >= max_context:
-            raise ValueError(f"max_new_tokens must be at least 1 and below max_context, got {max_new_tokens} and {max_context}")
-        self.model, self.codec, self.temperature, self.seed, self.name = model, ChatCodec(tokenizer, instructions), temperature, seed, name
-        self.max_new_tokens, self.max_context, self.max_rows, self.likely, self.slots = max_new_tokens, max_context, max_rows, likely, None
+        self.model, self.temperature, self.seed = model, temperature, seed
+        self.max_rows, self.likely, self.slots = max_rows, likely, None
 
-    def check(self, tasks: list[Task], mode: str = "agent") -> None:
-        "Raises `ValueError` if a prompt leaves no room for a reply."
-        for t in tasks: self._check_room(t, self.codec.prompt_ids(MODES[mode]().reset(t)))
-
-    def _check_room(self, task: Task, prompt_ids: list[int]) -> None:
-        room = self.max_context - self.max_new_tokens
-        if len(prompt_ids) > room:
-            raise ValueError(f"the prompt of task {task.id!r} has {len(prompt_ids)} tokens, and max_context {self.max_context} leaves "
-                             f"room for {room} beside a reply: raise max_context")
+    def dice(self, place: int): # something with `random()`
+        "The random numbers of an episode."
+        return np.random.default_rng([self.seed, place])
 
 # %% ../nbs/03a_generation.ipynb #b8d45f3e
 MOST_ROWS, CACHE_SHARE = 256, 0.4 # of the free memory
@@ -387,15 +408,15 @@ class Seat:
     dice: object # something with `random()`
     ids: list = field(default_factory=list) # the reply so far
     logprobs: list = field(default_factory=list)
-    window: list = field(default_factory=list) # replies and observations that the cache holds, in turn
+    window: list = field(default_factory=list) # replies and observations that follow the prompt, in turn
+    dropped: bool = False # have old turns just been dropped, so that all is to be read anew?
+
+    def context(self) -> list[int]: # tokens
+        "All that the next token is conditioned on."
+        return list(self.prompt) + [t for part in (*self.window, self.ids) for t in part]
 
 @patch
-def dice(self: LMPolicy, place: int): # something with `random()`
-    "The random numbers of an episode."
-    return np.random.default_rng([self.seed, place])
-
-@patch
-def _seat(self: LMPolicy, env: SQLEnvironment, place: int, prompt: tuple) -> Seat:
+def _seat(self: TokenPolicy, env: SQLEnvironment, place: int, prompt: tuple) -> Seat:
     "An episode from its beginning."
     self._check_room(env.episode.task, prompt)
     env.episode.tokens, env.episode.prompt_tokens = TokenRecord(list(prompt)), len(prompt)
@@ -471,12 +492,19 @@ def _write(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> list[int]
     for r, (s, token, logp) in enumerate(zip(seats, tokens.tolist(), logps.tolist())):
         s.ids.append(token); s.logprobs.append(logp)
         if token not in self.codec.end_ids and len(s.ids) < self.max_new_tokens: s.todo = [token]
-        elif not self._turn(s, r): over.append(r)
+        elif self._turn(s): s.todo = self._unread(s, r)
+        else: over.append(r)
     return over
 
 @patch
-def _turn(self: LMPolicy, s: Seat, row: int) -> bool: # does the episode go on?
-    "Send a finished reply to the environment, and get ready to read what it says."
+def _unread(self: LMPolicy, s: Seat, row: int) -> list[int]: # tokens
+    "What the row does not hold yet: the reply's last token, which was written but not read, and the observation; or all."
+    if s.dropped: self.slots.lengths[row], s.dropped = 0, False
+    return s.context()[self.slots.lengths[row]:]
+
+@patch
+def _turn(self: TokenPolicy, s: Seat) -> bool: # does the episode go on?
+    "Send a finished reply to the environment, and add what it says."
     ep, ids = s.env.episode, s.ids
     ep.tokens.add(ids, s.logprobs)
     ep.completion_tokens += len(ids)
@@ -484,9 +512,9 @@ def _turn(self: LMPolicy, s: Seat, row: int) -> bool: # does the episode go on?
     s.ids, s.logprobs = [], []
     obs = s.env.step(self.codec.decode(ids))
     if obs.done: return False
-    s.todo = self._fit(s, row, self.codec.glue_ids(obs.text, ids[-1] in self.codec.end_ids))
-    if s.todo is None: ep.outcome = "out_of_tokens"
-    return s.todo is not None
+    fits = self._fit(s, self.codec.glue_ids(obs.text, ids[-1] in self.codec.end_ids))
+    if not fits: ep.outcome = "out_of_tokens"
+    return fits
 
 # %% ../nbs/03a_generation.ipynb #020ad5e6
 OUT_OF_MEMORY = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory", "failed to allocate")
@@ -514,19 +542,18 @@ def _read(self: LMPolicy, queue: deque, seats: list[Seat]) -> torch.Tensor: # (n
 
 # %% ../nbs/03a_generation.ipynb #07cf30aa
 @patch
-def _fit(self: LMPolicy, s: Seat, row: int, glue: list[int]) -> list[int] | None: # tokens to read now; None if nothing fits
+def _fit(self: TokenPolicy, s: Seat, glue: list[int]) -> bool: # False if nothing fits
     "Add the newest observation, dropping old turns if the context is full."
     room, prompt, tokens = self.max_context - self.max_new_tokens, len(s.prompt), s.env.episode.tokens
-    if self.slots.lengths[row] + 1 + len(glue) <= room:
-        tokens.add(glue)
-        s.window.append(glue)
-        return s.window[-2][-1:] + glue # the last token of the reply has been written, but not read
     turns = s.window + [glue] # reply, glue, reply, glue, ...
+    if prompt + sum(map(len, turns)) <= room:
+        tokens.add(glue)
+        s.window = turns
+        return True
     while len(turns) > 2 and prompt + sum(map(len, turns)) > max(room//2, prompt + len(turns[-1])): turns = turns[2:]
-    if prompt + sum(map(len, turns)) > room: return None
-    s.window, tokens.exact = turns, False
-    self.slots.lengths[row] = 0
-    return list(s.prompt) + [t for part in turns for t in part]
+    if prompt + sum(map(len, turns)) > room: return False
+    s.window, s.dropped, tokens.exact = turns, True, False
+    return True
 
 # %% ../nbs/03a_generation.ipynb #2bc95bd4
 def task_prompt(task: Task, instructions: str = "", mode: str = "agent") -> list[dict]: # messages
@@ -554,6 +581,7 @@ def make_rollout_func(
     max_context: int = 512, # tokens of an episode before old turns are dropped
     instructions: str = "", # the system message; none if empty
     mode: str = "agent", # or single_turn
+    make_policy=None, # called with the trainer, makes what plays instead of an `LMPolicy`
     **env_kw, # for the environment
 ): # `rollout_func(prompts, trainer) -> dict`, for `trl.GRPOTrainer`
     "How TRL's trainer plays episodes: the same policy and the same rollout as evaluation."
@@ -561,7 +589,8 @@ def make_rollout_func(
     def rollout_func(prompts, trainer):
         nonlocal policy, last, again
         model, args, step = trainer.accelerator.unwrap_model(trainer.model), trainer.args, trainer.state.global_step
-        if policy is None or policy.model is not model:
+        if make_policy: policy = policy or make_policy(trainer)
+        elif policy is None or policy.model is not model:
             likely = dict(top_k=args.top_k or 0, top_p=args.top_p or 1.0, min_p=args.min_p or 0.0)
             policy = LMPolicy(model, trainer.processing_class, args.temperature, max_turn_tokens, max_context, instructions, **likely)
         last, again = step, again + 1 if step == last else 0 # a run that is resumed goes on as it would have gone on

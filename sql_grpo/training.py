@@ -6,7 +6,7 @@
 __all__ = ['check_mode', 'load_question_prompts', 'curriculum_order', 'sample_random_baseline', 'reward_funcs', 'build_trainer',
            'halved', 'save_state', 'run_training_with_metrics', 'earlier_seconds', 'set_aside', 'greedy_policy',
            'draw_eval_tasks', 'measure', 'make_dashboard', 'prepare', 'train', 'say', 'control_model',
-           'measure_control', 'main']
+           'measure_control', 'print_plan', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
 import gc, json, os, random, shutil, sys, time, warnings
@@ -30,6 +30,8 @@ from .generation import *
 from .warmup import common_words, warm_up
 from .models import *
 from .trainer import *
+from .memory import *
+from .vllm_policy import *
 
 # %% ../nbs/04_training.ipynb #7cfca09b
 def check_mode(config: SQLGRPOConfig) -> bool | str:
@@ -89,11 +91,13 @@ def build_trainer(
     "TRL's trainer for episodes."
     config.shuffle_dataset = not config.curriculum
     play = make_rollout_func(tasks, max_turn_tokens=config.max_turn_tokens, max_context=config.max_context,
-                             instructions=instructions_for(config), **env_options(config))
+                             instructions=instructions_for(config), make_policy=vllm_policy(config, instructions_for(config)),
+                             **env_options(config))
     if config.dynamic_sampling: play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
     if config.beta and config.peft == "none": _name_reference(model, config)
-    trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
-                          rollout_func=play, callbacks=list(callbacks))
+    with adapters_kept(model):
+        trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
+                                 rollout_func=play, callbacks=list(callbacks))
     trainer.callback_handler.callbacks.sort(key=lambda c: type(c) in INTEGRATION_TO_CALLBACK.values()) # trackers last: callbacks add to logs
     for c in list(trainer.callback_handler.callbacks):
         if type(c).__name__ in ("PrinterCallback", "ProgressCallback", "NotebookProgressCallback"): trainer.remove_callback(c)
@@ -109,13 +113,11 @@ def _name_reference(model, config: SQLGRPOConfig) -> None:
 # %% ../nbs/04_training.ipynb #127c642e
 def halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
     "The same step in half the batch and twice the accumulation. Raises ValueError when a batch cannot be halved."
-    import copy
+    if config.use_vllm: raise ValueError("memory ran out beside vLLM: lower vllm_gpu_memory_utilization, or halve per_device_train_batch_size "
+                                         "and double gradient_accumulation_steps, and go on with --resume_from_checkpoint last")
     size = config.per_device_train_batch_size
     if size < 2 or size % 2: raise ValueError(f"memory ran out, and a batch of {size} cannot be halved: lower max_context or num_generations")
-    smaller = copy.copy(config)
-    smaller.per_device_train_batch_size, smaller.gradient_accumulation_steps = size//2, config.gradient_accumulation_steps*2
-    smaller.steps_per_generation = config.steps_per_generation*2
-    return smaller
+    return in_parts(config, 2)
 
 def save_state(trainer: GRPOTrainer) -> str | None: # the checkpoint; None before the first step
     "Save a checkpoint of the last whole step."
@@ -231,6 +233,10 @@ def prepare(
     eval_tasks = draw_eval_tasks(config)
     check_sharing(config)
     say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions, seed {config.seed}, output in {config.output_dir}")
+    plan = fit_batch(config)
+    config = plan.config
+    say(plan.line() if plan.fits else plan.advice())
+    check_vllm_server(config)
     model, tokenizer, seconds = _timed_model(config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks, config.mode)
     if config.model_name != "embedded" and config.peft == "none" and config.learning_rate > 1e-5:
@@ -259,10 +265,11 @@ def train(
     base_weights = {k: v.clone() for k, v in model.state_dict().items()} if control else None
     metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
     wall["grpo"] = metrics["seconds"]
-    (save_model(model, tokenizer, config)/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
+    saved = save_model(model, tokenizer, config)
+    (saved/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
     if metrics["interrupted"]:
         hint = "; --resume_from_checkpoint last goes on" if metrics["steps"] else ""
-        say(f"interrupted at step {metrics['steps']}: the model is in {config.output_dir}/model{hint}")
+        say(f"interrupted at step {metrics['steps']}: the model is in {saved}{hint}")
         raise KeyboardInterrupt
     clock = time.perf_counter()
     found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
@@ -320,12 +327,17 @@ def measure_control(model, tokenizer, base_weights: dict, config: SQLGRPOConfig,
     return measure(greedy_policy(twin, tokenizer, config, "control"), tasks, config)
 
 # %% ../nbs/04_training.ipynb #484d9af8
-def _ready(config: SQLGRPOConfig, control: bool) -> tuple:
-    "`prepare`, with one line and exit code 2 for what cannot work; later errors are ours, and keep their traceback."
-    try: return prepare(config, control)
+def _or_exit(f, *args):
+    "`f(*args)`, with one line and exit code 2 for what cannot work; later errors are ours, and keep their traceback."
+    try: return f(*args)
     except (ValueError, FileNotFoundError) as e:
         print(f"sql_grpo_train: {' '.join(str(e).split())}", file=sys.stderr)
         sys.exit(2)
+
+def print_plan(plan: MemoryPlan) -> None:
+    "The table, and what helps where it is too large."
+    say(repr(plan))
+    if not plan.fits: say(plan.advice())
 
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
     "The command `sql_grpo_train`."
@@ -333,12 +345,14 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning) # TRL still uses that name
     hf_logging.disable_progress_bar()
     about = "Teach a small language model to answer questions by exploring a SQL database, with GRPO."
-    def more(parser): parser.add_argument("--control", action="store_true", help="also report what as much further warm-up would have given")
+    def more(parser):
+        parser.add_argument("--control", action="store_true", help="also report what as much further warm-up would have given")
+        parser.add_argument("--plan", action="store_true", help="print how much memory the run would take, and what for; nothing else")
     config, own = parse_args(argv, description=about, add_options=more)
-    control = getattr(own, "control", False)
-    try: train(config, own.preset, control, _ready(config, control))
+    if own.plan: return print_plan(_or_exit(fit_batch, config))
+    try: train(config, own.preset, own.control, _or_exit(prepare, config, own.control))
     except KeyboardInterrupt:
         print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
         sys.exit(130)
     except ConnectionError as e: sys.exit(f"sql_grpo_train: {e}")
-    say(f"report in {config.output_dir}/report.md, model in {config.output_dir}/model")
+    say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
