@@ -632,7 +632,7 @@ def read_reports(
 # %% ../nbs/05_evaluation.ipynb #6615c6e7
 def report_table(
     reports: list[dict],
-    policies: tuple = ("random", "base", "control", "trained"), # those that a report lacks are left out
+    policies: tuple = ("random", "base", "warmed", "control", "trained"), # those that a report lacks are left out
 ) -> MarkdownText: # a row for each seed and policy
     "Success with intervals, by seed and policy."
     def cell(s): return "-" if s["success"] is None else f"{_percent(s['success'])} ({100*s['ci_low']:.0f} to {100*s['ci_high']:.0f})"

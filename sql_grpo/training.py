@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['check_mode', 'load_question_prompts', 'curriculum_order', 'sample_random_baseline', 'reward_funcs', 'build_trainer',
-           'halved', 'save_state', 'run_training_with_metrics', 'earlier_seconds', 'set_aside', 'greedy_policy',
-           'draw_eval_tasks', 'measure', 'make_dashboard', 'prepare', 'train', 'say', 'control_model',
+           'halved', 'run_training_with_metrics', 'earlier_seconds', 'set_aside', 'greedy_policy', 'draw_eval_tasks',
+           'measure', 'make_dashboard', 'prepare', 'train', 'say', 'learn_first', 'begin_reference', 'control_model',
            'measure_control', 'print_plan', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
@@ -27,9 +27,10 @@ from .rewards import *
 from .text2sql import MODES, create_sql_reward
 from .rollout import *
 from .generation import *
-from .warmup import common_words, warm_up
+from .warmup import common_words, save_state, warm_up
 from .models import *
 from .trainer import *
+from .demonstrations import *
 from .memory import *
 from .vllm_policy import *
 
@@ -119,13 +120,6 @@ def halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
     if size < 2 or size % 2: raise ValueError(f"memory ran out, and a batch of {size} cannot be halved: lower max_context or num_generations")
     return in_parts(config, 2)
 
-def save_state(trainer: GRPOTrainer) -> str | None: # the checkpoint; None before the first step
-    "Save a checkpoint of the last whole step."
-    if trainer.state.global_step == 0: return None
-    trainer.model.zero_grad()
-    trainer._save_checkpoint(trainer.model, trial=None)
-    return str(Path(trainer.args.output_dir)/f"checkpoint-{trainer.state.global_step}")
-
 # %% ../nbs/04_training.ipynb #4214013b
 def run_training_with_metrics(
     trainer: GRPOTrainer, # of `build_trainer`
@@ -189,13 +183,13 @@ def greedy_policy(model, tokenizer, config: SQLGRPOConfig, name: str = "model") 
     "The model as it is evaluated: greedy, with the limits it is trained with."
     return LMPolicy(model, tokenizer, 0.0, config.max_turn_tokens, config.max_context, instructions_for(config), name=name)
 
-def draw_eval_tasks(config: SQLGRPOConfig) -> list[Task]:
-    "The evaluation questions: all, or `eval_questions` of them, drawn by the seed."
+def draw_eval_tasks(config: SQLGRPOConfig, every: bool = False) -> list[Task]:
+    "The evaluation questions: all (or if `every`), or `eval_questions` of them, drawn by the seed."
     tasks = load_tasks(config.data_source, split="eval", path=config.data_path, check=check_mode(config), variants=True)
     seen = {t.db_id for t in load_tasks(config.data_source, path=config.data_path)}
     for t in tasks: t.extra["heldout"] = t.db_id not in seen
     n = config.eval_questions
-    if not n or n >= len(tasks): return tasks
+    if every or not n or n >= len(tasks): return tasks
     return [tasks[i] for i in sorted(random.Random(config.seed).sample(range(len(tasks)), n))]
 
 # %% ../nbs/04_training.ipynb #c90c3542
@@ -241,7 +235,9 @@ def prepare(
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks, config.mode)
     if config.model_name != "embedded" and config.peft == "none" and config.learning_rate > 1e-5:
         say(f"a learning rate of {config.learning_rate:g} suits a small model or adapters (peft); for all weights of a larger one, about 1e-6 is usual")
+    shown = get_demonstrations(model, tokenizer, tasks, draw_eval_tasks(config, every=True), config) if config.demonstrations != "none" else None
     trainer = build_trainer(model, tokenizer, prompts, tasks, config, [make_dashboard(config, model, tokenizer, tasks, eval_tasks)])
+    trainer.demonstrations = shown
     return trainer, tokenizer, eval_tasks, seconds
 
 # %% ../nbs/04_training.ipynb #7a813880
@@ -256,15 +252,18 @@ def train(
     from sql_grpo.sharing import share_model
     start = time.perf_counter()
     trainer, tokenizer, eval_tasks, warmup = ready or prepare(config, control)
-    model, wall = trainer.model, dict(warmup=warmup)
+    model, wall, made = trainer.model, dict(warmup=warmup), trainer.demonstrations[1]["seconds"] if trainer.demonstrations else 0
     clock = time.perf_counter()
     found = dict(random=measure(baseline("random", config.seed, config.mode), eval_tasks, config),
                  base=measure(greedy_policy(model, tokenizer, config, "base"), eval_tasks, config))
     wall["eval"] = time.perf_counter() - clock
     for ev in found.values(): say(repr(ev))
+    if trainer.demonstrations:
+        found["warmed"] = learn_first(trainer, tokenizer, eval_tasks, config, wall)
+        say(repr(found["warmed"]))
     base_weights = {k: v.clone() for k, v in model.state_dict().items()} if control else None
     metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
-    wall["grpo"] = metrics["seconds"]
+    wall["grpo"], metrics["demonstrations"] = metrics["seconds"], trainer.demonstrations and trainer.demonstrations[1]
     saved = save_model(model, tokenizer, config)
     (saved/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
     if metrics["interrupted"]:
@@ -275,7 +274,7 @@ def train(
     found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
     wall["eval"] += time.perf_counter() - clock
     say(repr(found["trained"]))
-    wall["total"] = time.perf_counter() - start + wall["warmup"]*(ready is not None)
+    wall["total"] = time.perf_counter() - start + (wall["warmup"] + made)*(ready is not None)
     report = write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
     if control:
         found["control"] = measure_control(model, tokenizer, base_weights, config, wall, eval_tasks)
@@ -305,7 +304,27 @@ def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) 
     return dict(preset=preset, mode=config.mode, seed=config.seed, wall_seconds=wall, model=config.model_name, steps=metrics["steps"],
                 episodes=metrics["steps"]*config.generation_batch_size, parameters=sum(p.numel() for p in model.parameters()),
                 warmup_cached=bool(info.get("cached")), device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
-                torch=torch.__version__, threads=torch.get_num_threads(), **card_facts(config))
+                torch=torch.__version__, threads=torch.get_num_threads(), demonstrations=metrics["demonstrations"], **card_facts(config))
+
+# %% ../nbs/04_training.ipynb #d3a70402
+def learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task], config: SQLGRPOConfig, wall: dict): # an `Evaluation`
+    "Learn the demonstrations of `prepare`, and measure what came of it."
+    rows, told = trainer.demonstrations
+    clock = time.perf_counter()
+    learn_demonstrations(trainer.model, tokenizer, rows, config)
+    wall["demonstrations"] = told["seconds"] + time.perf_counter() - clock
+    begin_reference(trainer)
+    clock = time.perf_counter()
+    ev = measure(greedy_policy(trainer.model, tokenizer, config, "warmed"), eval_tasks, config)
+    wall["eval"] += time.perf_counter() - clock
+    return ev
+
+def begin_reference(trainer: GRPOTrainer) -> None:
+    "Let the reference of a KL term be the model as it is now."
+    model = trainer.model
+    if trainer.ref_model is not None: trainer.ref_model.load_state_dict(model.state_dict())
+    for name, p in model.named_parameters():
+        if ".ref." in name: p.data.copy_(model.get_parameter(name.replace(".ref.", ".default.")))
 
 # %% ../nbs/04_training.ipynb #d9a90474
 def control_model(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, steps: int): # another model

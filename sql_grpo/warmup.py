@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['SQL_WORDS', 'FUNCTION_WORDS', 'SPECIALS', 'POOL', 'RECIPE', 'common_words', 'made_up', 'Words', 'random_world',
            'random_question', 'tables_in', 'careful_actions', 'hasty_actions', 'demonstration', 'train_tokenizer',
-           'encode_demonstration', 'demonstration_stream', 'base_config', 'new_base_model', 'WarmupProgress',
-           'falling_rate', 'weight_groups', 'warm_up', 'base_folder', 'base_model']
+           'encode_messages', 'encode_demonstration', 'demonstration_stream', 'base_config', 'new_base_model',
+           'WarmupProgress', 'falling_rate', 'weight_groups', 'sft_trainer', 'save_state', 'loss_log', 'warm_up',
+           'base_folder', 'base_model']
 
 # %% ../nbs/03c_warmup.ipynb #2530ec50
 import hashlib, itertools, json, os, random, re, shutil, sys, tempfile, time
@@ -17,7 +18,7 @@ import torch
 from datasets import IterableDataset
 from fastcore.basics import patch
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerCallback
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, Trainer, TrainerCallback
 from trl import SFTConfig, SFTTrainer
 
 from .config import *
@@ -137,9 +138,9 @@ def tables_in(sql: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"(?:FROM|JOIN) (\w+)", sql)))
 
 # %% ../nbs/03c_warmup.ipynb #5740c406
-def careful_actions(sql: str, sample: bool = False) -> list[str]:
-    "Describe the tables, run the query, submit."
-    tables = tables_in(sql)
+def careful_actions(sql: str, sample: bool = False, tables: list[str] | None = None) -> list[str]:
+    "Describe the tables (by default those of one of the grammar's queries), run the query, submit."
+    tables = tables_in(sql) if tables is None else tables
     look = [f"SAMPLE {tables[0]}"] if sample else []
     return [f"DESCRIBE {t}" for t in tables] + look + [f"QUERY {sql}", "ANSWER"]
 
@@ -195,19 +196,23 @@ def train_tokenizer(
     return tokenizer
 
 # %% ../nbs/03c_warmup.ipynb #f0ccc420
-def encode_demonstration(
+def encode_messages(
     codec: ChatCodec,
-    episode: Episode,
+    messages: list[dict], # the first observation (the user's), a reply (the assistant's), and so on; the codec adds the system message
     everything: bool = False, # do observations count in the loss too?
 ) -> dict: # input_ids and labels
-    "The tokens of a demonstration, as a rollout would have produced them."
-    ids, own = codec.prompt_ids(episode.start), []
-    own += [0]*len(ids)
-    for i, turn in enumerate(episode.turns):
-        reply = codec._plain_ids(turn.text) + [codec.tokenizer.eos_token_id]
-        glue = codec.glue_ids(turn.observation.text) if i < len(episode.turns) - 1 else []
-        ids, own = ids + reply + glue, own + [1]*len(reply) + [0]*len(glue)
+    "The tokens of an episode, as a rollout would have produced them."
+    ids, end = codec.prompt_ids(messages[0]["content"]), codec.tokenizer.convert_tokens_to_ids(codec.end)
+    own = [0]*len(ids)
+    for m in messages[1:]:
+        policys = m["role"] == "assistant"
+        new = codec._plain_ids(m["content"]) + [end] if policys else codec.glue_ids(m["content"])
+        ids, own = ids + new, own + [int(policys)]*len(new)
     return dict(input_ids=ids, labels=[t if o or everything else -100 for t, o in zip(ids, own)])
+
+def encode_demonstration(codec: ChatCodec, episode: Episode, everything: bool = False) -> dict: # input_ids and labels
+    "The tokens of a demonstration; its last observation, which nobody answers, is left out."
+    return encode_messages(codec, history_messages(episode)[:-1], everything)
 
 # %% ../nbs/03c_warmup.ipynb #089eb271
 POOL = 8 # batches that are sorted by length together
@@ -257,10 +262,10 @@ def new_base_model(seed: int, words: list[str], size: int = 1024, mode: str = "a
 # %% ../nbs/03c_warmup.ipynb #9333b1a0
 class WarmupProgress(TrainerCallback):
     "One bar in a terminal or notebook; a line every hundred steps elsewhere."
-    def __init__(self, steps: int, every: int = 100):
+    def __init__(self, steps: int, every: int = 100, label: str = "warm-up"):
         from tqdm.auto import tqdm
-        self.every, self.live = every, in_notebook() or sys.stderr.isatty()
-        self.bar = tqdm(total=steps, desc="warm-up", unit="step", disable=not self.live, leave=False)
+        self.every, self.label, self.live = every, label, in_notebook() or sys.stderr.isatty()
+        self.bar = tqdm(total=steps, desc=label, unit="step", disable=not self.live, leave=False)
 
     def on_step_end(self, args, state, control, **kwargs): self.bar.update(state.global_step - self.bar.n)
 
@@ -268,7 +273,7 @@ class WarmupProgress(TrainerCallback):
         if "loss" not in (logs or {}): return
         self.bar.set_postfix_str(f"loss {float(logs['loss']):.3f}")
         if not self.live and state.global_step % self.every == 0:
-            print(f"warm-up step {state.global_step}/{state.max_steps}: loss {float(logs['loss']):.3f}", flush=True)
+            print(f"{self.label} step {state.global_step}/{state.max_steps}: loss {float(logs['loss']):.3f}", flush=True)
 
     def on_train_end(self, args, state, control, **kwargs): self.bar.close()
 
@@ -282,6 +287,36 @@ def weight_groups(model, decay: float = 0.05) -> list[dict]: # parameter groups
     "Weight decay on matrices only."
     ps = [p for p in model.parameters() if p.requires_grad]
     return [dict(params=[p for p in ps if p.ndim > 1], weight_decay=decay), dict(params=[p for p in ps if p.ndim < 2], weight_decay=0.0)]
+
+# %% ../nbs/03c_warmup.ipynb #d3a7c3a2
+def sft_trainer(
+    model, tokenizer,
+    rows, # a `datasets` data set of input_ids and labels
+    steps: int,
+    learning_rate: float, # highest
+    progress: TrainerCallback,
+    **options, # for `SFTConfig`
+) -> SFTTrainer:
+    "TRL's supervised trainer, for rows that are tokens already."
+    args = SFTConfig(max_steps=steps, max_length=None, report_to="none", disable_tqdm=True, max_grad_norm=1.0, save_total_limit=1,
+                     dataset_kwargs=dict(skip_prepare_dataset=True), remove_unused_columns=False, **options)
+    optimizer = torch.optim.AdamW(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
+    trainer = SFTTrainer(model, args, train_dataset=rows, processing_class=tokenizer,
+                         optimizers=(optimizer, falling_rate(optimizer, steps)), callbacks=[progress])
+    for callback in list(trainer.callback_handler.callbacks):
+        if type(callback).__name__ == "PrinterCallback": trainer.remove_callback(callback)
+    return trainer
+
+def save_state(trainer: Trainer) -> str | None: # the checkpoint; None before the first step
+    "Save a checkpoint of the last whole step of any trainer."
+    if trainer.state.global_step == 0: return None
+    trainer.model.zero_grad()
+    trainer._save_checkpoint(trainer.model, trial=None)
+    return str(Path(trainer.args.output_dir)/f"checkpoint-{trainer.state.global_step}")
+
+def loss_log(trainer: SFTTrainer) -> list[dict]: # step and loss
+    "What a trainer has logged."
+    return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in trainer.state.log_history if "loss" in r]
 
 # %% ../nbs/03c_warmup.ipynb #98875d96
 def _unfinished(folder: str | Path, steps: int) -> Path | None:
@@ -306,17 +341,12 @@ def warm_up(
     stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed, careful=careful, habits=habits, first=first,
                   mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
-    args = SFTConfig(output_dir=str(folder or tempfile.gettempdir()), max_steps=steps, per_device_train_batch_size=batch_size, max_length=None,
-        logging_steps=min(10, steps), report_to="none", disable_tqdm=True, bf16=False, use_cpu=use_cpu, seed=seed, max_grad_norm=1.0,
-        save_strategy="steps" if folder else "no", save_steps=25*POOL, save_total_limit=1, ignore_data_skip=True, activation_checkpointing=False,
-        accelerator_config=dict(dispatch_batches=False), dataset_kwargs=dict(skip_prepare_dataset=True), remove_unused_columns=False)
-    optimizer = torch.optim.AdamW(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
-    trainer = SFTTrainer(model, args, train_dataset=IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream),
-        processing_class=tokenizer, optimizers=(optimizer, falling_rate(optimizer, steps)), callbacks=[WarmupProgress(steps)])
-    for callback in list(trainer.callback_handler.callbacks):
-        if type(callback).__name__ == "PrinterCallback": trainer.remove_callback(callback)
+    trainer = sft_trainer(model, tokenizer, IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream), steps, learning_rate,
+        WarmupProgress(steps), output_dir=str(folder or tempfile.gettempdir()), per_device_train_batch_size=batch_size, bf16=False,
+        use_cpu=use_cpu, seed=seed, save_strategy="steps" if folder else "no", save_steps=25*POOL, ignore_data_skip=True,
+        logging_steps=min(10, steps), activation_checkpointing=False, accelerator_config=dict(dispatch_batches=False))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
-    return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in trainer.state.log_history if "loss" in r]
+    return loss_log(trainer)
 
 # %% ../nbs/03c_warmup.ipynb #3dde4059
 RECIPE = 5 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
