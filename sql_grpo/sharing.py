@@ -22,6 +22,7 @@ from .config import _check_no_token
 from .database import _one_line
 from .endpoint import load_env
 from .evaluation import GROUPS, MarkdownText, _markdown_table, report_table
+from .models import model_folder
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c09
 _TRACKERS = dict(tensorboard=integration_utils.is_tensorboard_available, trackio=integration_utils.is_trackio_available,
@@ -33,10 +34,13 @@ def check_trackers(
     "Raise ValueError for a tracker that cannot be used; name the run."
     for name in config.report_to:
         if name not in integration_utils.INTEGRATION_TO_CALLBACK:
-            raise ValueError(f"report_to is {name!r}; it must be {', '.join(_TRACKERS)}, or another tracker that transformers knows")
-        if name in _TRACKERS and not _TRACKERS[name](): raise ValueError(f"report_to is {name!r}, which is not installed: pip install {name}")
+            raise ValueError(f"report_to is {name!r}; it must be {', '.join(_TRACKERS)}, "
+                             "or another one that transformers knows")
+        if name in _TRACKERS and not _TRACKERS[name]():
+            raise ValueError(f"report_to is {name!r}, which is not installed: pip install {name}")
     if not config.report_to: return
-    config.run_name = config.run_name or f"{Path(config.output_dir).absolute().name}-seed{config.seed}-{time.strftime('%m%d-%H%M%S')}"
+    folder, now = Path(config.output_dir).absolute().name, time.strftime("%m%d-%H%M%S")
+    config.run_name = config.run_name or f"{folder}-seed{config.seed}-{now}"
     if "wandb" in config.report_to: _check_wandb(config.project)
     if "trackio" in config.report_to: _check_trackio(config)
 
@@ -55,7 +59,8 @@ def _check_wandb(project: str) -> None:
 def _check_trackio(config: SQLGRPOConfig) -> None:
     "Raise ValueError if there is no token for a Space; keep trackio from opening a server in a notebook."
     import trackio
-    if config.trackio_space_id and not get_token(): raise ValueError(f"trackio_space_id is {config.trackio_space_id!r}, and {_NO_TOKEN}")
+    if config.trackio_space_id and not get_token():
+        raise ValueError(f"trackio_space_id is {config.trackio_space_id!r}, and {_NO_TOKEN}")
     trackio.init = partial(trackio.init, embed=False) # TRL's callback has no option for it
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c13
@@ -77,7 +82,7 @@ DATA = dict(
     spider=("Spider", "CC BY-SA 4.0", "xlangai/spider"),
     bird=("BIRD", "CC BY-SA 4.0", None),
     context=("sql-create-context", "CC BY 4.0", "b-mc2/sql-create-context"),
-    own=("questions and databases of the author's own", "not stated", None)) # what it is, its licence, its name on the Hub
+    own=("questions and databases of the author's own", "not stated", None)) # what, its licence, its name on the Hub
 
 def hub_name(
     model_name: str, # of a configuration
@@ -88,12 +93,14 @@ def hub_name(
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c24
 _NOT_SHOWN = {f.name for f in fields(WatchOptions)} | {
-    "output_dir", "model_name", "data_source", "data_path", "seed", "bf16", "fp16", "use_cpu", "use_cache_folder", "run_name", "project",
-    "report_to", "push_to_hub", "resume_from_checkpoint", "generation_batch_size", "shuffle_dataset", "disable_tqdm"}
+    "output_dir", "model_name", "data_source", "data_path", "seed", "bf16", "fp16", "use_cpu", "use_cache_folder",
+    "run_name", "project", "report_to", "push_to_hub", "resume_from_checkpoint", "generation_batch_size",
+    "shuffle_dataset", "disable_tqdm"}
 
 def changed_options(config: SQLGRPOConfig) -> dict:
     "The options that differ from their defaults, of those that shape the model; no paths."
-    default, out = SQLGRPOConfig(mode=config.mode, output_dir=config.output_dir, use_cpu=config.use_cpu, bf16=config.bf16, fp16=config.fp16), {}
+    same, out = ("mode", "output_dir", "use_cpu", "bf16", "fp16"), {}
+    default = SQLGRPOConfig(**{name: getattr(config, name) for name in same})
     for f in fields(SQLGRPOConfig):
         if f.name in _NOT_SHOWN or f.name.startswith(("hub_", "trackio_", "save_", "logging_")): continue
         value = getattr(config, f.name, None)
@@ -105,16 +112,18 @@ def card_facts(config: SQLGRPOConfig) -> dict:
     "What a card says, and a report without these would not know."
     dists = ("sql_grpo", "torch", "transformers", "trl", "peft")
     versions = dict(python=platform.python_version()) | {d: importlib.metadata.version(d) for d in dists}
-    return dict(data=config.data_source if config.data_source in DATA else "own", base_model=hub_name(config.model_name), peft=config.peft,
+    data = config.data_source if config.data_source in DATA else "own"
+    return dict(data=data, base_model=hub_name(config.model_name), peft=config.peft,
                 options=changed_options(config), versions=versions)
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c27
 def _results(report: dict) -> list[EvalResult]:
     "The trained model's success, by group of questions."
-    what, where = DATA[report["data"]][0], DATA[report["data"]][2] or f"sql_grpo-{report['data']}"
+    what, _, name = DATA[report["data"]]
     def result(group, label):
         s = report["trained"][group]
-        return EvalResult(task_type="text-generation", task_name="questions about databases", dataset_type=where, dataset_name=f"{what}: {label}",
+        return EvalResult(task_type="text-generation", task_name="questions about databases",
+            dataset_type=name or f"sql_grpo-{report['data']}", dataset_name=f"{what}: {label}",
             dataset_config=group, dataset_split="eval", metric_type="accuracy", metric_value=round(s["success"], 4),
             metric_name=f"success, N={s['n']}, 95 % Wilson interval {s['ci_low']:.3f} to {s['ci_high']:.3f}",
             metric_args=dict(n=s["n"], ci_low=round(s["ci_low"], 4), ci_high=round(s["ci_high"], 4)))
@@ -133,47 +142,55 @@ def card_data(
 ) -> ModelCardData:
     "The metadata of a card."
     data = DATA[report["data"]][2]
-    tags = ["sql_grpo", "text-to-sql", "sql", "sqlite", "grpo", "trl", "reinforcement-learning"] + ["lora"]*(report["peft"] != "none")
-    return ModelCardData(language="en", library_name="peft" if adapter else "transformers", pipeline_tag="text-generation", tags=tags, **_licence(report),
-        base_model=report["base_model"], base_model_relation=("adapter" if adapter else "finetune") if report["base_model"] else None,
+    tags = ["sql_grpo", "text-to-sql", "sql", "sqlite", "grpo", "trl", "reinforcement-learning"]
+    base, relation = report["base_model"], "adapter" if adapter else "finetune"
+    return ModelCardData(language="en", library_name="peft" if adapter else "transformers",
+        pipeline_tag="text-generation",
+        tags=tags + ["lora"]*(report["peft"] != "none"), **_licence(report),
+        base_model=base, base_model_relation=relation if base else None,
         datasets=[data] if data else None, metrics=["accuracy"], model_name=name, eval_results=_results(report))
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c29
 _GIT = "https://github.com/sql-grpo/sql_grpo"
 _PLAYS = dict(
-    agent="It is given a question and the names of a SQLite database's tables, and explores the database by one action a turn: `DESCRIBE`, "
-          "`SAMPLE`, `QUERY`, and `ANSWER` in the end.",
+    agent="It is given a question and the names of a SQLite database's tables, and explores the database by one action "
+          "a turn: `DESCRIBE`, `SAMPLE`, `QUERY`, and `ANSWER` in the end.",
     single_turn="It is given a question and the schema of a SQLite database, and replies with one query.")
 
 def _about(report: dict) -> str:
     "What the model is, where it comes from, and what is known of licences."
     base = (f"[{report['base_model']}](https://huggingface.co/{report['base_model']})" if report["base_model"] else
-            "a model of sql_grpo's own, made from scratch and warmed up with demonstrations" if report["model"] == "embedded"
+            "a model of sql_grpo's own, made from scratch and warmed up" if report["model"] == "embedded"
             else "a model from a folder of the author's")
     how = dict(none="all its weights were trained", lora="low-rank adapters were trained (LoRA)",
                qlora="low-rank adapters were trained, on weights in 4 bits (QLoRA)")[report["peft"]]
     what, licence, _ = DATA[report["data"]]
-    return (f"A language model of {report['parameters']:,} parameters. {_PLAYS[report['mode']]} It was trained by reinforcement learning on what "
-            f"its whole episode achieved (GRPO, with TRL) by [sql_grpo]({_GIT}).\n\n- Base: {base}; {how}.\n- Questions: {what}; licence of the "
-            f"data: {licence}.\n- Training: {report['steps']} steps, {report['episodes']:,} episodes.")
+    return (f"A language model of {report['parameters']:,} parameters. {_PLAYS[report['mode']]} It was trained by "
+            f"reinforcement learning on what its whole episode achieved (GRPO, with TRL) by [sql_grpo]({_GIT}).\n\n"
+            f"- Base: {base}; {how}.\n- Questions: {what}; licence of the data: {licence}.\n"
+            f"- Training: {report['steps']} steps, {report['episodes']:,} episodes.")
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c31
 def _gain(report: dict, group: str) -> str:
     "The paired difference between base and trained model."
     d = report["paired"]["base -> trained"][group]
-    return (f"{100*d['difference']:+.1f} points on {GROUPS[group]} (95 % interval {100*d['ci_low']:+.1f} to {100*d['ci_high']:+.1f}; "
-            f"gained {d['gained']}, lost {d['lost']} of {d['n']})").replace(" on all (", " on all questions (")
+    where = "all questions" if group == "all" else GROUPS[group]
+    return (f"{100*d['difference']:+.1f} points on {where} (95 % interval "
+            f"{100*d['ci_low']:+.1f} to {100*d['ci_high']:+.1f}; gained {d['gained']}, lost {d['lost']} of {d['n']})")
 
 def _scores(report: dict) -> str:
     "The table of success, and what goes with it."
     control = ", *control* the base after as much further warm-up as GRPO took time" if "control" in report else ""
     gains = "; ".join(_gain(report, g) for g in ("heldout_dbs", "all") if report["trained"][g]["n"])
     s = report["trained"]["all"]
-    out = [f"One run, seed {report['seed']}; N = {report['n_eval']} questions, played greedily. Success is the share answered right, with its 95 % "
-           "Wilson interval; held-out databases have no training questions. *Random* is a policy that does not read the question, *base* the "
-           f"model before GRPO, *trained* this model{control}.", str(report_table([report])), f"From base to trained: {gains}."]
-    if s["suite_n"]: out.append(f"Right on the database and on all variants of it, with other rows: {100*s['suite_success']:.1f} % of {s['suite_n']} "
-                                f"({100*s['suite_ci_low']:.1f} to {100*s['suite_ci_high']:.1f}). The rest of the right answers were lucky.")
+    out = [f"One run, seed {report['seed']}; N = {report['n_eval']} questions, played greedily. Success is the share "
+           "answered right, with its 95 % Wilson interval; held-out databases have no training questions. *Random* is a "
+           f"policy that does not read the question, *base* the model before GRPO, *trained* this model{control}.",
+           str(report_table([report])), f"From base to trained: {gains}."]
+    if s["suite_n"]:
+        low, high = 100*s["suite_ci_low"], 100*s["suite_ci_high"]
+        out.append(f"Right on the database and on all its variants, with other rows: {100*s['suite_success']:.1f} % of "
+                   f"{s['suite_n']} ({low:.1f} to {high:.1f}); the others were lucky.")
     return "\n\n".join(out)
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c33
@@ -184,7 +201,8 @@ def _as_option(name: str, value) -> str:
 
 def _command(report: dict) -> str:
     "The command that makes the model again."
-    options = [_as_option(k, v if isinstance(v, (str, int, float, list, tuple)) else json.dumps(v)) for k, v in report["options"].items()]
+    plain = lambda v: v if isinstance(v, (str, int, float, list, tuple)) else json.dumps(v)
+    options = [_as_option(k, plain(v)) for k, v in report["options"].items()]
     if report["model"] != "embedded": options.insert(0, f"--model_name {report['base_model'] or 'FOLDER'}")
     if report["data"] == "own": options.append("--data_source FILE.sqlite")
     elif report["data"] != "embedded": options.append(f"--data_source {report['data']} --data_path FOLDER")
@@ -193,7 +211,8 @@ def _command(report: dict) -> str:
 def _settings(report: dict) -> str:
     "What differs from the defaults, and the command."
     rows = [[f"`{k}`", f"`{_one_line(repr(v))}`"] for k, v in report["options"].items()]
-    table = f"These options differ from their defaults:\n\n{_markdown_table(['option', 'value'], rows)}" if rows else "All options are at their defaults."
+    table = f"These options differ from their defaults:\n\n{_markdown_table(['option', 'value'], rows)}"
+    if not rows: table = "All options are at their defaults."
     return f"{table}\n\n```sh\n{_command(report)}\n```\n\nDevice: {report['device']}."
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c35
@@ -209,7 +228,8 @@ from peft import AutoPeftModelForCausalLM
 from transformers import AutoTokenizer
 
 folder = {where}
-model, tokenizer = AutoPeftModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder) # loads the base model too
+model = AutoPeftModelForCausalLM.from_pretrained(folder) # loads the base model too
+tokenizer = AutoTokenizer.from_pretrained(folder)
 rules = json.loads(Path(folder, "sql_grpo.json").read_text())["sql_grpo"] # those that they were trained with
 """
 _PLAY = """from sql_grpo.data import load_tasks
@@ -223,25 +243,29 @@ print(episode.transcript())"""
 
 def _how_to_play(repo: str | None, adapter: bool) -> str:
     "Code that plays an episode."
-    code = (_LOAD_ADAPTER if adapter else _LOAD).format(where="snapshot_download(name)" if repo else '"." # this one') + _PLAY
-    if repo: code = f"from huggingface_hub import snapshot_download\n{code}".replace("snapshot_download(name)", f"snapshot_download({repo!r})")
-    return (f"```sh\ngit clone {_GIT} && pip install ./sql_grpo\n```\n\n```python\n{code}\n```\n\nFor a database of your own, "
-            "`load_tasks(\"FILE.sqlite\")` reads questions that lie beside it in `FILE.json`; `sql_grpo_eval --model NAME` evaluates the model.")
+    where = f"snapshot_download({repo!r})" if repo else '"." # this one'
+    code = (_LOAD_ADAPTER if adapter else _LOAD).format(where=where) + _PLAY
+    if repo: code = f"from huggingface_hub import snapshot_download\n{code}"
+    install = f"```sh\ngit clone {_GIT} && pip install ./sql_grpo\n```"
+    return (f"{install}\n\n```python\n{code}\n```\n\nFor a database of your own, `load_tasks(\"FILE.sqlite\")` reads "
+            "questions that lie beside it in `FILE.json`; `sql_grpo_eval --model FOLDER` evaluates the model.")
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c37
 def _limits(report: dict, adapter: bool) -> str:
     "What was not measured."
-    t, out = report["trained"], [f"One run with one seed: the interval covers the choice of questions, not what another seed would give."]
-    if report["n_eval"] < 200: out.append(f"{report['n_eval']} questions are few: differences within the intervals mean nothing.")
-    if not t["heldout_dbs"]["n"]: out.append("Every question was about a database of the training: nothing is known of others.")
-    if not t["all"]["suite_n"]: out.append("Answers were judged on one state of each database, so some may be right by luck.")
-    if report["model"] == "embedded": out.append("A small model for questions of the kind it was trained on: it knows no other English and no general SQL.")
-    if report["model"] == "embedded" and "control" not in report: out.append("No control was run: what further warm-up alone would give is not known.")
-    if report["peft"] != "none" and not adapter:
-        out.append("The model was measured as it left the training: merging rounds the adapters to the number format of the base model.")
-    out += ["Other data sets, other languages, other dialects than SQLite's and sampling instead of greedy play were not measured.",
-            "It writes SQL that nobody has checked. sql_grpo runs it read-only, with limits on time and rows; do the same elsewhere."]
-    return "\n".join(f"- {line}" for line in out)
+    t, own = report["trained"], report["model"] == "embedded"
+    lines = {
+        "One run with one seed: the interval covers the choice of questions, not what another seed would give.": True,
+        f"{report['n_eval']} questions are few: differences within the intervals mean nothing.": report["n_eval"] < 200,
+        "Every question was about a database of the training: nothing is known of others.": not t["heldout_dbs"]["n"],
+        "Answers were judged on one state of each database: some may be right by luck.": not t["all"]["suite_n"],
+        "A small model for questions of the kind it was trained on: no other English, no general SQL.": own,
+        "No control was run: what further warm-up alone would give is not known.": own and "control" not in report,
+        "It was measured as it left the training: merging rounds adapters to the base model's number format.":
+            report["peft"] != "none" and not adapter,
+        "Not measured: other data sets, languages and SQL dialects, and sampling instead of greedy play.": True,
+        "It writes SQL that nobody has checked. sql_grpo runs it read-only, within limits; do so elsewhere.": True}
+    return "\n".join(f"- {line}" for line, holds in lines.items() if holds)
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c38
 def model_card(
@@ -250,7 +274,8 @@ def model_card(
     adapter: bool = False, # are the adapters all there is?
 ) -> str: # the content of README.md
     "A model's card: metadata, results with intervals, settings, how to play it, limits, versions."
-    if not {"trained", "base", "options"} <= set(report): raise ValueError("a card is made from the report of a training run")
+    if not {"trained", "base", "options"} <= set(report):
+        raise ValueError("a card is made from the report of a training run")
     name = repo.split("/")[-1] if repo else f"sql_grpo-seed{report['seed']}"
     parts = {"Results": _scores(report), "Settings": _settings(report), "How to play it": _how_to_play(repo, adapter),
              "What was not measured": _limits(report, adapter),
@@ -267,17 +292,19 @@ def check_hub(
     "Make the repository and see that it can be written to. Raises ValueError."
     _check_no_token(config)
     if not config.push_to_hub: return
-    if not config.hub_model_id: raise ValueError("push_to_hub wants hub_model_id, the name to upload to, such as NAME/MODEL")
+    if not config.hub_model_id: raise ValueError("push_to_hub wants hub_model_id, where to upload, such as NAME/MODEL")
     if config.hub_strategy != "end" or config.hub_revision:
         raise ValueError("leave out hub_strategy and hub_revision: the finished model is uploaded once, to main; "
                          "uploads of checkpoints would take the transcripts of your data along")
-    if config.peft != "none" and not getattr(config, "save_merged", True) and not hub_name(config.model_name):
+    if config.peft != "none" and not config.save_merged and not hub_name(config.model_name):
         raise ValueError("push_to_hub would upload adapters of a model that nobody else has: leave out save_merged")
     if not get_token(): raise ValueError(f"push_to_hub is set, and {_NO_TOKEN}")
     try:
-        config.hub_model_id = HfApi().create_repo(config.hub_model_id, private=config.hub_private_repo, exist_ok=True).repo_id
+        made = HfApi().create_repo(config.hub_model_id, private=config.hub_private_repo, exist_ok=True)
+        config.hub_model_id = made.repo_id
         HfApi().auth_check(config.hub_model_id, write=True)
-    except _HUB_ERRORS as e: raise ValueError(f"push_to_hub to {config.hub_model_id} will not work: {_hidden(e)}") from None
+    except _HUB_ERRORS as e:
+        raise ValueError(f"push_to_hub to {config.hub_model_id} will not work: {_hidden(e)}") from None
 
 def check_sharing(config: SQLGRPOConfig) -> None:
     "Read `.env`; look at trackers and Hub before anything long begins. Raises ValueError."
@@ -301,10 +328,11 @@ def share_model(
     report: dict,
 ) -> str | None: # the model's address on the Hub
     "Write the card of a run's model; upload the model if that was asked for. Raises ConnectionError."
-    folder = next(f for name in ("model", "adapter") if (f := Path(config.output_dir)/name).is_dir())
-    write_card(folder, report, config.hub_model_id if config.push_to_hub else None)
-    if not config.push_to_hub: return None
-    try: HfApi().upload_folder(repo_id=config.hub_model_id, folder_path=folder, commit_message="Model and card, from sql_grpo")
+    folder, repo = model_folder(config), config.hub_model_id if config.push_to_hub else None
+    for saved in Path(config.output_dir)/"model", Path(config.output_dir)/"adapter":
+        if saved.is_dir(): write_card(saved, report, repo if saved == folder else None)
+    if repo is None: return None
+    try: HfApi().upload_folder(repo_id=repo, folder_path=folder, commit_message="Model and card, from sql_grpo")
     except _HUB_ERRORS as e:
         raise ConnectionError(f"the upload failed: {_hidden(e)}; everything is in {config.output_dir}, and "
                               f"`hf upload {config.hub_model_id} {folder} .` tries it again") from None
