@@ -6,8 +6,8 @@
 __all__ = ['DEMONSTRATIONS', 'REWARD_PARTS', 'BATCH', 'TRL_OPTIONS', 'PRESETS', 'in_notebook', 'native_dtype', 'Runtime',
            'detect_runtime', 'set_seed', 'EpisodeOptions', 'DataOptions', 'ModelOptions', 'LearningOptions',
            'DemonstrationOptions', 'WatchOptions', 'check_checkpoint', 'find_checkpoint', 'need_bitsandbytes',
-           'choose_precision', 'SQLGRPOConfig', 'preset_config', 'option_parser', 'parse_args', 'Check', 'SmokeReport',
-           'smoke_test']
+           'choose_precision', 'SQLGRPOConfig', 'preset_config', 'preset_for', 'option_parser', 'parse_args', 'Check',
+           'SmokeReport', 'smoke_test']
 
 # %% ../nbs/00_setup.ipynb #0c4b9f63
 import logging
@@ -55,6 +55,7 @@ class Runtime:
     cores: int  # CPU cores that this process may use
     memory_gb: int  # main memory
     gpu_name: str = ""
+    gpu_gb: int = 0  # memory of the GPU
 
 # %% ../nbs/00_setup.ipynb #da13e47c
 def detect_runtime() -> Runtime:
@@ -65,7 +66,8 @@ def detect_runtime() -> Runtime:
                    dtype=native_dtype(torch.cuda.get_device_capability() if cuda else None),
                    colab="google.colab" in sys.modules or "COLAB_RELEASE_TAG" in os.environ, cores=cores,
                    memory_gb=round(psutil.virtual_memory().total/2**30),
-                   gpu_name=torch.cuda.get_device_name() if cuda else "")
+                   gpu_name=torch.cuda.get_device_name() if cuda else "",
+                   gpu_gb=round(torch.cuda.get_device_properties(0).total_memory/2**30) if cuda else 0)
 
 # %% ../nbs/00_setup.ipynb #27612782
 def set_seed(
@@ -544,6 +546,13 @@ def preset_config(
     config = SQLGRPOConfig(**PRESETS[name] | overrides)
     config.batch_given = "per_device_train_batch_size" in overrides # a preset's may be lowered
     return config
+
+# %% ../nbs/00_setup.ipynb #a8c37d52
+def preset_for(runtime: Runtime) -> str:  # a key of PRESETS
+    "The largest preset that a GPU has room for; without one, `default`."
+    if runtime.gpu_gb < 14: return "default"
+    if runtime.dtype != "bfloat16": return "t4"
+    return "h200" if runtime.gpu_gb >= 130 else "a100" if runtime.gpu_gb >= 38 else "l4" if runtime.gpu_gb >= 21 else "t4"
 
 # %% ../nbs/00_setup.ipynb #99d85d12
 def _boolean(text: str) -> bool:
