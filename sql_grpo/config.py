@@ -424,6 +424,17 @@ def _ours(name, value):
     default = dict(default_factory=lambda: list(value)) if isinstance(value, list) else dict(default=value)
     return field(**default, metadata=_trl_fields[name].metadata)
 
+# %% ../nbs/00_setup.ipynb #5e77ab1e
+def _settle(c) -> None:
+    "Check a configuration before TRL does, and settle what depends on the machine and on files."
+    c.batch_given = c.per_device_train_batch_size is not None
+    if not c.batch_given: c.per_device_train_batch_size = BATCH
+    _check(c)
+    c.output_dir = str(c.output_dir)
+    c.resume_from_checkpoint = find_checkpoint(c.resume_from_checkpoint, c.output_dir)
+    _fit_to(c, detect_runtime())
+    _fit_to_vllm(c)
+
 # %% ../nbs/00_setup.ipynb #da03ef5b
 @dataclass(repr=False)
 class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOptions, DataOptions, EpisodeOptions, GRPOConfig):
@@ -456,13 +467,7 @@ class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOp
     seed: int = _ours("seed", 42)
 
     def __post_init__(self):
-        self.batch_given = self.per_device_train_batch_size is not None
-        if not self.batch_given: self.per_device_train_batch_size = BATCH
-        _check(self)
-        self.output_dir = str(self.output_dir)
-        self.resume_from_checkpoint = find_checkpoint(self.resume_from_checkpoint, self.output_dir)
-        _fit_to(self, detect_runtime())
-        _fit_to_vllm(self)
+        _settle(self)
         super().__post_init__()
 
     def __repr__(self): return _one_line(self)

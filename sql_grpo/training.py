@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['check_mode', 'load_question_prompts', 'curriculum_order', 'sample_random_baseline', 'reward_funcs', 'build_trainer',
            'halved', 'run_training_with_metrics', 'earlier_seconds', 'set_aside', 'greedy_policy', 'draw_eval_tasks',
-           'measure', 'make_dashboard', 'prepare', 'train', 'say', 'learn_first', 'begin_reference', 'control_model',
-           'measure_control', 'print_plan', 'main']
+           'measure', 'make_dashboard', 'prepare', 'measure_base', 'train', 'say', 'learn_first', 'begin_reference',
+           'control_model', 'measure_control', 'print_plan', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
 import gc, json, os, random, shutil, sys, time, warnings
@@ -240,6 +240,20 @@ def prepare(
     trainer.demonstrations = shown
     return trainer, tokenizer, eval_tasks, seconds
 
+# %% ../nbs/04_training.ipynb #3b1c7f60
+def measure_base(
+    model,
+    tokenizer,
+    config: SQLGRPOConfig,
+    tasks: list[Task],
+) -> tuple[dict, float]: # evaluations by name, seconds
+    "What a random policy and the model reach before the training."
+    start = time.perf_counter()
+    found = dict(random=measure(baseline("random", config.seed, config.mode), tasks, config),
+                 base=measure(greedy_policy(model, tokenizer, config, "base"), tasks, config))
+    for ev in found.values(): say(repr(ev))
+    return found, time.perf_counter() - start
+
 # %% ../nbs/04_training.ipynb #7a813880
 def train(
     config: SQLGRPOConfig,
@@ -253,11 +267,7 @@ def train(
     start = time.perf_counter()
     trainer, tokenizer, eval_tasks, warmup = ready or prepare(config, control)
     model, wall, made = trainer.model, dict(warmup=warmup), trainer.demonstrations[1]["seconds"] if trainer.demonstrations else 0
-    clock = time.perf_counter()
-    found = dict(random=measure(baseline("random", config.seed, config.mode), eval_tasks, config),
-                 base=measure(greedy_policy(model, tokenizer, config, "base"), eval_tasks, config))
-    wall["eval"] = time.perf_counter() - clock
-    for ev in found.values(): say(repr(ev))
+    found, wall["eval"] = measure_base(model, tokenizer, config, eval_tasks)
     if trainer.demonstrations:
         found["warmed"] = learn_first(trainer, tokenizer, eval_tasks, config, wall)
         say(repr(found["warmed"]))
