@@ -6,17 +6,20 @@
 __all__ = ['CHATML', 'SHARED', 'BLOCK', 'MOST_ROWS', 'CACHE_SHARE', 'READ_AT_ONCE', 'OUT_OF_MEMORY', 'byte_tokenizer',
            'tiny_model', 'ChatCodec', 'lazy_zeros', 'SlotLayer', 'Plan', 'slots_attention', 'shared_attention', 'Slots',
            'TokenRecord', 'draw', 'keep_likely', 'TokenPolicy', 'LMPolicy', 'free_memory', 'rows_that_fit', 'Seat',
-           'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'make_rollout_func', 'rollout_columns']
+           'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'whole_weights', 'whole_model',
+           'make_rollout_func', 'rollout_columns']
 
 # %% ../nbs/03a_generation.ipynb #93834964
 import math, mmap, sys
 from collections import deque
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from weakref import proxy
 
 import numpy as np, psutil, torch
+from torch.distributed.fsdp import FSDPModule
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig, LlamaForCausalLM
 from transformers.cache_utils import Cache, CacheLayerMixin
@@ -573,6 +576,34 @@ def tasks_by_prompt(tasks: list[Task], mode: str = "agent") -> dict: # prompt ->
             raise ValueError(f"tasks {other.id!r} and {task.id!r} have the same question and tables, but not the same gold SQL and database: {key!r}")
     return found
 
+# %% ../nbs/03a_generation.ipynb #5d0c4e32
+def _parts(model) -> list: # modules
+    "The modules whose weights FSDP shares out."
+    return [m for m in model.modules() if isinstance(m, FSDPModule)]
+
+@contextmanager
+def whole_weights(model):
+    "A model that FSDP (version 2) shares out among processes has all its weights in each of them meanwhile."
+    parts = _parts(model)
+    for m in parts:
+        m.set_reshard_after_forward(False, recurse=False)
+        m.unshard()
+    try: yield model
+    finally:
+        for m in parts:
+            m.set_reshard_after_forward(m is not model, recurse=False)
+            m.reshard()
+
+@contextmanager
+def whole_model(trainer):
+    "The model of a trainer, to play with; its weights put together where FSDP or ZeRO-3 shares them out."
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    if any(hasattr(p, "ds_id") for p in model.parameters()): # ZeRO-3
+        from trl.models.utils import unwrap_model_for_generation
+        with unwrap_model_for_generation(trainer.model_wrapped, trainer.accelerator) as model: yield model
+    else:
+        with whole_weights(model): yield model
+
 # %% ../nbs/03a_generation.ipynb #d403dec1
 def make_rollout_func(
     tasks: list[Task], # those whose prompts the trainer will send
@@ -597,7 +628,8 @@ def make_rollout_func(
         policy.seed = args.seed + 1_000_003*step + 7919*trainer.accelerator.process_index + 104_729*again
         was_training = model.training
         model.eval()
-        try: episodes = rollout(policy, [by_prompt[prompt_key(p)] for p in prompts], max_turns=max_turns, mode=mode, **env_kw)
+        try:
+            with whole_model(trainer): episodes = rollout(policy, [by_prompt[prompt_key(p)] for p in prompts], max_turns=max_turns, mode=mode, **env_kw)
         finally: model.train(was_training)
         return rollout_columns(episodes)
     return rollout_func

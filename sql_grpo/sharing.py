@@ -309,6 +309,7 @@ def check_hub(
 def check_sharing(config: SQLGRPOConfig) -> None:
     "Read `.env`; look at trackers and Hub before anything long begins. Raises ValueError."
     load_env()
+    if not is_main(): return
     check_trackers(config)
     check_hub(config)
 

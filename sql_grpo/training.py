@@ -5,18 +5,20 @@
 # %% auto #0
 __all__ = ['check_mode', 'load_question_prompts', 'curriculum_order', 'sample_random_baseline', 'reward_funcs', 'build_trainer',
            'halved', 'run_training_with_metrics', 'earlier_seconds', 'set_aside', 'greedy_policy', 'draw_eval_tasks',
-           'measure', 'make_dashboard', 'prepare', 'measure_base', 'train', 'say', 'learn_first', 'begin_reference',
-           'control_model', 'measure_control', 'print_plan', 'main']
+           'measure', 'make_dashboard', 'prepare', 'is_sharded', 'measure_base', 'train', 'say', 'keep_model',
+           'learn_first', 'begin_reference', 'control_model', 'measure_control', 'print_plan', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import gc, json, os, random, shutil, sys, time, warnings
+import gc, json, os, random, shutil, signal, sys, time, warnings
 from pathlib import Path
 
 import torch
+from accelerate.utils import gather_object
 from datasets import Dataset
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from transformers.utils import logging as hf_logging
 from trl import GRPOTrainer
+from trl.distributed import DistributedBackend
 
 from .config import *
 from .database import Database
@@ -127,17 +129,20 @@ def run_training_with_metrics(
 ) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer
     "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned."
     start, interrupted, first = time.perf_counter(), False, _steps_done(resume)
-    if resume is None: set_aside(Path(trainer.args.output_dir))
+    if resume is None and is_main(): set_aside(Path(trainer.args.output_dir))
     while True:
         out_of_memory = False
-        try: trainer.train(resume_from_checkpoint=resume)
-        except KeyboardInterrupt:
+        try:
+            try: trainer.train(resume_from_checkpoint=resume)
+            except (RuntimeError, MemoryError) as e:
+                if not is_out_of_memory(e): raise
+                out_of_memory = True
+        except KeyboardInterrupt: # maybe on the way out of an error: that the other processes have ended
+            if trainer.args.world_size > 1: signal.signal(signal.SIGINT, signal.SIG_IGN) # a launcher may send it again
             interrupted = True
             save_state(trainer)
             _end(trainer)
-        except (RuntimeError, MemoryError) as e:
-            if not is_out_of_memory(e): raise
-            out_of_memory = True
+        if out_of_memory and trainer.args.world_size > 1: _too_large(trainer)
         if out_of_memory: # outside of the except block, whose traceback would hold on to the tensors
             trainer, resume = _smaller(trainer)
             continue
@@ -164,6 +169,13 @@ def set_aside(folder: Path) -> None:
 def _end(trainer) -> None:
     "Let the callbacks finish: the plot is drawn, the bar is closed."
     trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
+
+def _too_large(trainer: GRPOTrainer) -> None:
+    "End a run of several processes with what to do: the others are in the middle of a step, and cannot be asked to begin it again."
+    config = halved(trainer.args)
+    last = " --resume_from_checkpoint last" if any(Path(config.output_dir).glob("checkpoint-*")) else ""
+    sys.exit(f"sql_grpo_train: out of memory in process {config.process_index} of {config.world_size}: give --per_device_train_batch_size "
+             f"{config.per_device_train_batch_size} --gradient_accumulation_steps {config.gradient_accumulation_steps}{last}")
 
 def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on from
     "A trainer with half the batch, and the state it goes on from."
@@ -194,14 +206,25 @@ def draw_eval_tasks(config: SQLGRPOConfig, every: bool = False) -> list[Task]:
 
 # %% ../nbs/04_training.ipynb #c90c3542
 def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
-    "Evaluate a policy as the run's configuration says."
+    "Evaluate a policy as the run's configuration says. Several processes share the questions for a model, and all get the whole result."
     from sql_grpo.evaluation import evaluate, terminal_progress
     was_training = getattr(getattr(policy, "model", None), "training", False)
     if was_training: policy.model.eval()
-    ev = evaluate(policy, tasks, progress=terminal_progress(f"evaluating {policy.name}"),
-                  require_grounded=config.require_grounded, **env_options(config))
+    def play(tasks): return evaluate(policy, tasks, progress=terminal_progress(f"evaluating {policy.name}") if is_main() else None,
+                                     require_grounded=config.require_grounded, **env_options(config))
+    ev = _together(play, tasks, config) if config.world_size > 1 and hasattr(policy, "model") else play(tasks)
     if was_training: policy.model.train()
     return ev
+
+def _together(play, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
+    "Each process plays every n-th question. Tasks are put back afterwards: they may hold what cannot be sent."
+    from sql_grpo.evaluation import Evaluation
+    mine = range(config.process_index, len(tasks), config.world_size)
+    ev = play([tasks[i] for i in mine]) if mine else Evaluation("", [])
+    for ep in ev.episodes: ep.task = None
+    _, records, episodes = map(list, zip(*sorted(gather_object(list(zip(mine, ev.records, ev.episodes))), key=lambda p: p[0])))
+    for task, ep in zip(tasks, episodes): ep.task = task
+    return Evaluation(ev.name, records, episodes)
 
 # %% ../nbs/04_training.ipynb #a7401b23
 def make_dashboard(config: SQLGRPOConfig, model, tokenizer, tasks: list[Task], eval_tasks: list[Task]): # a callback
@@ -219,8 +242,10 @@ def prepare(
     control: bool = False, # see `train`
 ): # trainer, tokenizer, evaluation questions, seconds of the warm-up
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
-    if control and (config.model_name != "embedded" or config.peft != "none"):
-        raise ValueError("control is a further warm-up of the embedded model: leave out model_name and peft")
+    if control and (config.model_name != "embedded" or config.peft != "none" or config.world_size > 1):
+        raise ValueError("control is a further warm-up of the embedded model in one process: leave out model_name, peft, launcher")
+    if config.demonstrations != "none" and config.world_size > 1:
+        raise ValueError("demonstrations are learned by one process: learn them in a run of their own, and go on from its model")
     from sql_grpo.sharing import check_sharing
     set_seed(config.seed)
     prompts, tasks = load_question_prompts(config)
@@ -228,7 +253,7 @@ def prepare(
     check_sharing(config)
     say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions, seed {config.seed}, output in {config.output_dir}")
     plan = fit_batch(config)
-    config = plan.config
+    config = in_parts(config, config.per_device_train_batch_size//min(gather_object([plan.config.per_device_train_batch_size])))
     say(plan.line() if plan.fits else plan.advice())
     check_vllm_server(config)
     model, tokenizer, seconds = _timed_model(config)
@@ -236,21 +261,31 @@ def prepare(
     if config.model_name != "embedded" and config.peft == "none" and config.learning_rate > 1e-5:
         say(f"a learning rate of {config.learning_rate:g} suits a small model or adapters (peft); for all weights of a larger one, about 1e-6 is usual")
     shown = get_demonstrations(model, tokenizer, tasks, draw_eval_tasks(config, every=True), config) if config.demonstrations != "none" else None
-    trainer = build_trainer(model, tokenizer, prompts, tasks, config, [make_dashboard(config, model, tokenizer, tasks, eval_tasks)])
+    dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
+    trainer = build_trainer(model, tokenizer, prompts, tasks, config, [dashboard])
+    if is_sharded(trainer): dashboard.play = None # one process cannot play alone
     trainer.demonstrations = shown
     return trainer, tokenizer, eval_tasks, seconds
 
+def is_sharded(trainer: GRPOTrainer) -> bool:
+    "Does each of several processes hold only a part of the weights? Raises ValueError for a way of sharing that does not go with the rollouts."
+    backend = DistributedBackend(trainer.accelerator)
+    if backend.fsdp_version == 1: raise ValueError("FSDP version 1 does not go with rollouts of unequal length: set fsdp_version to 2")
+    shared = backend.is_fsdp or backend.is_zero3
+    if shared and trainer.args.peft != "none": raise ValueError("adapters are small: train them with DDP or ZeRO-2, not with ZeRO-3 or FSDP")
+    return shared
+
 # %% ../nbs/04_training.ipynb #3b1c7f60
 def measure_base(
-    model,
+    trainer: GRPOTrainer,
     tokenizer,
     config: SQLGRPOConfig,
     tasks: list[Task],
 ) -> tuple[dict, float]: # evaluations by name, seconds
     "What a random policy and the model reach before the training."
     start = time.perf_counter()
-    found = dict(random=measure(baseline("random", config.seed, config.mode), tasks, config),
-                 base=measure(greedy_policy(model, tokenizer, config, "base"), tasks, config))
+    found = dict(random=measure(baseline("random", config.seed, config.mode), tasks, config))
+    with whole_model(trainer) as model: found["base"] = measure(greedy_policy(model, tokenizer, config, "base"), tasks, config)
     for ev in found.values(): say(repr(ev))
     return found, time.perf_counter() - start
 
@@ -260,31 +295,28 @@ def train(
     preset: str = "default", # goes into the report
     control: bool = False, # also train a copy of the base model on more demonstrations, for as long as GRPO took
     ready: tuple | None = None, # of `prepare`
-) -> dict: # the report
+) -> dict: # the report; of several processes only the first one has it
     "The whole run, from nothing to a report."
     from sql_grpo.evaluation import compare, write_report
     from sql_grpo.sharing import share_model
     start = time.perf_counter()
     trainer, tokenizer, eval_tasks, warmup = ready or prepare(config, control)
     model, wall, made = trainer.model, dict(warmup=warmup), trainer.demonstrations[1]["seconds"] if trainer.demonstrations else 0
-    found, wall["eval"] = measure_base(model, tokenizer, config, eval_tasks)
+    found, wall["eval"] = measure_base(trainer, tokenizer, config, eval_tasks)
     if trainer.demonstrations:
         found["warmed"] = learn_first(trainer, tokenizer, eval_tasks, config, wall)
         say(repr(found["warmed"]))
     base_weights = {k: v.clone() for k, v in model.state_dict().items()} if control else None
     metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
     wall["grpo"], metrics["demonstrations"] = metrics["seconds"], trainer.demonstrations and trainer.demonstrations[1]
-    saved = save_model(model, tokenizer, config)
-    (saved/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
-    if metrics["interrupted"]:
-        hint = "; --resume_from_checkpoint last goes on" if metrics["steps"] else ""
-        say(f"interrupted at step {metrics['steps']}: the model is in {saved}{hint}")
-        raise KeyboardInterrupt
+    if metrics["interrupted"]: _leave(trainer, tokenizer, metrics["steps"])
+    keep_model(trainer, tokenizer, config)
     clock = time.perf_counter()
-    found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
+    with whole_model(trainer): found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
     wall["eval"] += time.perf_counter() - clock
     say(repr(found["trained"]))
     wall["total"] = time.perf_counter() - start + (wall["warmup"] + made)*(ready is not None)
+    if not is_main(): return {}
     report = write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
     if control:
         found["control"] = measure_control(model, tokenizer, base_weights, config, wall, eval_tasks)
@@ -294,8 +326,27 @@ def train(
 
 # %% ../nbs/04_training.ipynb #cbba0272
 def say(text: str) -> None:
-    "A line for whoever watches."
-    print(text, flush=True)
+    "A line for whoever watches, once for all processes."
+    if is_main(): print(text, flush=True)
+
+def keep_model(trainer: GRPOTrainer, tokenizer, config: SQLGRPOConfig) -> None:
+    "Save the trained model: the first process does, or all of them together where each has only a part."
+    folder = model_folder(config)
+    if is_main(): (folder/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
+    if is_sharded(trainer):
+        trainer.model.config.sql_grpo = rules_of(config)
+        trainer.save_model(str(folder))
+    elif is_main(): save_model(trainer.model, tokenizer, config)
+
+def _leave(trainer: GRPOTrainer, tokenizer, steps: int) -> None:
+    "Keep what an interrupted run has learned, and end it."
+    config, kept = trainer.args, "the last checkpoint is what is kept"
+    if not is_sharded(trainer):
+        keep_model(trainer, tokenizer, config)
+        kept = f"the model is in {model_folder(config)}"
+    hint = "; --resume_from_checkpoint last goes on" if any(Path(config.output_dir).glob("checkpoint-*")) else ""
+    say(f"interrupted at step {steps}: {kept}{hint}")
+    raise KeyboardInterrupt
 
 def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
     "The model, and the seconds that its warm-up took, now or when it was made."
@@ -314,7 +365,8 @@ def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) 
     return dict(preset=preset, mode=config.mode, seed=config.seed, wall_seconds=wall, model=config.model_name, steps=metrics["steps"],
                 episodes=metrics["steps"]*config.generation_batch_size, parameters=sum(p.numel() for p in model.parameters()),
                 warmup_cached=bool(info.get("cached")), device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
-                torch=torch.__version__, threads=torch.get_num_threads(), demonstrations=metrics["demonstrations"], **card_facts(config))
+                torch=torch.__version__, threads=torch.get_num_threads(), processes=config.world_size,
+                demonstrations=metrics["demonstrations"], **card_facts(config))
 
 # %% ../nbs/04_training.ipynb #d3a70402
 def learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task], config: SQLGRPOConfig, wall: dict): # an `Evaluation`
@@ -359,9 +411,7 @@ def measure_control(model, tokenizer, base_weights: dict, config: SQLGRPOConfig,
 def _or_exit(f, *args):
     "`f(*args)`, with one line and exit code 2 for what cannot work; later errors are ours, and keep their traceback."
     try: return f(*args)
-    except (ValueError, FileNotFoundError) as e:
-        print(f"sql_grpo_train: {' '.join(str(e).split())}", file=sys.stderr)
-        sys.exit(2)
+    except (ValueError, FileNotFoundError) as e: give_up(f"sql_grpo_train: {' '.join(str(e).split())}")
 
 def print_plan(plan: MemoryPlan) -> None:
     "The table, and what helps where it is too large."
@@ -372,6 +422,7 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     "The command `sql_grpo_train`."
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning) # TRL still uses that name
+    warnings.filterwarnings("ignore", "`broadcast_buffers`", FutureWarning) # so do transformers and Accelerate
     hf_logging.disable_progress_bar()
     about = "Teach a small language model to answer questions by exploring a SQL database, with GRPO."
     def more(parser):
@@ -381,7 +432,12 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     if own.plan: return print_plan(_or_exit(fit_batch, config))
     try: train(config, own.preset, own.control, _or_exit(prepare, config, own.control))
     except KeyboardInterrupt:
-        print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
+        if is_main(): print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
         sys.exit(130)
     except ConnectionError as e: sys.exit(f"sql_grpo_train: {e}")
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
+    if config.world_size > 1: config.distributed_state.destroy_process_group()
+
+# %% ../nbs/04_training.ipynb #5d0c4e42
+#| eval: false
+if __name__ == "__main__" and not in_notebook(): main()

@@ -10,7 +10,7 @@ __all__ = ['SQL_WORDS', 'FUNCTION_WORDS', 'SPECIALS', 'POOL', 'RECIPE', 'common_
            'base_folder', 'base_model']
 
 # %% ../nbs/03c_warmup.ipynb #2530ec50
-import hashlib, itertools, json, os, random, re, shutil, sys, tempfile, time
+import hashlib, itertools, json, os, random, re, shutil, subprocess, sys, tempfile, time
 from collections import Counter
 from pathlib import Path
 
@@ -308,8 +308,10 @@ def sft_trainer(
     return trainer
 
 def save_state(trainer: Trainer) -> str | None: # the checkpoint; None before the first step
-    "Save a checkpoint of the last whole step of any trainer."
-    if trainer.state.global_step == 0: return None
+    "Save a checkpoint of the last whole step of any trainer. Of several processes the first does, and asks no other, which may have ended."
+    if trainer.state.global_step == 0 or not is_main(): return None
+    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled: return None # there a checkpoint takes all of them
+    if trainer.args.world_size > 1: trainer.store_flos = lambda: None # it adds up what all have computed
     trainer.model.zero_grad()
     trainer._save_checkpoint(trainer.model, trial=None)
     return str(Path(trainer.args.output_dir)/f"checkpoint-{trainer.state.global_step}")
@@ -364,9 +366,9 @@ def base_folder(config: SQLGRPOConfig) -> Path:
 # %% ../nbs/03c_warmup.ipynb #3067446a
 def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, cached
     "The embedded base model: from the cache, or made now."
-    folder = base_folder(config)
+    folder, made_now = base_folder(config), config.world_size > 1 and _made_for_all(config)
     if config.use_cache_folder and (folder/"warmup.json").exists():
-        info = json.loads((folder/"warmup.json").read_text()) | dict(cached=True)
+        info = json.loads((folder/"warmup.json").read_text()) | dict(cached=not made_now)
         return Qwen3ForCausalLM.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder), info
     start, part = time.perf_counter(), folder.with_name(folder.name + "-part") if config.use_cache_folder else None
     if config.use_cache_folder: _make_writable(folder.parent)
@@ -398,3 +400,26 @@ def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
         (made/"warmup.json").write_text(json.dumps(info))
         if not folder.exists(): made.rename(folder)
     shutil.rmtree(part, ignore_errors=True)
+
+# %% ../nbs/03c_warmup.ipynb #5d0c4e22
+_OPTIONS = ("warmup_steps_sft", "warmup_batch_size", "warmup_learning_rate", "careful_share", "seed", "mode", "use_cpu")
+_ALONE = ("import json, sys; from transformers.utils import logging; from sql_grpo.config import SQLGRPOConfig; from sql_grpo.warmup import base_model; "
+          "logging.disable_progress_bar(); base_model(SQLGRPOConfig(**json.loads(sys.argv[1])))")
+
+def _alone(env: dict) -> dict:
+    "An environment without what launchers put there, and with the threads of all their processes."
+    launcher = ("RANK", "LOCAL_", "WORLD_", "GROUP_", "ROLE_", "MASTER_", "TORCHELASTIC_", "ACCELERATE_", "FSDP_")
+    threads = str(torch.get_num_threads()*int(env.get("LOCAL_WORLD_SIZE", 1)))
+    return {k: v for k, v in env.items() if not k.startswith(launcher)} | dict(OMP_NUM_THREADS=threads)
+
+def _made_for_all(config: SQLGRPOConfig, every: float = 0.5) -> bool: # was it made now?
+    "See to it that the base model is in the cache, as one of several processes."
+    if not config.use_cache_folder: raise ValueError("several processes share the base model through the cache folder: leave use_cache_folder on")
+    ready = base_folder(config)/"warmup.json"
+    if ready.exists(): return False
+    if is_main():
+        _make_writable(ready.parent.parent)
+        options = {k: getattr(config, k) for k in _OPTIONS} | dict(output_dir=config.output_dir)
+        subprocess.run([sys.executable, "-c", _ALONE, json.dumps(options)], env=_alone(os.environ), check=True)
+    while not ready.exists(): time.sleep(every)
+    return True
