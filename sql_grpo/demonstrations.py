@@ -29,7 +29,8 @@ from .rewards import is_correct, is_grounded, suite_correct
 from .text2sql import parse_query
 from .rollout import *
 from .generation import *
-from .warmup import WarmupProgress, _unfinished, careful_actions, encode_messages, loss_log, save_state, sft_trainer
+from .warmup import (
+    WarmupProgress, _unfinished, careful_actions, encode_messages, loss_log, save_state, sft_trainer)
 from .models import *
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80010
@@ -90,10 +91,12 @@ def play_demonstrations(
 ) -> tuple[list[dict], dict]: # demonstrations; how many questions, episodes, right and kept ones
     "Play until there are `demonstration_count` demonstrations, or questions run out."
     if bad := next((t for t in tasks if t.split != "train"), None):
-        raise ValueError(f"task {bad.id!r} belongs to the evaluation: demonstrations are made of training questions only")
+        raise ValueError(f"task {bad.id!r} belongs to the evaluation: "
+                         "demonstrations are made of training questions only")
     count, dice = config.demonstration_count, random.Random(config.seed)
     order = dice.sample(tasks, len(tasks))[:TRIES*count or None]
-    demos, told, source = [], dict(questions=0, episodes=0, right=0), Path(str(config.data_path or config.data_source)).name
+    demos, told, source = ([], dict(questions=0, episodes=0, right=0),
+                           Path(str(config.data_path or config.data_source)).name)
     while order and not 0 < count <= len(demos):
         now, order = order[:max(1, ROUND//samples)], order[max(1, ROUND//samples):]
         episodes = rollout(policy, [t for t in now for _ in range(samples)], **env_options(config))
@@ -101,7 +104,8 @@ def play_demonstrations(
             good = [ep for ep in episodes[i:i + samples] if worth_learning(ep)]
             some = dice.sample(good, len(good)) # a stable sort keeps this order among equals
             if shortest: some.sort(key=_length)
-            demos += [as_demonstration(ep, policy.name, source, instructions_for(config)) for ep in _distinct(some)[:keep]]
+            demos += [as_demonstration(ep, policy.name, source, instructions_for(config))
+                      for ep in _distinct(some)[:keep]]
             told["right"] += len(good)
         told["questions"] += len(now); told["episodes"] += len(episodes)
         if isinstance(policy, LMPolicy): policy.seed += 1 # other dice in the next round
@@ -128,15 +132,18 @@ def _read_demonstration(d, where: str) -> dict:
     if not isinstance(d, dict): raise ValueError(f"{where}: an object is wanted, not {type(d).__name__}")
     _check_messages(d.get("messages"), f"{where}: field 'messages'")
     for name in (more := ("task_id", "source", "policy")):
-        if not isinstance(d.get(name, ""), str): raise ValueError(f"{where}: field {name!r}: a text is wanted, not {type(d[name]).__name__}")
+        if not isinstance(d.get(name, ""), str):
+            raise ValueError(f"{where}: field {name!r}: a text is wanted, not {type(d[name]).__name__}")
     return {"messages": d["messages"]} | {name: d.get(name, "") for name in more}
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80022
 def _check_messages(messages, where: str) -> None:
     "Raise ValueError unless these are a system message or none, then user and assistant in turn."
-    if not isinstance(messages, list): raise ValueError(f"{where}: a list of messages is wanted, not {type(messages).__name__}")
+    if not isinstance(messages, list):
+        raise ValueError(f"{where}: a list of messages is wanted, not {type(messages).__name__}")
     for i, m in enumerate(messages):
-        if not isinstance(m, dict): raise ValueError(f"{where}, message {i}: an object is wanted, not {type(m).__name__}")
+        if not isinstance(m, dict):
+            raise ValueError(f"{where}, message {i}: an object is wanted, not {type(m).__name__}")
         for name in ("role", "content"):
             if not isinstance(m.get(name), str):
                 raise ValueError(f"{where}, message {i}: {name!r} must be a text, not {type(m.get(name)).__name__}")
@@ -144,8 +151,8 @@ def _check_messages(messages, where: str) -> None:
     roles = [m["role"] for m in messages]
     turns = roles[roles[:1] == ["system"]:]
     if not turns or turns != ["user", "assistant"]*(len(turns)//2):
-        raise ValueError(f"{where}: the roles must be user, assistant, user, ... up to an assistant, after a system message if "
-                         f"there is one; found {', '.join(roles) or 'none'}")
+        raise ValueError(f"{where}: the roles must be user, assistant, user, ... up to an assistant, "
+                         f"after a system message if there is one; found {', '.join(roles) or 'none'}")
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80025
 def _size(row: dict) -> tuple[int, int, int]: # turns, tokens of the longest reply, tokens up to the last reply
@@ -157,17 +164,20 @@ def demonstration_rows(
     demos: list[dict],
     tokenizer,
     config: SQLGRPOConfig,
-) -> tuple[list[dict], dict]: # input_ids and labels of those that fit; how many did, and how many got this run's system message
+) -> tuple[list[dict], dict]: # input_ids and labels of what fits; how many do, how many got this run's system message
     "Training rows, token for token what a rollout of the same actions holds. Raises ValueError if none fits."
-    codec, limits = ChatCodec(tokenizer, instructions_for(config)), (config.max_turns, config.max_turn_tokens, config.max_context - config.max_turn_tokens)
+    codec, limits = ChatCodec(tokenizer, instructions_for(config)), (
+        config.max_turns, config.max_turn_tokens, config.max_context - config.max_turn_tokens)
     bodies = [[m for m in d["messages"] if m["role"] != "system"] for d in demos]
     rows = [encode_messages(codec, body) for body in bodies]
     fit = [row for row in rows if all(need <= limit for need, limit in zip(_size(row), limits))]
     if not fit:
         turns, reply, before = min(map(_size, rows), key=lambda s: s[2])
-        raise ValueError(f"none of {len(rows)} demonstrations fits: the smallest needs max_turns {turns}, max_turn_tokens {reply}, "
-                         f"and max_context {before} more than max_turn_tokens; the run has {config.max_turns}, {config.max_turn_tokens} and {config.max_context}")
-    other = sum((d["messages"][0]["content"] if d["messages"][0]["role"] == "system" else "") != codec.instructions for d in demos)
+        raise ValueError(f"none of {len(rows)} demonstrations fits: the smallest needs max_turns {turns}, "
+                         f"max_turn_tokens {reply}, and max_context {before} more than max_turn_tokens; "
+                         f"the run has {config.max_turns}, {config.max_turn_tokens} and {config.max_context}")
+    other = sum((d["messages"][0]["content"] if d["messages"][0]["role"] == "system" else "") != codec.instructions
+                for d in demos)
     return fit, dict(fit=len(fit), other_system_message=other)
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80037
@@ -210,9 +220,12 @@ def demonstration_trainer(
 ) -> SFTTrainer:
     "The supervised trainer of a run."
     steps = steps_on(rows, config)
-    return sft_trainer(model, tokenizer, Dataset.from_list(rows), steps, learning_rate_for(config), WarmupProgress(steps, 10, "demonstrations"),
-        output_dir=str(folder), per_device_train_batch_size=batch, gradient_accumulation_steps=A_STEP//batch, save_strategy="no",
-        logging_steps=1, bf16=config.bf16, fp16=config.fp16, use_cpu=config.use_cpu, seed=config.seed, activation_checkpointing=config.activation_checkpointing)
+    return sft_trainer(
+        model, tokenizer, Dataset.from_list(rows), steps, learning_rate_for(config),
+        WarmupProgress(steps, 10, "demonstrations"), output_dir=str(folder), per_device_train_batch_size=batch,
+        gradient_accumulation_steps=A_STEP//batch, save_strategy="no", logging_steps=1, bf16=config.bf16,
+        fp16=config.fp16, use_cpu=config.use_cpu, seed=config.seed,
+        activation_checkpointing=config.activation_checkpointing)
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80040
 def learn_demonstrations(
@@ -221,7 +234,8 @@ def learn_demonstrations(
     config: SQLGRPOConfig,
 ) -> list[dict]: # log: step and loss; empty if it was learned before
     "Supervised training on demonstrations, once; changes `model` in place."
-    key = [rows, fingerprint(model), learning_rate_for(config), config.demonstration_epochs, config.seed, config.bf16, config.fp16]
+    key = [rows, fingerprint(model), learning_rate_for(config), config.demonstration_epochs, config.seed,
+           config.bf16, config.fp16]
     folder = Path(config.output_dir)/"demonstrations"/hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     if (folder/"weights.safetensors").exists():
         put_weights(model, load_file(folder/"weights.safetensors"))
@@ -251,7 +265,9 @@ def keep_weights(model, folder: Path) -> None:
     part.replace(folder/"weights.safetensors")
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80041
-def _learn(model, tokenizer, rows: list[dict], config: SQLGRPOConfig, folder: Path, batch: int) -> tuple: # log (None: again), batch
+def _learn(
+    model, tokenizer, rows: list[dict], config: SQLGRPOConfig, folder: Path, batch: int
+) -> tuple: # log (None: again), batch
     "Train to the end, or until memory runs out."
     trainer = demonstration_trainer(model, tokenizer, rows, config, folder, batch)
     resume, full, total = _unfinished(folder, trainer.args.max_steps), False, trainer.args.max_steps
@@ -260,7 +276,8 @@ def _learn(model, tokenizer, rows: list[dict], config: SQLGRPOConfig, folder: Pa
     except KeyboardInterrupt:
         save_state(trainer)
         trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
-        print(f"interrupted at step {trainer.state.global_step} of {total} of the demonstrations: the same run goes on from there", flush=True)
+        print(f"interrupted at step {trainer.state.global_step} of {total} of the demonstrations: "
+              "the same run goes on from there", flush=True)
         raise
     except (RuntimeError, MemoryError) as e:
         if batch == 1 or not is_out_of_memory(e): raise
@@ -286,14 +303,16 @@ def self_demonstrations(
     shortest: bool = True,
 ) -> tuple[list[dict], dict]: # as from `play_demonstrations`
     "The model's own right episodes. Raises ValueError if there are none."
-    policy = LMPolicy(model, tokenizer, 1.0, config.max_turn_tokens, config.max_context, instructions_for(config), config.seed, "self")
-    training, say = model.training, lambda kept, n: print(f"self: {kept} demonstrations out of {n} episodes", flush=True)
+    policy = LMPolicy(model, tokenizer, 1.0, config.max_turn_tokens, config.max_context, instructions_for(config),
+                      config.seed, "self")
+    training, say = model.training, lambda kept, n: print(
+        f"self: {kept} demonstrations out of {n} episodes", flush=True)
     model.eval()
     try: demos, told = play_demonstrations(policy, tasks, config, config.num_generations, KEEP, shortest, say)
     finally: model.train(training)
     if demos: return demos, told
-    raise ValueError(f"none of the model's {told['episodes']} episodes of {told['questions']} questions was right, so it has nothing of its own "
-                     "to learn from: choose oracle or explore for demonstrations")
+    raise ValueError(f"none of the model's {told['episodes']} episodes of {told['questions']} questions was right, "
+                     "so it has nothing of its own to learn from: choose oracle or explore for demonstrations")
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80056
 def get_demonstrations(
@@ -308,12 +327,14 @@ def get_demonstrations(
     tested = {first(t) for t in avoid}
     if config.demonstrations in DEMONSTRATIONS:
         tasks = [t for t in tasks if first(t) not in tested]
-        if not tasks: raise ValueError("all training questions are evaluation questions too: demonstrations would teach what is tested")
+        if not tasks: raise ValueError("all training questions are evaluation questions too: "
+                                       "demonstrations would teach what is tested")
         demos, more = _made_demonstrations(model, tokenizer, tasks, config)
         told |= more
     else: demos = load_demonstrations(config.demonstrations)
     clean = [d for d in demos if next(m["content"] for m in d["messages"] if m["role"] == "user") not in tested]
-    if not clean: raise ValueError(f"all demonstrations in {str(config.demonstrations)!r} are about evaluation questions")
+    if not clean:
+        raise ValueError(f"all demonstrations in {str(config.demonstrations)!r} are about evaluation questions")
     rows, counts = demonstration_rows(clean, tokenizer, config)
     told |= dict(demonstrations=len(demos), tested=len(demos) - len(clean)) | counts
     told |= dict(steps=steps_on(rows, config), seconds=round(time.perf_counter() - start, 1))
@@ -324,20 +345,24 @@ def get_demonstrations(
 def _made_demonstrations(model, tokenizer, tasks: list[Task], config: SQLGRPOConfig) -> tuple[list[dict], dict]:
     "Demonstrations of the run's own, from its folder if they have been made before."
     kind = config.demonstrations
-    key = [[(t.id, t.question, t.query, str(t.db_path)) for t in tasks], env_options(config), instructions_for(config), config.demonstration_count, config.seed]
+    key = [[(t.id, t.question, t.query, str(t.db_path)) for t in tasks], env_options(config),
+           instructions_for(config), config.demonstration_count, config.seed]
     if kind == "self": key += [fingerprint(model), config.num_generations, config.max_turn_tokens, config.max_context]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     file = Path(config.output_dir)/"demonstrations"/f"{kind}-{digest}.jsonl"
     if file.exists(): return load_demonstrations(file), dict(file=str(file))
     if kind == "self": demos, told = self_demonstrations(model, tokenizer, tasks, config)
     else: demos, told = play_demonstrations(teacher(kind, config.seed, config.mode), tasks, config)
-    if not demos: raise ValueError(f"none of {told['questions']} questions could be answered in max_turns {config.max_turns} by {kind}")
+    if not demos: raise ValueError(f"none of {told['questions']} questions could be answered "
+                                   f"in max_turns {config.max_turns} by {kind}")
     return demos, told | dict(file=str(save_demonstrations(demos, file)))
 
 def _about(told: dict) -> str:
     "What came of it, in a line."
-    made = f", right {told['right']} of {told['episodes']} episodes of {told['questions']} questions" if "right" in told else ""
-    rest = {"about evaluation questions, left out": told["tested"], "with another system message, which this run's replaces": told["other_system_message"]}
+    made = (f", right {told['right']} of {told['episodes']} episodes of {told['questions']} questions"
+            if "right" in told else "")
+    rest = {"about evaluation questions, left out": told["tested"],
+            "with another system message, which this run's replaces": told["other_system_message"]}
     more = "".join(f"; {n} {what}" for what, n in rest.items() if n)
     where = f"; in {told['file']}" if "file" in told else ""
     return f"demonstrations ({told['kind']}): {told['fit']} of {told['demonstrations']} fit{made}{more}{where}"

@@ -36,7 +36,8 @@ def trained_with(model_name: str) -> dict | None:
     return folder_config(model_name).get("sql_grpo")
 
 def instructions_for(config: SQLGRPOConfig) -> str:
-    "The user's system message; else an earlier training's; else none for the embedded model, the standard one for others."
+    "The user's system message; else an earlier training's; " \
+    "else none for the embedded model, the standard one for others."
     if config.instructions is not None: return config.instructions
     if (saved := trained_with(config.model_name)) is not None: return saved["instructions"]
     return "" if config.model_name == "embedded" else STANDARD_INSTRUCTIONS[config.mode]
@@ -152,7 +153,8 @@ def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, token
     go_on = train and config.peft != "none"
     if go_on: _check_same_adapters(config, own, peft)
     elif train and config.use_vllm:
-        raise ValueError(f"vLLM loads whole models, and {config.model_name!r} holds adapters: give the merged one beside it")
+        raise ValueError(f"vLLM loads whole models, and {config.model_name!r} holds adapters: "
+                         "give the merged one beside it")
     bits = config.peft == "qlora" if go_on else peft == "qlora"
     model, tokenizer = _load_pretrained(base, weights_dtype(config, train), bits, config.use_cpu)
     model = PeftModel.from_pretrained(model, config.model_name, is_trainable=go_on)

@@ -184,8 +184,8 @@ def _scores(report: dict) -> str:
     gains = "; ".join(_gain(report, g) for g in ("heldout_dbs", "all") if report["trained"][g]["n"])
     s = report["trained"]["all"]
     out = [f"One run, seed {report['seed']}; N = {report['n_eval']} questions, played greedily. Success is the share "
-           "answered right, with its 95 % Wilson interval; held-out databases have no training questions. *Random* is a "
-           f"policy that does not read the question, *base* the model before GRPO, *trained* this model{control}.",
+           "answered right, with its 95 % Wilson interval; held-out databases have no training questions. *Random* is "
+           f"a policy that does not read the question, *base* the model before GRPO, *trained* this model{control}.",
            str(report_table([report])), f"From base to trained: {gains}."]
     if s["suite_n"]:
         low, high = 100*s["suite_ci_low"], 100*s["suite_ci_high"]
