@@ -36,8 +36,7 @@ def trained_with(model_name: str) -> dict | None:
     return folder_config(model_name).get("sql_grpo")
 
 def instructions_for(config: SQLGRPOConfig) -> str:
-    "The user's system message; else an earlier training's; " \
-    "else none for the embedded model, the standard one for others."
+    "The user's system message; else an earlier training's; else the standard one, or none for the embedded model."
     if config.instructions is not None: return config.instructions
     if (saved := trained_with(config.model_name)) is not None: return saved["instructions"]
     return "" if config.model_name == "embedded" else STANDARD_INSTRUCTIONS[config.mode]

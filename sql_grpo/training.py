@@ -363,7 +363,8 @@ def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) 
     from sql_grpo.sharing import card_facts
     info = getattr(model, "warmup_info", None) or {}
     return dict(preset=preset, mode=config.mode, seed=config.seed, wall_seconds=wall, model=config.model_name, steps=metrics["steps"],
-                episodes=metrics["steps"]*config.generation_batch_size, parameters=sum(p.numel() for p in model.parameters()),
+                episodes=metrics["steps"]*config.generation_batch_size, parameters=model.num_parameters(),
+                trained_parameters=model.num_parameters(only_trainable=True),
                 warmup_cached=bool(info.get("cached")), device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
                 torch=torch.__version__, threads=torch.get_num_threads(), processes=config.world_size,
                 demonstrations=metrics["demonstrations"], **card_facts(config))
