@@ -100,8 +100,10 @@ def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an ac
 @patch
 def _generate(self: EpisodeTrainer, prompts: list):
     "As TRL's, with the seconds that it took."
-    start = time.perf_counter()
-    out = GRPOTrainer._generate(self, prompts)
+    start, template = time.perf_counter(), getattr(self._tokenizer, "response_template", None)
+    self._tokenizer.response_template = None # TRL would parse a whole episode as if it were one reply
+    try: out = GRPOTrainer._generate(self, prompts)
+    finally: self._tokenizer.response_template = template
     self._log_metric("seconds/rollout", time.perf_counter() - start)
     return out
 
