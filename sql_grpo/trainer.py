@@ -24,23 +24,24 @@ SLICE = 8 # episodes in a slice
 
 class EpisodeTrainer(GRPOTrainer):
     "TRL's trainer for episodes."
-    def _get_per_token_logps_and_entropies(self, model, input_ids, attention_mask, logits_to_keep, batch_size=None, **kwargs):
-        "As TRL's, on (B, P+C) tokens with padding on both sides; log-probabilities and entropies of the last C, zero on padding."
+    def _get_per_token_logps_and_entropies(
+            self, model, input_ids, attention_mask, logits_to_keep, batch_size=None, **kwargs):
+        "As TRL's, of (B, P+C) padded tokens; log-probabilities and entropies of the last C, zero on padding."
         width = input_ids.shape[1]
         first = attention_mask.int().argmax(1) # where each prompt begins
         last = width - attention_mask.int().flip(1).argmax(1) # where each completion ends
         order, parts = (last - first).argsort(), []
         for rows in order.split(SLICE):
             lo, hi = first[rows].min().item(), max(last[rows].max().item(), width - logits_to_keep + 1)
-            out = super()._get_per_token_logps_and_entropies(model, input_ids[rows, lo:hi], attention_mask[rows, lo:hi],
-                                                             hi - width + logits_to_keep, None, **kwargs)
+            out = super()._get_per_token_logps_and_entropies(
+                model, input_ids[rows, lo:hi], attention_mask[rows, lo:hi], hi - width + logits_to_keep, None, **kwargs)
             parts.append([x if x is None or x.ndim < 2 else torch.nn.functional.pad(x, (0, width - hi)) for x in out])
         logps, entropies, aux = zip(*parts)
         back = order.argsort()
         whole = lambda xs: None if xs[0] is None else torch.cat(xs)[back]
         return whole(logps), whole(entropies), None if aux[0] is None else torch.stack(aux).mean()
 
-    def create_model_card(self, *args, **kwargs): "None beside checkpoints: the model's card is written from the run's report."
+    def create_model_card(self, *args, **kwargs): "None beside checkpoints: the card is written from the run's report."
 
     def init_hf_repo(self, token=None, private=None):
         "Nothing to ask of the Hub: its repository is made before the run, by `check_hub`."
@@ -69,7 +70,8 @@ def episode_stats(
 ) -> dict: # by the names under which they are logged
     "What TRL's log lacks."
     turns = [len(ep.turns) for ep in episodes]
-    return {"turns/mean": sum(turns)/len(turns), "episodes/truncated": sum(ep.truncated for ep in episodes)/len(episodes),
+    return {"turns/mean": sum(turns)/len(turns),
+            "episodes/truncated": sum(ep.truncated for ep in episodes)/len(episodes),
             "actions/unparseable": sum(unparseable(ep, mode) for ep in episodes)/max(1, sum(turns))}
 
 # %% ../nbs/03f_trainer.ipynb #2c7e94d0
@@ -94,7 +96,8 @@ def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an ac
     self._quiet_until = step + 10
     todo = ("the model does not know the actions: let it learn them first, from demonstrations" if step == 1 else
             "the policy is coming apart: lower learning_rate, or hold it near its beginning with beta (0.02, say)")
-    warnings.warn(f"step {step}: no action in {share:.0%} of the turns (unparseable_bound is {bound:.0%}); {todo}", stacklevel=2)
+    what = f"step {step}: no action in {share:.0%} of the turns (unparseable_bound is {bound:.0%})"
+    warnings.warn(f"{what}; {todo}", stacklevel=2)
 
 # %% ../nbs/03f_trainer.ipynb #6a1b9f27
 @patch
@@ -169,7 +172,8 @@ def turn_advantages(
             there = [i for i in group if t < len(togo[i])]
             if len(there) < 2: continue
             mean = sum(togo[i][t] for i in there)/len(there)
-            by = 1.0 if scale == "none" else (spread if scale == "batch" else _std([togo[i][t] for i in there])) + STD_EPS
+            if scale == "none": by = 1.0
+            else: by = STD_EPS + (spread if scale == "batch" else _std([togo[i][t] for i in there]))
             for i in there: out[i][t] = (togo[i][t] - mean)/by
     return out
 
@@ -197,7 +201,8 @@ def _by_turn(self: EpisodeTrainer, out: dict) -> torch.Tensor: # (B, T)
     "Advantages of the turns of the episodes that were just played."
     togo = rewards_to_go(self.score, self.episodes)
     mine = torch.tensor([g for gs in togo for g in gs], dtype=torch.float64, device=out["advantages"].device)
-    n, total, squares = self.accelerator.reduce(torch.stack([torch.ones_like(mine).sum(), mine.sum(), (mine**2).sum()])).tolist()
+    sums = torch.stack([torch.ones_like(mine).sum(), mine.sum(), (mine**2).sum()])
+    n, total, squares = self.accelerator.reduce(sums).tolist()
     spread = math.sqrt(max(0.0, (squares - total**2/n)/max(1.0, n - 1))) # of all processes
     by_turn = turn_advantages(togo, self.num_generations, out["advantages"].tolist(), self.scale_rewards, spread)
     return over_tokens(by_turn, out["tool_mask"]*out["completion_mask"])
