@@ -13,11 +13,11 @@ from enum import Enum
 from functools import partial
 from pathlib import Path
 
+from .config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import httpx2
 from huggingface_hub import EvalResult, HfApi, ModelCardData, get_token
 from transformers.integrations import integration_utils
 
-from .config import *
 from .config import _check_no_token
 from .database import _one_line
 from .endpoint import load_env
