@@ -43,6 +43,8 @@ class EpisodeTrainer(GRPOTrainer):
 
     def create_model_card(self, *args, **kwargs): "None beside checkpoints: the card is written from the run's report."
 
+    def push_to_hub(self, *args, **kwargs): "Nothing here: TRL's would upload all of output_dir; the model goes at the end."
+
     def init_hf_repo(self, token=None, private=None):
         "Nothing to ask of the Hub: its repository is made before the run, by `check_hub`."
         self.hub_model_id, self.push_in_progress = self.args.hub_model_id, None
