@@ -199,7 +199,7 @@ def fingerprint(model) -> str:
     return digest.hexdigest()[:12]
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80038
-A_STEP = 8 # demonstrations in a step, on each of the processes
+A_STEP = 8 # demonstrations in a step
 RATES = dict(embedded=3e-4, adapters=2e-4, weights=2e-5)
 
 def learning_rate_for(config: SQLGRPOConfig) -> float:
@@ -209,7 +209,7 @@ def learning_rate_for(config: SQLGRPOConfig) -> float:
 
 def steps_on(rows: list[dict], config: SQLGRPOConfig) -> int: # optimiser steps
     "How long demonstrations are learned."
-    return config.demonstration_epochs*math.ceil(len(rows)/A_STEP/int(os.environ.get("WORLD_SIZE", 1)))
+    return config.demonstration_epochs*math.ceil(len(rows)/A_STEP)
 
 def demonstration_trainer(
     model, tokenizer,
@@ -219,13 +219,16 @@ def demonstration_trainer(
     batch: int, # demonstrations at once: 1, 2, 4 or 8
 ) -> SFTTrainer:
     "The supervised trainer of a run."
-    steps = steps_on(rows, config)
-    return sft_trainer(
+    steps, own = steps_on(rows, config), {n: p.data for n, p in model.named_parameters() if p.requires_grad}
+    trainer = sft_trainer(
         model, tokenizer, Dataset.from_list(rows), steps, learning_rate_for(config),
         WarmupProgress(steps, 10, "demonstrations"), output_dir=str(folder), per_device_train_batch_size=batch,
         gradient_accumulation_steps=A_STEP//batch, save_strategy="no", logging_steps=1, bf16=config.bf16,
         fp16=config.fp16, use_cpu=config.use_cpu, seed=config.seed,
         activation_checkpointing=config.activation_checkpointing)
+    for n, p in model.named_parameters():
+        if n in own: p.data = own[n].to(p.device) # TRL rounds adapters on weights in 4 bits to bfloat16
+    return trainer
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80040
 def learn_demonstrations(
@@ -235,7 +238,7 @@ def learn_demonstrations(
 ) -> list[dict]: # log: step and loss; empty if it was learned before
     "Supervised training on demonstrations, once; changes `model` in place."
     key = [rows, fingerprint(model), learning_rate_for(config), config.demonstration_epochs, config.seed,
-           config.bf16, config.fp16]
+           config.bf16, config.fp16, config.peft, config.lora_rank, config.lora_alpha, config.lora_targets]
     folder = Path(config.output_dir)/"demonstrations"/hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     if (folder/"weights.safetensors").exists():
         put_weights(model, load_file(folder/"weights.safetensors"))
