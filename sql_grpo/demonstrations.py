@@ -26,7 +26,7 @@ from .tasks import *
 from .data import _from_jsonl
 from .environment import *
 from .rewards import is_correct, is_grounded, suite_correct
-from .text2sql import parse_query
+from .text2sql import extract_sql, parse_query
 from .rollout import *
 from .generation import *
 from .warmup import (
@@ -317,6 +317,21 @@ def self_demonstrations(
     raise ValueError(f"none of the model's {told['episodes']} episodes of {told['questions']} questions was right, "
                      "so it has nothing of its own to learn from: choose oracle or explore for demonstrations")
 
+# %% ../nbs/03h_demonstrations.ipynb #d3a80065
+def _asked(text: str) -> str: # of a task, or a first message of either mode
+    "The question in a text, in small letters and evenly spaced."
+    return " ".join(f"\n{text}".casefold().rpartition("\nquestion:")[2].partition("\ntables:")[0].split())
+
+def _about_one_of(demo: dict, tested: set, ids: set) -> bool:
+    "Is a demonstration about one of these questions?"
+    first = next(m["content"] for m in demo["messages"] if m["role"] == "user")
+    return _asked(first) in tested or demo["task_id"] in ids
+
+def _acts(demo: dict, mode: str) -> bool:
+    "Does each reply hold an action, or in the single-turn mode SQL that parses?"
+    said = [m["content"] for m in demo["messages"] if m["role"] == "assistant"]
+    return all(is_action(t) if mode == "agent" else parse_query(extract_sql(t)) is not None for t in said)
+
 # %% ../nbs/03h_demonstrations.ipynb #d3a80056
 def get_demonstrations(
     model, tokenizer,
@@ -326,20 +341,24 @@ def get_demonstrations(
 ) -> tuple[list[dict], dict]: # rows to learn; what there is to report about them
     "The demonstrations that the configuration asks for. Raises ValueError if there are none, or none that fits."
     start, told = time.perf_counter(), dict(kind=str(config.demonstrations))
-    first = lambda t: task_prompt(t, mode=config.mode)[-1]["content"]
-    tested = {first(t) for t in avoid}
+    tested = {_asked(t.question) for t in avoid}
+    ids = {t.id for t in avoid} - {t.id for t in tasks} # two files of questions may count theirs alike
     if config.demonstrations in DEMONSTRATIONS:
-        tasks = [t for t in tasks if first(t) not in tested]
+        tasks = [t for t in tasks if _asked(t.question) not in tested]
         if not tasks: raise ValueError("all training questions are evaluation questions too: "
                                        "demonstrations would teach what is tested")
         demos, more = _made_demonstrations(model, tokenizer, tasks, config)
         told |= more
     else: demos = load_demonstrations(config.demonstrations)
-    clean = [d for d in demos if next(m["content"] for m in d["messages"] if m["role"] == "user") not in tested]
+    clean = [d for d in demos if not _about_one_of(d, tested, ids)]
     if not clean:
         raise ValueError(f"all demonstrations in {str(config.demonstrations)!r} are about evaluation questions")
-    rows, counts = demonstration_rows(clean, tokenizer, config)
-    told |= dict(demonstrations=len(demos), tested=len(demos) - len(clean)) | counts
+    acting = [d for d in clean if _acts(d, config.mode)]
+    if not acting:
+        raise ValueError(f"no demonstration in {str(config.demonstrations)!r} has "
+                         f"{'an action' if config.mode == 'agent' else 'SQL that parses'} in each of its replies")
+    rows, counts = demonstration_rows(acting, tokenizer, config)
+    told |= dict(demonstrations=len(demos), tested=len(demos) - len(clean), chat=len(clean) - len(acting)) | counts
     told |= dict(steps=steps_on(rows, config), seconds=round(time.perf_counter() - start, 1))
     print(_about(told), flush=True)
     return rows, told
@@ -365,6 +384,7 @@ def _about(told: dict) -> str:
     made = (f", right {told['right']} of {told['episodes']} episodes of {told['questions']} questions"
             if "right" in told else "")
     rest = {"about evaluation questions, left out": told["tested"],
+            "with a reply that holds no action, left out": told["chat"],
             "with another system message, which this run's replaces": told["other_system_message"]}
     more = "".join(f"; {n} {what}" for what, n in rest.items() if n)
     where = f"; in {told['file']}" if "file" in told else ""
