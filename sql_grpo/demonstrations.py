@@ -69,9 +69,7 @@ def as_demonstration(
     "An episode as chat data, without the last observation, which nobody answers."
     return dict(messages=history_messages(ep, instructions)[:-1], task_id=ep.task.id, source=source, policy=policy)
 
-# %% ../nbs/03h_demonstrations.ipynb #d3a80016
-ROUND, TRIES = 256, 4 # episodes played together; questions tried for each demonstration wanted
-
+# %% ../nbs/03h_demonstrations.ipynb #d3a8015a
 def _length(ep: Episode) -> int:
     "What a policy wrote, in tokens if it counts them, else in characters."
     return ep.completion_tokens or sum(len(t.text) for t in ep.turns)
@@ -79,6 +77,9 @@ def _length(ep: Episode) -> int:
 def _distinct(episodes: list[Episode]) -> list[Episode]:
     "The first of each sequence of replies."
     return list({tuple(t.text for t in ep.turns): ep for ep in reversed(episodes)}.values())[::-1]
+
+# %% ../nbs/03h_demonstrations.ipynb #d3a80016
+ROUND, TRIES = 256, 4 # episodes played together; questions tried for each demonstration wanted
 
 def play_demonstrations(
     policy: Policy,
