@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from .config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
 import transformers, trl
 from datasets import Dataset
@@ -27,7 +28,6 @@ from transformers.utils import logging as hf_logging
 from trl import GRPOConfig, GRPOTrainer
 
 import sql_grpo.generation as generation
-from .config import *
 from .database import Database
 from .tasks import *
 from .data import load_tasks

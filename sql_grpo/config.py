@@ -190,7 +190,8 @@ def _check_numbers(c) -> None:
     for name in _ABOVE_ZERO:
         _check_number(name, getattr(c, name))
         if getattr(c, name) <= 0: raise ValueError(f"{name} is {getattr(c, name)}; it must be greater than 0")
-    if c.careful_share > 1: raise ValueError(f"careful_share is {c.careful_share}; it must be at most 1")
+    for name in ("careful_share", "unparseable_bound"):
+        if getattr(c, name) > 1: raise ValueError(f"{name} is {getattr(c, name)}; it must be at most 1")
     if c.max_steps == 0: raise ValueError("max_steps is 0; give at least 1, or -1 to train for num_train_epochs")
     if c.max_context <= c.max_turn_tokens:
         raise ValueError(f"max_context is {c.max_context}; it must be more than max_turn_tokens, {c.max_turn_tokens}")
@@ -213,8 +214,9 @@ def _check_launch() -> None:
     "Raise a ValueError if several processes were asked for, and a launcher has started one."
     env = os.environ
     if "MASTER_ADDR" in env and "ACCELERATE_MIXED_PRECISION" in env and "WORLD_SIZE" not in env:
-        raise ValueError("accelerate launch --cpu starts one process, whatever num_processes says: leave --cpu out and give "
-                         "--config_file nbs/accelerate/cpu.yaml, or use torchrun --standalone --nproc_per_node N")
+        raise ValueError("accelerate has started one process, whatever num_processes says (it does so with --cpu, and where it "
+                         "finds no GPU): give --config_file nbs/accelerate/cpu.yaml without --cpu, or use torchrun "
+                         "--standalone --nproc_per_node N")
 
 # %% ../nbs/00_setup.ipynb #2e60b7d9
 def _check_learning(c) -> None:
@@ -277,14 +279,20 @@ def find_checkpoint(
     where: Any,  # None, a folder, or "last" or True for the newest checkpoint in `output_dir`
     output_dir: str
 ) -> Optional[str]:  # a folder that `check_checkpoint` has found in order
-    "The checkpoint to go on from."
+    "The checkpoint to go on from; the newest may be broken, if its run was killed while it saved."
     if where is None or where is False or str(where).lower() in ("", "none", "false"): return None
     if where is True or str(where).lower() in ("last", "true"):
         found = _checkpoints(Path(output_dir).expanduser())
         if not found:
             raise ValueError(f"resume_from_checkpoint is {where!r}, and there is no checkpoint in {output_dir!r}")
-        where = found[-1]
+        where = next(filter(_is_whole, reversed(found)), found[-1])
+        skipped = [p.name for p in found[found.index(where) + 1:]]
+        if skipped and is_main(): print(f"broken, and left out: {', '.join(skipped)}; going on from {where.name}", file=sys.stderr)
     return str(check_checkpoint(where))
+
+def _is_whole(checkpoint: Path) -> bool:
+    try: return bool(check_checkpoint(checkpoint))
+    except ValueError: return False
 
 # %% ../nbs/00_setup.ipynb #a54f5c15
 _NO_EFFECT = dict(use_transformers_continuous_batching=False, use_transformers_paged=False, top_p=1.0, top_k=0,
@@ -351,7 +359,10 @@ def _check_texts(c) -> None:
 DEMONSTRATIONS = ("none", "oracle", "explore", "self")
 
 def _check_demonstrations(c) -> None:
-    "Raise a ValueError for demonstrations that cannot be made."
+    "Raise a ValueError for demonstrations that cannot be made, or for their options without them."
+    changed = next((f.name for f in fields(DemonstrationOptions) if getattr(c, f.name) != f.default), None)
+    if c.demonstrations == "none" and changed:
+        raise ValueError(f"{changed} is {getattr(c, changed)!r}; it has no effect without demonstrations: give some, or leave it out")
     for name, low in dict(demonstration_count=0, demonstration_epochs=1).items(): _check_number(name, getattr(c, name), low, numbers.Integral)
     if c.demonstrations not in DEMONSTRATIONS and not Path(c.demonstrations).expanduser().is_file():
         raise ValueError(f"demonstrations is {str(c.demonstrations)!r}; it must be {', '.join(DEMONSTRATIONS)}, or an existing file")
@@ -419,7 +430,7 @@ def _fit_to_vllm(c) -> None:
         return
     if c.use_cpu: raise ValueError("use_vllm is True, and there is no GPU to use; leave it out")
     if c.vllm_mode not in ("colocate", "server"): raise ValueError(f"vllm_mode is {c.vllm_mode!r}; it must be colocate or server")
-    if not is_vllm_available(): raise ValueError("use_vllm is True, and vLLM is not installed; pip install 'sql_grpo[vllm]'")
+    if not is_vllm_available(): raise ValueError("use_vllm is True, and vLLM is not installed; in the clone, pip install -e '.[vllm]'")
     if c.model_name == "embedded":
         raise ValueError("use_vllm is True, and model_name is embedded, which vLLM cannot load; give a model of the Hub or a folder")
     if c.peft == "qlora": raise ValueError("use_vllm is True, and peft is qlora, whose 4 bits would be rounded anew at every step; choose lora")
@@ -514,7 +525,7 @@ TRL_OPTIONS = dict(
     bf16="bfloat16 mixed precision; chosen for the machine if not given",
     fp16="float16 mixed precision; chosen for the machine if bf16 is not given",
     use_cpu="use the CPU even if there is a GPU",
-    use_vllm="play episodes through vLLM (pip install 'sql_grpo[vllm]'), on a GPU",
+    use_vllm="play episodes through vLLM (pip install -e '.[vllm]'), on a GPU",
     vllm_mode="colocate: in this process, on the same GPU; server: one that vllm serve has started",
     seed="of weights, demonstrations, questions and sampling",
     output_dir="folder that the run writes to",

@@ -10,16 +10,17 @@ __all__ = ['LOG_NAME', 'CURVE_NAME', 'NOISY', 'SUCCESS_NAMES', 'DRAWING_ERRORS',
 # %% ../nbs/04a_dashboard.ipynb #58faec30
 import html, io, json, math, os, random, sys, time, warnings
 from pathlib import Path
+from .config import in_notebook # first: it keeps bitsandbytes quiet, which the next imports load
 from fastcore.basics import patch
 from matplotlib.figure import Figure
 from PIL import Image
 from tqdm import tqdm
 from transformers import TrainerCallback
-from .config import in_notebook
 from .tasks import Task
 from .environment import Episode
 from .rewards import correctness, is_correct
 from .rollout import wilson
+
 
 # %% ../nbs/04a_dashboard.ipynb #030f0c60
 def reward_parts(

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
+from .config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
 from datasets import Dataset
 from fastcore.basics import patch
@@ -21,7 +22,6 @@ from safetensors.torch import load_file, save_file
 from sqlglot import exp
 from trl import SFTTrainer
 
-from .config import *
 from .tasks import *
 from .data import _from_jsonl
 from .environment import *

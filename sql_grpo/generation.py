@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['CHATML', 'SHARED', 'BLOCK', 'AT_ONCE', 'MOST_ROWS', 'CACHE_SHARE', 'READ_AT_ONCE', 'OUT_OF_MEMORY', 'byte_tokenizer',
-           'tiny_model', 'ChatCodec', 'lazy_zeros', 'SlotLayer', 'Plan', 'slots_attention', 'shared_attention', 'Slots',
-           'TokenRecord', 'draw', 'keep_likely', 'TokenPolicy', 'LMPolicy', 'free_memory', 'rows_that_fit', 'Seat',
-           'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'whole_weights', 'whole_model',
-           'make_rollout_func', 'rollout_columns']
+           'tiny_model', 'ChatCodec', 'lazy_zeros', 'SlotLayer', 'Plan', 'slots_attention', 'shared_attention',
+           'check_attention', 'Slots', 'TokenRecord', 'draw', 'keep_likely', 'TokenPolicy', 'LMPolicy', 'free_memory',
+           'rows_that_fit', 'Seat', 'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'whole_weights',
+           'whole_model', 'make_rollout_func', 'rollout_columns']
 
 # %% ../nbs/03a_generation.ipynb #93834964
 import math, mmap, sys
@@ -19,6 +19,7 @@ from pathlib import Path
 from weakref import proxy
 
 import numpy as np, psutil, torch
+from jinja2 import TemplateError
 from torch.distributed.fsdp import FSDPModule
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig, LlamaForCausalLM
@@ -76,7 +77,10 @@ class ChatCodec:
 
     def render(self, messages: list[dict]) -> str:
         "The text of a conversation, up to where the assistant speaks next; thinking switched off where a template knows it."
-        return self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, enable_thinking=False)
+        try: return self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, enable_thinking=False)
+        except TemplateError as e:
+            raise ValueError(f"the chat template refuses the conversation: {e} (for a template without a system message, give empty "
+                             "instructions)") from e
 
     def prompt_ids(self, start) -> list[int]: # tokens of the prompt
         "Encode the prompt of an episode (or of its first observation)."
@@ -195,6 +199,16 @@ def shared_attention(q, keys, values, # (n, kv heads, G, dim), and twice (n, kv 
     return by_row(by_head(p[..., :P]) @ values[0, :, :P]) + p[..., P:] @ values[:, :, P:]
 
 # %% ../nbs/03a_generation.ipynb #1b4a252b
+def check_attention(model, capacity: int) -> None:
+    "Raise ValueError for a model whose layers do not attend to all of `capacity` tokens."
+    config, name = model.config.get_text_config(), type(model).__name__
+    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    if kinds != {"full_attention"}: raise ValueError(f"{name} has layers of {sorted(kinds)}: rollouts know full_attention only")
+    window, longest = getattr(config, "sliding_window", None), getattr(config, "max_position_embeddings", None)
+    if not hasattr(config, "layer_types") and window and window < capacity:
+        raise ValueError(f"{name} looks back {window} tokens only, and rollouts attend to all of {capacity}: lower max_context")
+    if longest and longest < capacity: raise ValueError(f"{name} knows {longest} positions, and max_context is {capacity}: lower that")
+
 class Slots:
     "A key-value cache with one row for each episode, and the forward pass that fills it."
     def __init__(self,
@@ -204,11 +218,7 @@ class Slots:
     ):
         self.model, self.rows, self.capacity = model, rows, capacity
         self.device, self.lengths, self.config = model.device, [0]*rows, model.config.get_text_config()
-        kinds = set(getattr(self.config, "layer_types", None) or ["full_attention"])
-        if kinds != {"full_attention"}: raise ValueError(f"{type(model).__name__} has layers of {sorted(kinds)}: rollouts know full_attention only")
-        window = getattr(self.config, "sliding_window", None)
-        if not hasattr(self.config, "layer_types") and window and window < capacity:
-            raise ValueError(f"{type(model).__name__} looks back {window} tokens only, and rollouts attend to all of {capacity}: lower max_context")
+        check_attention(model, capacity)
         self.layers = [SlotLayer(self) for _ in range(self.config.num_hidden_layers)]
         self.cache = Cache(layers=self.layers)
 
@@ -387,6 +397,11 @@ class LMPolicy(TokenPolicy):
         self.model, self.temperature, self.seed = model, temperature, seed
         self.max_rows, self.likely, self.slots = max_rows, likely, None
 
+    def check(self, tasks: list[Task], mode: str = "agent") -> None:
+        "Raises `ValueError` for a model that cannot be played, or a prompt that leaves no room for a reply."
+        check_attention(self.model, self.max_context)
+        super().check(tasks, mode)
+
     def dice(self, place: int): # something with `random()`
         "The random numbers of an episode."
         return np.random.default_rng([self.seed, place])
@@ -396,7 +411,8 @@ MOST_ROWS, CACHE_SHARE = 256, 0.4 # of the free memory
 
 def free_memory(device: torch.device) -> int: # bytes
     "What a device has to spare."
-    if device.type == "cuda": return torch.cuda.mem_get_info(device)[0]
+    if device.type == "cuda": # free on the card, and what torch holds without using it
+        return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return psutil.virtual_memory().available
 
 def rows_that_fit(model, max_context: int) -> int:

@@ -4,22 +4,23 @@
 
 # %% auto #0
 __all__ = ['folder_config', 'trained_with', 'instructions_for', 'env_options', 'rules_of', 'weights_dtype', 'four_bits',
-           'add_adapters', 'adapter_base', 'merged_model', 'load_model_and_tokenizer', 'model_folder', 'save_model',
-           'adapters_kept']
+           'add_adapters', 'adapter_base', 'take_over', 'merged_model', 'load_model_and_tokenizer', 'model_folder',
+           'save_model', 'adapters_kept']
 
 # %% ../nbs/03e_models.ipynb #9f84f694
 import copy, json, shutil
 from contextlib import contextmanager
 from pathlib import Path
 
+from .config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
 from accelerate import init_empty_weights
 from peft import LoraConfig, PeftModel, get_peft_model
 from peft.tuners.lora import LoraLayer
 from peft.utils.integrations import dequantize_module_weight
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
-from .config import *
 from .text2sql import MODES
 from .rollout import *
 from .generation import *
@@ -38,7 +39,8 @@ def trained_with(model_name: str) -> dict | None:
 def instructions_for(config: SQLGRPOConfig) -> str:
     "The user's system message; else an earlier training's; else the standard one, or none for the embedded model."
     if config.instructions is not None: return config.instructions
-    if (saved := trained_with(config.model_name)) is not None: return saved["instructions"]
+    saved = trained_with(config.model_name)
+    if saved is not None and saved["mode"] == config.mode: return saved["instructions"]
     return "" if config.model_name == "embedded" else STANDARD_INSTRUCTIONS[config.mode]
 
 # %% ../nbs/03e_models.ipynb #7bd1e0c6
@@ -82,15 +84,17 @@ def _load_pretrained(name: str, dtype: torch.dtype, bits: bool = False, use_cpu:
         need_bitsandbytes(f"{name!r} is to be loaded in 4 bits")
         device = "cpu" if use_cpu else torch.cuda.current_device()
         how |= dict(quantization_config=four_bits(dtype), device_map={"": device})
-    try: tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModelForCausalLM.from_pretrained(name, **how)
-    except (OSError, ValueError) as e:
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+        if tokenizer.pad_token is None: tokenizer.pad_token = tokenizer.eos_token
+        ChatCodec(tokenizer) # raises if there is no usable chat template, before gigabytes are fetched
+        model = AutoModelForCausalLM.from_pretrained(name, **how)
+    except (OSError, ValueError, SafetensorError) as e:
         reason = str(e).strip().splitlines()[0]
         raise ValueError(f"no model {name!r} could be loaded from a folder or the Hub: {reason}") from e
     if hasattr(model, "peft_config"):
         raise ValueError(f"{name!r} holds adapters: download them into a folder, and give that as model_name")
     _without_fast_path(model)
-    if tokenizer.pad_token is None: tokenizer.pad_token = tokenizer.eos_token
-    ChatCodec(tokenizer) # raises if there is no usable chat template
     return model, tokenizer
 
 # %% ../nbs/03e_models.ipynb #342fd98c
@@ -124,10 +128,16 @@ def adapter_base(model_name: str) -> str | None: # None if it is no adapter fold
     beside = Path(model_name).absolute().parent/"base"
     if Path(name).name == "base" and beside.is_dir(): return str(beside)
     if Path(name).is_absolute() and not Path(name).is_dir():
-        raise ValueError(f"the adapters in {str(model_name)!r} belong to the model in {name!r}, and that is gone")
+        raise ValueError(f"the adapters in {str(model_name)!r} belong to the model in {name!r}, and that is gone: "
+                         "put it beside them, named base, or correct base_model_name_or_path in adapter_config.json")
     return name
 
 # %% ../nbs/03e_models.ipynb #f2608b1d
+def _layers(lora: LoraConfig) -> set[str]:
+    "Names of the layers that adapters are for, without the path to them."
+    targets = lora.target_modules
+    return {targets} if isinstance(targets, str) else {name.split(".")[-1] for name in targets}
+
 def _check_same_adapters(
     config: SQLGRPOConfig,
     own: LoraConfig, # of the folder
@@ -138,12 +148,32 @@ def _check_same_adapters(
     if peft not in (None, config.peft):
         raise ValueError(f"peft is {config.peft!r}, and {where} were trained with {peft}: give that to go on, "
                          "or none to merge them")
-    if targets != ["all-linear"] and set(targets) != set(own.target_modules):
-        theirs = ", ".join(sorted(own.target_modules))
+    if targets != ["all-linear"] and set(targets) != _layers(own):
+        theirs = ", ".join(sorted(_layers(own)))
         raise ValueError(f"lora_targets is {config.lora_targets!r}, and {where} are those of {theirs}: leave it out")
     for name, theirs in (("lora_rank", own.r), ("lora_alpha", own.lora_alpha)):
         if getattr(config, name) not in (theirs, getattr(ModelOptions, name)):
             raise ValueError(f"{name} is {getattr(config, name)}, and {where} have {theirs}: leave it out")
+
+# %% ../nbs/03e_models.ipynb #7c1e5d92
+def take_over(config: SQLGRPOConfig) -> None:
+    "Adapters of a folder that go on keep their rank, scale and layers. Raises ValueError for options that contradict them."
+    if config.peft == "none" or not adapter_base(config.model_name): return
+    own = LoraConfig.from_pretrained(config.model_name)
+    _check_same_adapters(config, own, folder_config(config.model_name).get("peft"))
+    config.lora_rank, config.lora_alpha = own.r, own.lora_alpha
+    if not isinstance(own.target_modules, str): config.lora_targets = ",".join(sorted(_layers(own)))
+
+_NOT_MERGED = ("use_dora", "modules_to_save", "trainable_token_indices", "lora_bias")
+
+def _check_mergeable(model: PeftModel, config: SQLGRPOConfig) -> None:
+    "Raise ValueError for adapters, of other programs, that `merged_model` cannot add to the weights."
+    own, head = model.peft_config["default"], model.get_base_model().get_output_embeddings()
+    odd = [name for name in _NOT_MERGED if getattr(own, name, None)]
+    for name, m in model.named_modules():
+        if isinstance(m, LoraLayer) and (m is head or not isinstance(m.base_layer, torch.nn.Linear)): odd.append(name)
+    if odd: raise ValueError(f"the adapters in {config.model_name!r} cannot be merged here ({', '.join(odd[:3])}): merge them with "
+                             "peft first, or train with peft lora and save_merged false")
 
 # %% ../nbs/03e_models.ipynb #8d47a1fe
 def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, tokenizer
@@ -157,6 +187,7 @@ def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, token
     bits = config.peft == "qlora" if go_on else peft == "qlora"
     model, tokenizer = _load_pretrained(base, weights_dtype(config, train), bits, config.use_cpu)
     model = PeftModel.from_pretrained(model, config.model_name, is_trainable=go_on)
+    if train and (not go_on or config.save_merged): _check_mergeable(model, config)
     model.peft_config["default"].base_model_name_or_path = base
     return model if go_on or not train else merged_model(model), tokenizer
 
@@ -192,9 +223,13 @@ def merged_model(model: PeftModel): # a model of transformers
 # %% ../nbs/03e_models.ipynb #d60e4f8b
 def _keep_base(model, tokenizer, config: SQLGRPOConfig) -> str: # the folder
     "Save the embedded model beside its adapters: the cache folder may be emptied, or hold another one."
-    base = Path(config.output_dir)/"base"
-    model.save_pretrained(base)
-    tokenizer.save_pretrained(base)
+    out, base = Path(config.output_dir), Path(config.output_dir)/"base"
+    if is_main():
+        if not config.resume_from_checkpoint: # an earlier run's adapters go where their base goes
+            for folder in (out/"adapter", base): _move_away(folder)
+        model.save_pretrained(base)
+        tokenizer.save_pretrained(base)
+    if config.world_size > 1: config.distributed_state.wait_for_everyone()
     return str(base.resolve())
 
 def _check_start(name: str, config: SQLGRPOConfig) -> None:

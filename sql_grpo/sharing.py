@@ -13,11 +13,11 @@ from enum import Enum
 from functools import partial
 from pathlib import Path
 
+from .config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import httpx2
 from huggingface_hub import EvalResult, HfApi, ModelCardData, get_token
 from transformers.integrations import integration_utils
 
-from .config import *
 from .config import _check_no_token
 from .database import _one_line
 from .endpoint import load_env
@@ -95,7 +95,8 @@ def hub_name(
 _NOT_SHOWN = {f.name for f in fields(WatchOptions)} | {
     "output_dir", "model_name", "data_source", "data_path", "seed", "bf16", "fp16", "use_cpu", "use_cache_folder",
     "run_name", "project", "report_to", "push_to_hub", "resume_from_checkpoint", "generation_batch_size",
-    "shuffle_dataset", "disable_tqdm"}
+    "shuffle_dataset", "disable_tqdm", "deepspeed", "fsdp_config", "accelerator_config",
+    "vllm_server_base_url", "vllm_server_host", "vllm_server_port"}
 
 def changed_options(config: SQLGRPOConfig) -> dict:
     "The options that differ from their defaults, of those that shape the model; no paths."
@@ -105,6 +106,7 @@ def changed_options(config: SQLGRPOConfig) -> dict:
         if f.name in _NOT_SHOWN or f.name.startswith(("hub_", "trackio_", "save_", "logging_")): continue
         value = getattr(config, f.name, None)
         if value != getattr(default, f.name, None): out[f.name] = value.value if isinstance(value, Enum) else value
+    if config.demonstrations not in DEMONSTRATIONS: out["demonstrations"] = "FILE"
     if out.get("steps_per_generation") == config.gradient_accumulation_steps: del out["steps_per_generation"]
     return out | (dict(mode=config.mode) if config.mode != "agent" else {})
 
@@ -206,14 +208,17 @@ def _command(report: dict) -> str:
     if report["model"] != "embedded": options.insert(0, f"--model_name {report['base_model'] or 'FOLDER'}")
     if report["data"] == "own": options.append("--data_source FILE.sqlite")
     elif report["data"] != "embedded": options.append(f"--data_source {report['data']} --data_path FOLDER")
-    return " ".join(["sql_grpo_train", *options, f"--seed {report['seed']}"] + ["--control"]*("control" in report))
+    n = report.get("processes", 1)
+    command = "sql_grpo_train" if n == 1 else f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.training"
+    return " ".join([command, *options, f"--seed {report['seed']}"] + ["--control"]*("control" in report))
 
 def _settings(report: dict) -> str:
     "What differs from the defaults, and the command."
     rows = [[f"`{k}`", f"`{_one_line(repr(v))}`"] for k, v in report["options"].items()]
     table = f"These options differ from their defaults:\n\n{_markdown_table(['option', 'value'], rows)}"
     if not rows: table = "All options are at their defaults."
-    return f"{table}\n\n```sh\n{_command(report)}\n```\n\nDevice: {report['device']}."
+    several = f", {report['processes']} processes" if report.get("processes", 1) > 1 else ""
+    return f"{table}\n\n```sh\n{_command(report)}\n```\n\nDevice: {report['device']}{several}."
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c35
 _LOAD = """from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -333,7 +338,8 @@ def share_model(
     for saved in Path(config.output_dir)/"model", Path(config.output_dir)/"adapter":
         if saved.is_dir(): write_card(saved, report, repo if saved == folder else None)
     if repo is None: return None
-    try: HfApi().upload_folder(repo_id=repo, folder_path=folder, commit_message="Model and card, from sql_grpo")
+    try: HfApi().upload_folder(repo_id=repo, folder_path=folder, commit_message="Model and card, from sql_grpo",
+                               ignore_patterns="training_args.bin")
     except _HUB_ERRORS as e:
         raise ConnectionError(f"the upload failed: {_hidden(e)}; everything is in {config.output_dir}, and "
                               f"`hf upload {config.hub_model_id} {folder} .` tries it again") from None

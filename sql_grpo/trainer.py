@@ -10,11 +10,11 @@ __all__ = ['SLICE', 'SPREAD', 'EpisodeTrainer', 'without_spread', 'unparseable',
 import math, random, time, warnings
 from dataclasses import replace
 
+from .config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
 from fastcore.basics import patch
 from trl import GRPOTrainer
 
-from .config import *
 from .environment import *
 from .rewards import STD_EPS, _std
 from .text2sql import extract_sql, parse_query
@@ -42,6 +42,8 @@ class EpisodeTrainer(GRPOTrainer):
         return whole(logps), whole(entropies), None if aux[0] is None else torch.stack(aux).mean()
 
     def create_model_card(self, *args, **kwargs): "None beside checkpoints: the card is written from the run's report."
+
+    def push_to_hub(self, *args, **kwargs): "Nothing here: TRL's would upload all of output_dir; the model goes at the end."
 
     def init_hf_repo(self, token=None, private=None):
         "Nothing to ask of the Hub: its repository is made before the run, by `check_hub`."
@@ -94,8 +96,9 @@ def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an ac
     step, bound = self.state.global_step + 1, self.args.unparseable_bound
     if share <= bound or step < getattr(self, "_quiet_until", 0) or not self.accelerator.is_main_process: return
     self._quiet_until = step + 10
-    todo = ("the model does not know the actions: let it learn them first, from demonstrations" if step == 1 else
-            "the policy is coming apart: lower learning_rate, or hold it near its beginning with beta (0.02, say)")
+    knew = any(r.get("actions/unparseable", 1) <= bound for r in self.state.log_history)
+    todo = ("the policy is coming apart: lower learning_rate, or hold it near its beginning with beta (0.02, say)" if knew else
+            "the model does not know the actions: let it learn them first, from demonstrations")
     what = f"step {step}: no action in {share:.0%} of the turns (unparseable_bound is {bound:.0%})"
     warnings.warn(f"{what}; {todo}", stacklevel=2)
 
@@ -113,9 +116,10 @@ def _generate(self: EpisodeTrainer, prompts: list):
 # %% ../nbs/03f_trainer.ipynb #d05c8e91
 @patch
 def score(self: EpisodeTrainer, episodes: list[Episode]) -> torch.Tensor: # (len(episodes),)
-    "The weighted sums of the rewards."
+    "The weighted sums of rewards, of functions that look at nothing but `episodes`; a reward of None counts as nothing."
     parts = [f(prompts=None, completions=None, episodes=episodes) for f in self.reward_funcs]
-    return torch.tensor(parts, dtype=torch.float32).T @ self.reward_weights.to("cpu", torch.float32)
+    parts = torch.tensor([[math.nan if r is None else r for r in rs] for rs in parts], dtype=torch.float32)
+    return (parts.T*self.reward_weights.to("cpu", torch.float32)).nansum(1)
 
 def with_spread(
     rollout_func, # of `make_rollout_func`
@@ -127,9 +131,12 @@ def with_spread(
         out, G = rollout_func(prompts, trainer), trainer.num_generations
         flat = before = without_spread(trainer.score(out["episodes"]), G)
         rng = random.Random(f"{trainer.args.seed} {trainer.state.global_step} {trainer.accelerator.process_index}")
+        played = {str(p) for p in prompts}
         for _ in range(rounds):
-            if not flat: break
-            drawn = rng.sample(pool, min(len(flat), len(pool)))
+            others = [p for p in pool if str(p) not in played]
+            if not flat or not others: break
+            drawn = rng.sample(others, min(len(flat), len(others)))
+            played |= {str(p) for p in drawn}
             more = rollout_func([p for p in drawn for _ in range(G)], trainer)
             still = without_spread(trainer.score(more["episodes"]), G)
             fresh = [k for k in range(len(drawn)) if k not in still]
@@ -137,7 +144,7 @@ def with_spread(
                 for name, column in more.items(): out[name][group*G:group*G + G] = column[k*G:k*G + G]
             flat = flat[len(fresh):]
         trainer._log_metric("groups/replaced", (len(before) - len(flat))*G/len(prompts))
-        return out
+        return out | {name: [getattr(ep.task, a) for ep in out["episodes"]] for name, a in dict(task_id="id", difficulty="difficulty").items()}
     return play
 
 # %% ../nbs/03f_trainer.ipynb #17ea6c3f

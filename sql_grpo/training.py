@@ -12,6 +12,7 @@ __all__ = ['check_mode', 'load_question_prompts', 'curriculum_order', 'sample_ra
 import gc, json, os, random, shutil, signal, sys, time, warnings
 from pathlib import Path
 
+from .config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
 from accelerate.utils import gather_object
 from datasets import Dataset
@@ -20,7 +21,6 @@ from transformers.utils import logging as hf_logging
 from trl import GRPOTrainer
 from trl.distributed import DistributedBackend
 
-from .config import *
 from .database import Database
 from .tasks import *
 from .data import *
@@ -41,12 +41,18 @@ def check_mode(config: SQLGRPOConfig) -> bool | str:
     "What becomes of a gold query that cannot be judged: public data sets have some, in your own file it is a mistake."
     return "drop" if config.data_source in ("spider", "bird", "context") else True
 
+def _agreed(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
+    "Of several processes, the questions that all could use: a slow gold query may be in time in one of them alone."
+    if config.world_size == 1: return tasks
+    both = set.intersection(*map(set, gather_object([[t.id for t in tasks]])))
+    return [t for t in tasks if t.id in both]
+
 def load_question_prompts(
     config: SQLGRPOConfig,
     split: str = "train",
 ): # a `datasets.Dataset` with `prompt`, `task_id` and `difficulty`; the list of tasks
     "The questions as TRL's trainer takes them. Raises ValueError or FileNotFoundError for data that cannot be used."
-    tasks = load_tasks(config.data_source, split=split, path=config.data_path, check=check_mode(config))
+    tasks = _agreed(load_tasks(config.data_source, split=split, path=config.data_path, check=check_mode(config)), config)
     if not tasks: raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
     tasks_by_prompt(tasks, config.mode) # raises if two tasks cannot be told apart
     order = curriculum_order(tasks, config) if config.curriculum else tasks
@@ -111,7 +117,8 @@ def _name_reference(model, config: SQLGRPOConfig) -> None:
     "TRL loads the reference model by the model's name: one that was made in memory is saved, and gets that folder's."
     if model.config._name_or_path: return
     model.config._name_or_path = str(Path(config.output_dir)/"reference")
-    model.save_pretrained(model.config._name_or_path)
+    if is_main(): model.save_pretrained(model.config._name_or_path)
+    if config.world_size > 1: config.distributed_state.wait_for_everyone()
 
 # %% ../nbs/04_training.ipynb #127c642e
 def halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
@@ -162,8 +169,8 @@ def set_aside(folder: Path) -> None:
     "Move an earlier run's checkpoints to previous/, where they are not taken for those of this run."
     old = [p for p in folder.glob("checkpoint-*") if p.is_dir()]
     if not old: return
-    shutil.rmtree(folder/"previous", ignore_errors=True)
-    (folder/"previous").mkdir()
+    (folder/"previous").mkdir(exist_ok=True)
+    for p in (folder/"previous").glob("checkpoint-*"): shutil.rmtree(p)
     for p in old: p.rename(folder/"previous"/p.name)
 
 def _end(trainer) -> None:
@@ -172,15 +179,18 @@ def _end(trainer) -> None:
 
 def _too_large(trainer: GRPOTrainer) -> None:
     "End a run of several processes with what to do: the others are in the middle of a step, and cannot be asked to begin it again."
-    config = halved(trainer.args)
+    try: config = halved(trainer.args)
+    except ValueError as e: sys.exit(f"sql_grpo_train: {e}")
     last = " --resume_from_checkpoint last" if any(Path(config.output_dir).glob("checkpoint-*")) else ""
     sys.exit(f"sql_grpo_train: out of memory in process {config.process_index} of {config.world_size}: give --per_device_train_batch_size "
              f"{config.per_device_train_batch_size} --gradient_accumulation_steps {config.gradient_accumulation_steps}{last}")
 
 def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on from
     "A trainer with half the batch, and the state it goes on from."
+    try: config = halved(trainer.args)
+    except ValueError as e: sys.exit(f"sql_grpo_train: {e}")
+    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled: _too_large(trainer) # their state is not saved halfway
     resume = save_state(trainer)
-    config = halved(trainer.args)
     print(f"out of memory: going on with batches of {config.per_device_train_batch_size} episodes, "
           f"{config.gradient_accumulation_steps} of them a step", flush=True)
     rebuild = trainer.rebuild
@@ -198,6 +208,7 @@ def greedy_policy(model, tokenizer, config: SQLGRPOConfig, name: str = "model") 
 def draw_eval_tasks(config: SQLGRPOConfig, every: bool = False) -> list[Task]:
     "The evaluation questions: all (or if `every`), or `eval_questions` of them, drawn by the seed."
     tasks = load_tasks(config.data_source, split="eval", path=config.data_path, check=check_mode(config), variants=True)
+    tasks = _agreed(tasks, config)
     seen = {t.db_id for t in load_tasks(config.data_source, path=config.data_path)}
     for t in tasks: t.extra["heldout"] = t.db_id not in seen
     n = config.eval_questions
@@ -247,6 +258,7 @@ def prepare(
     if config.demonstrations != "none" and config.world_size > 1:
         raise ValueError("demonstrations are learned by one process: learn them in a run of their own, and go on from its model")
     from sql_grpo.sharing import check_sharing
+    take_over(config)
     set_seed(config.seed)
     prompts, tasks = load_question_prompts(config)
     eval_tasks = draw_eval_tasks(config)
@@ -272,6 +284,8 @@ def is_sharded(trainer: GRPOTrainer) -> bool:
     backend = DistributedBackend(trainer.accelerator)
     if backend.fsdp_version == 1: raise ValueError("FSDP version 1 does not go with rollouts of unequal length: set fsdp_version to 2")
     shared = backend.is_fsdp or backend.is_zero3
+    if shared and trainer.args.dynamic_sampling:
+        raise ValueError("with ZeRO-3 or FSDP all processes must play equally often: leave dynamic_sampling out, or take DDP or ZeRO-2")
     if shared and trainer.args.peft != "none": raise ValueError("adapters are small: train them with DDP or ZeRO-2, not with ZeRO-3 or FSDP")
     return shared
 
@@ -335,7 +349,8 @@ def keep_model(trainer: GRPOTrainer, tokenizer, config: SQLGRPOConfig) -> None:
     if is_main(): (folder/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
     if is_sharded(trainer):
         trainer.model.config.sql_grpo = rules_of(config)
-        trainer.save_model(str(folder))
+        trainer.save_model(str(folder), _internal_call=True) # else it would upload all of output_dir, transcripts included
+        if is_main(): (folder/"training_args.bin").unlink(missing_ok=True) # has paths of this machine in it
     elif is_main(): save_model(trainer.model, tokenizer, config)
 
 def _leave(trainer: GRPOTrainer, tokenizer, steps: int) -> None:
@@ -430,7 +445,9 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
         parser.add_argument("--control", action="store_true", help="also report what as much further warm-up would have given")
         parser.add_argument("--plan", action="store_true", help="print how much memory the run would take, and what for; nothing else")
     config, own = parse_args(argv, description=about, add_options=more)
-    if own.plan: return print_plan(_or_exit(fit_batch, config))
+    if own.plan:
+        _or_exit(take_over, config)
+        return print_plan(_or_exit(fit_batch, config))
     try: train(config, own.preset, own.control, _or_exit(prepare, config, own.control))
     except KeyboardInterrupt:
         if is_main(): print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)

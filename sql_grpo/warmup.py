@@ -14,6 +14,7 @@ import hashlib, itertools, json, os, random, re, shutil, subprocess, sys, tempfi
 from collections import Counter
 from pathlib import Path
 
+from .config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
 from datasets import IterableDataset
 from fastcore.basics import patch
@@ -21,7 +22,6 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, Trainer, TrainerCallback
 from trl import SFTConfig, SFTTrainer
 
-from .config import *
 from .database import Database
 from .tasks import *
 from .environment import *
@@ -422,6 +422,7 @@ def _made_for_all(config: SQLGRPOConfig, every: float = 0.5) -> bool: # was it m
     if is_main():
         _make_writable(ready.parent.parent)
         options = {k: getattr(config, k) for k in _OPTIONS} | dict(output_dir=config.output_dir)
-        subprocess.run([sys.executable, "-c", _ALONE, json.dumps(options)], env=_alone(os.environ), check=True)
+        made = subprocess.run([sys.executable, "-c", _ALONE, json.dumps(options)], env=_alone(os.environ))
+        if made.returncode or not ready.exists(): raise ValueError(f"no base model was made in {ready.parent}; if there is a part of one, remove it")
     while not ready.exists(): time.sleep(every)
     return True
