@@ -262,7 +262,7 @@ def _rows(self: MemoryPlan) -> list[tuple]: # name, playing, training
 @patch
 def _title(self: MemoryPlan) -> str:
     c, dtype = self.config, str(weights_dtype(self.config, train=False)).removeprefix("torch.")
-    return (f"{self.line()}{'' if self.fits else ', which is too much'}: {c.model_name} in {dtype}, "
+    return (f"{self.line()}{'' if self.fits else ', which is too much'}: {c.model_name}, computing in {dtype}, "
             f"{c.gradient_accumulation_steps} batches a step, episodes of at most {c.max_context} tokens, "
             f"{self.rows} of them played at once")
 
