@@ -26,7 +26,7 @@ from .tasks import *
 from .data import _from_jsonl
 from .environment import *
 from .rewards import is_correct, is_grounded, suite_correct
-from .text2sql import parse_query
+from .text2sql import extract_sql, parse_query
 from .rollout import *
 from .generation import *
 from .warmup import (
@@ -69,9 +69,7 @@ def as_demonstration(
     "An episode as chat data, without the last observation, which nobody answers."
     return dict(messages=history_messages(ep, instructions)[:-1], task_id=ep.task.id, source=source, policy=policy)
 
-# %% ../nbs/03h_demonstrations.ipynb #d3a80016
-ROUND, TRIES = 256, 4 # episodes played together; questions tried for each demonstration wanted
-
+# %% ../nbs/03h_demonstrations.ipynb #d3a8015a
 def _length(ep: Episode) -> int:
     "What a policy wrote, in tokens if it counts them, else in characters."
     return ep.completion_tokens or sum(len(t.text) for t in ep.turns)
@@ -79,6 +77,9 @@ def _length(ep: Episode) -> int:
 def _distinct(episodes: list[Episode]) -> list[Episode]:
     "The first of each sequence of replies."
     return list({tuple(t.text for t in ep.turns): ep for ep in reversed(episodes)}.values())[::-1]
+
+# %% ../nbs/03h_demonstrations.ipynb #d3a80016
+ROUND, TRIES = 256, 4 # episodes played together; questions tried for each demonstration wanted
 
 def play_demonstrations(
     policy: Policy,
@@ -199,7 +200,7 @@ def fingerprint(model) -> str:
     return digest.hexdigest()[:12]
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80038
-A_STEP = 8 # demonstrations in a step, on each of the processes
+A_STEP = 8 # demonstrations in a step
 RATES = dict(embedded=3e-4, adapters=2e-4, weights=2e-5)
 
 def learning_rate_for(config: SQLGRPOConfig) -> float:
@@ -209,7 +210,7 @@ def learning_rate_for(config: SQLGRPOConfig) -> float:
 
 def steps_on(rows: list[dict], config: SQLGRPOConfig) -> int: # optimiser steps
     "How long demonstrations are learned."
-    return config.demonstration_epochs*math.ceil(len(rows)/A_STEP/int(os.environ.get("WORLD_SIZE", 1)))
+    return config.demonstration_epochs*math.ceil(len(rows)/A_STEP)
 
 def demonstration_trainer(
     model, tokenizer,
@@ -219,13 +220,16 @@ def demonstration_trainer(
     batch: int, # demonstrations at once: 1, 2, 4 or 8
 ) -> SFTTrainer:
     "The supervised trainer of a run."
-    steps = steps_on(rows, config)
-    return sft_trainer(
+    steps, own = steps_on(rows, config), {n: p.data for n, p in model.named_parameters() if p.requires_grad}
+    trainer = sft_trainer(
         model, tokenizer, Dataset.from_list(rows), steps, learning_rate_for(config),
         WarmupProgress(steps, 10, "demonstrations"), output_dir=str(folder), per_device_train_batch_size=batch,
         gradient_accumulation_steps=A_STEP//batch, save_strategy="no", logging_steps=1, bf16=config.bf16,
         fp16=config.fp16, use_cpu=config.use_cpu, seed=config.seed,
         activation_checkpointing=config.activation_checkpointing)
+    for n, p in model.named_parameters():
+        if n in own: p.data = own[n].to(p.device) # TRL rounds adapters on weights in 4 bits to bfloat16
+    return trainer
 
 # %% ../nbs/03h_demonstrations.ipynb #d3a80040
 def learn_demonstrations(
@@ -235,7 +239,7 @@ def learn_demonstrations(
 ) -> list[dict]: # log: step and loss; empty if it was learned before
     "Supervised training on demonstrations, once; changes `model` in place."
     key = [rows, fingerprint(model), learning_rate_for(config), config.demonstration_epochs, config.seed,
-           config.bf16, config.fp16]
+           config.bf16, config.fp16, config.peft, config.lora_rank, config.lora_alpha, config.lora_targets]
     folder = Path(config.output_dir)/"demonstrations"/hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     if (folder/"weights.safetensors").exists():
         put_weights(model, load_file(folder/"weights.safetensors"))
@@ -314,6 +318,21 @@ def self_demonstrations(
     raise ValueError(f"none of the model's {told['episodes']} episodes of {told['questions']} questions was right, "
                      "so it has nothing of its own to learn from: choose oracle or explore for demonstrations")
 
+# %% ../nbs/03h_demonstrations.ipynb #d3a80065
+def _asked(text: str) -> str: # of a task, or a first message of either mode
+    "The question in a text, in small letters and evenly spaced."
+    return " ".join(f"\n{text}".casefold().rpartition("\nquestion:")[2].partition("\ntables:")[0].split())
+
+def _about_one_of(demo: dict, tested: set, ids: set) -> bool:
+    "Is a demonstration about one of these questions?"
+    first = next(m["content"] for m in demo["messages"] if m["role"] == "user")
+    return _asked(first) in tested or demo["task_id"] in ids
+
+def _acts(demo: dict, mode: str) -> bool:
+    "Does each reply hold an action, or in the single-turn mode SQL that parses?"
+    said = [m["content"] for m in demo["messages"] if m["role"] == "assistant"]
+    return all(is_action(t) if mode == "agent" else parse_query(extract_sql(t)) is not None for t in said)
+
 # %% ../nbs/03h_demonstrations.ipynb #d3a80056
 def get_demonstrations(
     model, tokenizer,
@@ -323,20 +342,24 @@ def get_demonstrations(
 ) -> tuple[list[dict], dict]: # rows to learn; what there is to report about them
     "The demonstrations that the configuration asks for. Raises ValueError if there are none, or none that fits."
     start, told = time.perf_counter(), dict(kind=str(config.demonstrations))
-    first = lambda t: task_prompt(t, mode=config.mode)[-1]["content"]
-    tested = {first(t) for t in avoid}
+    tested = {_asked(t.question) for t in avoid}
+    ids = {t.id for t in avoid} - {t.id for t in tasks} # two files of questions may count theirs alike
     if config.demonstrations in DEMONSTRATIONS:
-        tasks = [t for t in tasks if first(t) not in tested]
+        tasks = [t for t in tasks if _asked(t.question) not in tested]
         if not tasks: raise ValueError("all training questions are evaluation questions too: "
                                        "demonstrations would teach what is tested")
         demos, more = _made_demonstrations(model, tokenizer, tasks, config)
         told |= more
     else: demos = load_demonstrations(config.demonstrations)
-    clean = [d for d in demos if next(m["content"] for m in d["messages"] if m["role"] == "user") not in tested]
+    clean = [d for d in demos if not _about_one_of(d, tested, ids)]
     if not clean:
         raise ValueError(f"all demonstrations in {str(config.demonstrations)!r} are about evaluation questions")
-    rows, counts = demonstration_rows(clean, tokenizer, config)
-    told |= dict(demonstrations=len(demos), tested=len(demos) - len(clean)) | counts
+    acting = [d for d in clean if _acts(d, config.mode)]
+    if not acting:
+        raise ValueError(f"no demonstration in {str(config.demonstrations)!r} has "
+                         f"{'an action' if config.mode == 'agent' else 'SQL that parses'} in each of its replies")
+    rows, counts = demonstration_rows(acting, tokenizer, config)
+    told |= dict(demonstrations=len(demos), tested=len(demos) - len(clean), chat=len(clean) - len(acting)) | counts
     told |= dict(steps=steps_on(rows, config), seconds=round(time.perf_counter() - start, 1))
     print(_about(told), flush=True)
     return rows, told
@@ -362,6 +385,7 @@ def _about(told: dict) -> str:
     made = (f", right {told['right']} of {told['episodes']} episodes of {told['questions']} questions"
             if "right" in told else "")
     rest = {"about evaluation questions, left out": told["tested"],
+            "with a reply that holds no action, left out": told["chat"],
             "with another system message, which this run's replaces": told["other_system_message"]}
     more = "".join(f"; {n} {what}" for what, n in rest.items() if n)
     where = f"; in {told['file']}" if "file" in told else ""
