@@ -6,7 +6,7 @@
 __all__ = ['GB', 'CUDA_ITSELF', 'TRAINER_ITSELF', 'TILE_TOKENS', 'TILE_WORDS', 'ROOM', 'Device', 'container_room', 'this_device',
            'Shape', 'model_shape', 'read_shape', 'Formats', 'formats', 'kept_by_layer', 'of_vocabulary',
            'trained_weights', 'autocast_copies', 'training_moments', 'of_rollout', 'of_vllm', 'MemoryPlan',
-           'plan_memory', 'in_parts', 'fit_batch', 'measure_peak']
+           'in_buckets', 'plan_memory', 'in_parts', 'fit_batch', 'measure_peak']
 
 # %% ../nbs/03g_memory.ipynb #a86d2e94
 import copy, math, os
@@ -223,6 +223,11 @@ class MemoryPlan:
                 f"in batches of {(n := self.config.per_device_train_batch_size)} episode{'s'*(n > 1)}")
 
 # %% ../nbs/03g_memory.ipynb #638e0cb7
+def in_buckets() -> bool:
+    "Do several processes, each with all weights, keep their gradients a second time, to send them (DDP)?"
+    sharded = any(os.environ.get(f"ACCELERATE_USE_{name}") == "true" for name in ("FSDP", "DEEPSPEED"))
+    return int(os.environ.get("WORLD_SIZE", 1)) > 1 and not sharded
+
 def plan_memory(
     config: SQLGRPOConfig,
     shape: Shape | None = None, # by default read from the config of `config.model_name`
@@ -236,7 +241,7 @@ def plan_memory(
     weights = int(linear*f.weights + (s.weights - linear)*f.stream)
     adapters = 0 if f.full else trained_weights(s, config)*f.trained
     reference = (weights if f.full else adapters)*(config.beta > 0)
-    states = 2*trained_weights(s, config)*f.trained
+    states, buckets = 2*trained_weights(s, config)*f.trained, trained_weights(s, config)*f.trained*in_buckets()
     r, vllm = of_rollout(s, f, config, d, weights + adapters + reference + states, tokens), of_vllm(config, d)
     if config.use_vllm: r = dict(rows=config.per_device_train_batch_size*config.steps_per_generation) | dict.fromkeys(
         ("cache", "reading", "sampling"), 0)
@@ -244,7 +249,7 @@ def plan_memory(
     both = {"the process itself": d.taken, "weights": weights, "adapters": adapters, "reference model": reference,
             "optimizer state": states}
     parts = {k: (v, v) for k, v in both.items()} | {
-        "vLLM": (vllm, vllm*(not config.vllm_enable_sleep_mode)), "gradients": (0, m["gradients"]),
+        "vLLM": (vllm, vllm*(not config.vllm_enable_sleep_mode)), "gradients": (0, m["gradients"] + buckets),
         "keys and values": (r["cache"], r["cache"]*(d.kind == "cpu")),
         "activations": (r["reading"] + autocast_copies(s, f), m["activations"]), "logits": (r["sampling"], m["logits"])}
     return MemoryPlan(config, s, d, {k: v for k, v in parts.items() if any(v)}, r["rows"])
