@@ -55,7 +55,8 @@ class Workload:
 
     def __post_init__(self):
         if self.scripts is None: return
-        self.turns = [[self.tokenizer(s, add_special_tokens=False).input_ids + [self.tokenizer.eos_token_id] for s in script] for script in self.scripts]
+        self.turns = [[self.tokenizer(s, add_special_tokens=False).input_ids + [self.tokenizer.eos_token_id]
+                       for s in script] for script in self.scripts]
         self.max_turn_tokens = max(self.max_turn_tokens, max(len(t) for turns in self.turns for t in turns))
 
     def first(self, n: int) -> "Workload": # the same with the first `n` episodes
@@ -76,7 +77,8 @@ def exploring_script(
     rng: random.Random,
 ) -> list[str]:
     "Look at random tables in three ways, then answer."
-    looks = [f"{look} {t}" for t in task.database().tables for look in ("DESCRIBE", "SAMPLE", "QUERY SELECT COUNT(*) FROM")]
+    looks = [f"{look} {t}" for t in task.database().tables
+             for look in ("DESCRIBE", "SAMPLE", "QUERY SELECT COUNT(*) FROM")]
     return rng.choices(looks, k=turns - 1) + ["ANSWER"]
 
 # %% ../nbs/03b_benchmark.ipynb #5a30b0d2
@@ -97,25 +99,30 @@ def wide_work(model, tokenizer, episodes: int = 128, seed: int = 0) -> Workload:
     "Episodes of one turn to ten, as many of each length."
     tasks, lengths, rng = _grouped_tasks(episodes, seed), [1 + i % 10 for i in range(episodes)], random.Random(seed)
     rng.shuffle(lengths)
-    return Workload("wide", model, tokenizer, tasks, [exploring_script(t, n, rng) for t, n in zip(tasks, lengths)], seed=seed)
+    return Workload("wide", model, tokenizer, tasks,
+                    [exploring_script(t, n, rng) for t, n in zip(tasks, lengths)], seed=seed)
 
 def free_work(model, tokenizer, episodes: int = 128, seed: int = 0) -> Workload:
     "As `short`, and every arm samples for itself; the limits of the default training run."
-    return Workload("free", model, tokenizer, _grouped_tasks(episodes, seed), None, max_context=SQLGRPOConfig().max_context, seed=seed)
+    return Workload("free", model, tokenizer, _grouped_tasks(episodes, seed), None,
+                    max_context=SQLGRPOConfig().max_context, seed=seed)
 
 # %% ../nbs/03b_benchmark.ipynb #59203698
 def _ledger(seed: int, pages: int) -> Database:
     "A database whose every page prints as 100 tokens: a header of one, and ten lines."
     rng, rows = random.Random(seed), []
-    for page in range(pages): rows += [(page, rng.randrange(10**8, 10**9) if i < 9 else rng.randrange(10**7, 10**8)) for i in range(10)]
-    return Database.from_sql("CREATE TABLE ledger (page INTEGER, n INTEGER);" + f"INSERT INTO ledger VALUES {', '.join(map(str, rows))};", name="ledger")
+    for page in range(pages):
+        rows += [(page, rng.randrange(10**8, 10**9) if i < 9 else rng.randrange(10**7, 10**8)) for i in range(10)]
+    return Database.from_sql("CREATE TABLE ledger (page INTEGER, n INTEGER);"
+                             + f"INSERT INTO ledger VALUES {', '.join(map(str, rows))};", name="ledger")
 
 def long_work(model, tokenizer, episodes: int = 16, seed: int = 0) -> Workload:
     "Prompts of 1,000 tokens, ten turns, observations of 100 tokens."
     db, rng = _ledger(seed, 9), random.Random(seed)
     tasks = [Task(f"ledger-{i//GROUP}", "ledger", f"What is the largest number of page {i//GROUP % 9}?",
                   f"SELECT MAX(n) FROM ledger WHERE page = {i//GROUP % 9}", db_path=db) for i in range(episodes)]
-    scripts = [[f"QUERY SELECT n FROM ledger WHERE page = {page}" for page in rng.sample(range(9), 9)] + ["ANSWER"] for _ in tasks]
+    scripts = [[f"QUERY SELECT n FROM ledger WHERE page = {page}" for page in rng.sample(range(9), 9)] + ["ANSWER"]
+               for _ in tasks]
     env = SQLEnvironment()
     longest = max(len(ChatCodec(tokenizer, "0").prompt_ids(env.reset(t))) for t in tasks)
     rules = "".join(rng.choices("0123456789", k=1000 - longest + 1))
@@ -125,9 +132,10 @@ def long_work(model, tokenizer, episodes: int = 16, seed: int = 0) -> Workload:
 def qwen_work(tokenizer, episodes: int = 64, seed: int = 0) -> Workload:
     "The shape of Qwen3-0.6B with random weights; the tokens are those of the small model's tokenizer."
     torch.manual_seed(seed)
-    config = Qwen3Config(vocab_size=151_936, hidden_size=1024, intermediate_size=3072, num_hidden_layers=28, num_attention_heads=16,
-                         num_key_value_heads=8, head_dim=128, max_position_embeddings=40_960, rope_theta=1e6, tie_word_embeddings=True,
-                         eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, bos_token_id=None)
+    config = Qwen3Config(vocab_size=151_936, hidden_size=1024, intermediate_size=3072, num_hidden_layers=28,
+                         num_attention_heads=16, num_key_value_heads=8, head_dim=128, max_position_embeddings=40_960,
+                         rope_theta=1e6, tie_word_embeddings=True, eos_token_id=tokenizer.eos_token_id,
+                         pad_token_id=tokenizer.pad_token_id, bos_token_id=None)
     with torch.device("cuda"): model = Qwen3ForCausalLM(config).to(torch.bfloat16).eval()
     return replace(short_work(model, tokenizer, episodes, seed), name="qwen", instructions=INSTRUCTIONS)
 
@@ -177,7 +185,7 @@ def observed(clock: Clock, model):
         clock.seconds["sampling"] += clock.now() - clock.forward_end
         return out
     def counted_read(policy, queue, seats):
-        clock.prefilled += sum(len(s.todo) for s in seats if not s.ids) # else it is a token that was sampled just before
+        clock.prefilled += sum(len(s.todo) for s in seats if not s.ids) # else the token sampled just before
         return read(policy, queue, seats)
     env = {n: clock.timed("environment", getattr(SQLEnvironment, n)) for n in ("reset", "step")}
     with (stand_in(model, forward=counted), stand_in(torch, multinomial=drawn), stand_in(LMPolicy, _read=counted_read),
@@ -187,7 +195,8 @@ def observed(clock: Clock, model):
 def judge(clock: Clock, episodes: list[Episode]) -> list[float]: # of each episode, the first reward
     "Judge the episodes by all reward functions; ends the round."
     blank = [None]*len(episodes)
-    scores = clock.timed("judge", lambda: [f(prompts=blank, completions=blank, episodes=episodes) for f in REWARD_FUNCS])()
+    scores = clock.timed("judge",
+                         lambda: [f(prompts=blank, completions=blank, episodes=episodes) for f in REWARD_FUNCS])()
     clock.end = clock.now()
     return scores[0]
 
@@ -215,7 +224,8 @@ class RereadPolicy(Policy):
     "A language model that reads the whole conversation again in every turn, one episode after the other."
     name = "reread"
     def __init__(self, work: Workload, clock: Clock, turns: list | None = None): # `turns`: tokens of the script
-        self.work, self.clock, self.turns, self.codec, self.config = work, clock, turns, ChatCodec(work.tokenizer, work.instructions), sampling_config(work)
+        self.work, self.clock, self.turns, self.codec, self.config = (
+            work, clock, turns, ChatCodec(work.tokenizer, work.instructions), sampling_config(work))
 
     def begin(self, episodes: list[Episode]) -> None:
         "A record of tokens for each."
@@ -228,7 +238,8 @@ class RereadPolicy(Policy):
     def heard(self, ep: Episode) -> list[int] | None: # None if there is no room for another turn
         "All the tokens so far, with the newest observation."
         r = ep.tokens
-        if ep.turns: r.add(self.codec.glue_ids(ep.turns[-1].observation.text, r.completion_ids[-1] in self.codec.end_ids))
+        if ep.turns:
+            r.add(self.codec.glue_ids(ep.turns[-1].observation.text, r.completion_ids[-1] in self.codec.end_ids))
         ids = r.prompt_ids + r.completion_ids
         return ids if len(ids) + self.work.max_turn_tokens <= self.work.max_context else None
 
@@ -243,7 +254,8 @@ class RereadPolicy(Policy):
         self.clock.prefilled += len(ids)
         x = torch.tensor([ids], device=self.work.model.device)
         force = [ForceTokens([self.turns[len(ep.turns)]], len(ids))] if self.turns else None
-        out = self.work.model.generate(x, attention_mask=torch.ones_like(x), generation_config=self.config, logits_processor=force)
+        out = self.work.model.generate(x, attention_mask=torch.ones_like(x), generation_config=self.config,
+                                       logits_processor=force)
         return self.said(ep, out[0, len(ids):].tolist())
 
 # %% ../nbs/03b_benchmark.ipynb #b3306fd4
@@ -261,7 +273,8 @@ def naive_arm(work: Workload) -> Callable: # (clock, n) -> episodes
     return play
 
 # %% ../nbs/03b_benchmark.ipynb #fc264040
-TOOLS = dict(DESCRIBE=("describe", "table"), SAMPLE=("sample", "table"), QUERY=("query", "sql"), ANSWER=("answer", "value"))
+TOOLS = dict(DESCRIBE=("describe", "table"), SAMPLE=("sample", "table"), QUERY=("query", "sql"),
+             ANSWER=("answer", "value"))
 
 TOOL_CHATML = CHATML.replace("+ m['role'] +", "+ (m['role'] if m['role'] != 'tool' else 'user') +").replace(
     "+ m['content'] +", "+ m['content'] + (m['tool_calls'] | string if m.get('tool_calls') else '') +")
@@ -273,7 +286,8 @@ def parse_call(tokenizer, ids: list[int], answer_tool: bool) -> dict: # an assis
     message = dict(role="assistant", content="")
     if not text if answer_tool else action.action_type == "ANSWER": return message | dict(content=text)
     name, argument = TOOLS[action.action_type]
-    return message | dict(tool_calls=[dict(type="function", function=dict(name=name, arguments={argument: action.argument}))])
+    return message | dict(tool_calls=[dict(type="function",
+                                           function=dict(name=name, arguments={argument: action.argument}))])
 
 def action_tokenizer(tokenizer, answer_tool: bool): # a copy
     "A tokenizer whose tool calls are our actions."
@@ -298,12 +312,14 @@ def observed_generate(clock: Clock, model, turns: list | None):
 def _trl_trainer(work: Workload, answer_tool: bool, reward: Callable) -> GRPOTrainer:
     "TRL's trainer with `environment_factory`, and the limits of the workload."
     rows = Dataset.from_list([dict(prompt=task_prompt(t, work.instructions), task_id=t.id) for t in work.tasks])
-    args = GRPOConfig(output_dir=tempfile.gettempdir(), per_device_train_batch_size=len(work.tasks), num_generations=work.group,
-        max_completion_length=work.max_context - work.max_turn_tokens, generation_kwargs=dict(max_new_tokens=work.max_turn_tokens),
+    args = GRPOConfig(output_dir=tempfile.gettempdir(), per_device_train_batch_size=len(work.tasks),
+        num_generations=work.group, max_completion_length=work.max_context - work.max_turn_tokens,
+        generation_kwargs=dict(max_new_tokens=work.max_turn_tokens),
         max_tool_calling_iterations=work.max_turns, temperature=1.0, top_k=0, top_p=1.0, seed=work.seed,
         bf16=False, use_cpu=work.model.device.type == "cpu", report_to="none")
     tasks = list({t.id: t for t in work.tasks}.values())
-    return GRPOTrainer(work.model, reward, args=args, train_dataset=rows, processing_class=action_tokenizer(work.tokenizer, answer_tool),
+    return GRPOTrainer(work.model, reward, args=args, train_dataset=rows,
+                       processing_class=action_tokenizer(work.tokenizer, answer_tool),
                        environment_factory=lambda: SQLToolEnvironment(tasks, max_turns=work.max_turns))
 
 # %% ../nbs/03b_benchmark.ipynb #bc3e3208
@@ -318,7 +334,8 @@ def trl_arm(work: Workload, answer_tool: bool = False) -> Callable: # (clock, n)
     rows = [dict(prompt=task_prompt(t, work.instructions), task_id=t.id) for t in work.tasks]
     def play(clock, n):
         now["clock"] = clock
-        with observed_generate(clock, work.model, turns and turns[:n]): out = trainer._generate_and_score_completions(rows[:n])
+        with observed_generate(clock, work.model, turns and turns[:n]):
+            out = trainer._generate_and_score_completions(rows[:n])
         for ep, *columns in zip(now["episodes"], *(out[k].tolist() for k in TRL_COLUMNS)): ep.tokens = _record(*columns)
         return now["episodes"]
     return play
@@ -363,7 +380,8 @@ def longest_episode(work: Workload) -> int: # tokens
     if not work.scripts: return work.max_context
     codec, texts = ChatCodec(work.tokenizer, work.instructions), iter(work.scripts)
     episodes = [rollout(ScriptedPolicy(next(texts)), [t], max_turns=work.max_turns)[0] for t in work.tasks]
-    return max(len(codec.prompt_ids(ep)) + sum(len(codec.glue_ids(t.observation.text)) for t in ep.turns) + sum(map(len, turns))
+    return max(len(codec.prompt_ids(ep)) + sum(len(codec.glue_ids(t.observation.text)) for t in ep.turns)
+               + sum(map(len, turns))
                for ep, turns in zip(episodes, work.turns))
 
 @contextmanager
@@ -371,8 +389,9 @@ def batching_manager(work: Workload, longest: int, n: int): # `longest` in token
     "A running manager."
     cpu = work.model.device.type == "cpu"
     at_once = min(n, AT_ONCE) if cpu else n
-    config = ContinuousBatchingConfig(page_size=PAGE, num_blocks=at_once*(-(-longest//PAGE) + 2), max_batch_tokens=512 if cpu else None,
-                                      max_requests_per_batch=at_once, seed=work.seed)
+    config = ContinuousBatchingConfig(page_size=PAGE, num_blocks=at_once*(-(-longest//PAGE) + 2),
+                                      max_batch_tokens=512 if cpu else None, max_requests_per_batch=at_once,
+                                      seed=work.seed)
     manager = work.model.init_continuous_batching(sampling_config(work), config)
     if work.scripts:
         processors = manager.logit_processor
@@ -402,7 +421,8 @@ def batching_arm(work: Workload) -> Callable: # (clock, n) -> episodes
                 waiting += not done and _ask(manager, policy, i, envs[i].episode)
             episodes = [env.episode for env in envs]
             judge(clock, episodes)
-        clock.prefilled = clock.positions - sum(sum(ep.tokens.env_mask) - len(ep.turns) for ep in episodes) # the rest was sampled just before
+        # the rest was sampled just before
+        clock.prefilled = clock.positions - sum(sum(ep.tokens.env_mask) - len(ep.turns) for ep in episodes)
         return episodes
     return play
 
@@ -422,7 +442,8 @@ class ScriptDice:
 class ScriptedLM(LMPolicy):
     "Our policy with loaded dice."
     def __init__(self, work: Workload):
-        super().__init__(work.model, work.tokenizer, 1.0, work.max_turn_tokens, work.max_context, work.instructions, work.seed)
+        super().__init__(work.model, work.tokenizer, 1.0, work.max_turn_tokens, work.max_context,
+                         work.instructions, work.seed)
         self.turns = work.scripts and work.turns
 
     def dice(self, place: int): # with `random()`
@@ -450,7 +471,8 @@ def our_arm(work: Workload) -> Callable: # (clock, n) -> episodes
         return episodes
     return play
 
-ARMS = dict(naive=naive_arm, trl=trl_arm, trl_answer=lambda work: trl_arm(work, True), batching=batching_arm, ours=our_arm)
+ARMS = dict(naive=naive_arm, trl=trl_arm, trl_answer=lambda work: trl_arm(work, True), batching=batching_arm,
+            ours=our_arm)
 
 # %% ../nbs/03b_benchmark.ipynb #2fa244e3
 def played(work: Workload, arm: str, n: int | None = None, clock: Clock | None = None) -> list[Episode]:
@@ -470,7 +492,8 @@ def perfect_prefill(episodes: list[Episode]) -> int: # tokens
 
 def _memory(device, name: str) -> int | None: # bytes; None where it is not known
     "Memory of the GPU or of this process: `name` is VmRSS (now) or VmHWM (highest)."
-    if device.type == "cuda": return torch.cuda.memory_allocated() if name == "VmRSS" else torch.cuda.max_memory_allocated()
+    if device.type == "cuda":
+        return torch.cuda.memory_allocated() if name == "VmRSS" else torch.cuda.max_memory_allocated()
     if not sys.platform.startswith("linux"): return None
     return next(int(line.split()[1])*1024 for line in open("/proc/self/status") if line.startswith(name))
 
@@ -501,12 +524,14 @@ def measure(work: Workload, play: Callable, n: int, sync: bool = False) -> Round
     _forget_peak(device)
     before, clock = _memory(device, "VmRSS"), Clock(sync)
     with observed(clock, work.model): episodes = play(clock, n)
-    peak, seconds, sampled = _memory(device, "VmHWM"), clock.end - clock.start, sum(sum(ep.tokens.env_mask) for ep in episodes)
+    peak, seconds, sampled = (_memory(device, "VmHWM"), clock.end - clock.start,
+                              sum(sum(ep.tokens.env_mask) for ep in episodes))
     part, tokens = len(episodes)/n, round(sampled*n/len(episodes))
     if work.scripts: tokens = sum(len(t) for turns in work.turns[:n] for t in turns); part = min(1, sampled/tokens)
     share, decoded = {p: s/seconds for p, s in clock.seconds.items()}, sampled - sum(1 + glued(ep) for ep in episodes)
-    return Round(seconds/part, tokens, len(episodes), clock.prefilled, perfect_prefill(episodes), 1 - (clock.prefilled + decoded)/clock.positions,
-                 share | dict(python=1 - sum(share.values())), before and peak - before)
+    return Round(seconds/part, tokens, len(episodes), clock.prefilled, perfect_prefill(episodes),
+                 1 - (clock.prefilled + decoded)/clock.positions, share | dict(python=1 - sum(share.values())),
+                 before and peak - before)
 
 # %% ../nbs/03b_benchmark.ipynb #56241c68
 def run_rounds(
@@ -528,7 +553,8 @@ def run_rounds(
     found = {arm: [] for arm in ready}
     for i in range(rounds):
         for arm in list(ready)[::1 if i % 2 == 0 else -1]: found[arm].append(measure(work, ready[arm], n))
-        say(f"{work.name}, round {i + 1} of {rounds}: " + ", ".join(f"{arm} {rs[-1].seconds:.1f} s" for arm, rs in found.items()))
+        say(f"{work.name}, round {i + 1} of {rounds}: "
+            + ", ".join(f"{arm} {rs[-1].seconds:.1f} s" for arm, rs in found.items()))
     if cuda: # kernels run by themselves: to see the parts, wait for each of them, in a round that does not count
         for arm, rs in found.items(): rs[0].share = measure(work, ready[arm], n, sync=True).share
     return found
@@ -542,20 +568,26 @@ def figures(
     n, out = len(work.tasks), {}
     for arm, rs in found.items():
         mid = lambda f: statistics.median(map(f, rs))
-        out[arm] = dict(episodes_per_second=mid(lambda r: n/r.seconds), tokens_per_second=mid(lambda r: r.tokens/r.seconds),
-            prefilled_tokens=mid(lambda r: r.prefilled), perfect_prefill_tokens=mid(lambda r: r.perfect), prefilled_over_perfect=mid(lambda r: r.prefilled/r.perfect),
-            padding=mid(lambda r: r.padding), share={p: mid(lambda r: r.share[p]) for p in rs[0].share}, peak_mb=rs[0].peak and max(r.peak for r in rs)/2**20,
-            seconds=[r.seconds for r in rs], episodes_played=rs[0].episodes, tokens=mid(lambda r: r.tokens))
+        out[arm] = dict(episodes_per_second=mid(lambda r: n/r.seconds),
+            tokens_per_second=mid(lambda r: r.tokens/r.seconds), prefilled_tokens=mid(lambda r: r.prefilled),
+            perfect_prefill_tokens=mid(lambda r: r.perfect),
+            prefilled_over_perfect=mid(lambda r: r.prefilled/r.perfect), padding=mid(lambda r: r.padding),
+            share={p: mid(lambda r: r.share[p]) for p in rs[0].share},
+            peak_mb=rs[0].peak and max(r.peak for r in rs)/2**20, seconds=[r.seconds for r in rs],
+            episodes_played=rs[0].episodes, tokens=mid(lambda r: r.tokens))
     if "ours" in found:
-        out["ratio"] = {arm: statistics.median(r.seconds/o.seconds for r, o in zip(rs, found["ours"])) for arm, rs in found.items()}
+        out["ratio"] = {arm: statistics.median(r.seconds/o.seconds for r, o in zip(rs, found["ours"]))
+                        for arm, rs in found.items()}
     return out | dict(about=_about(work))
 
 def _about(work: Workload) -> dict:
     "What was played, and on what."
     device = work.model.device
     return dict(episodes=len(work.tasks), group=work.group, parameters=sum(p.numel() for p in work.model.parameters()),
-        dtype=str(work.model.dtype).removeprefix("torch."), device=torch.cuda.get_device_name() if device.type == "cuda" else f"{platform.machine()} CPU",
-        cores=detect_runtime().cores, threads=torch.get_num_threads(), torch=torch.__version__, transformers=transformers.__version__, trl=trl.__version__)
+        dtype=str(work.model.dtype).removeprefix("torch."),
+        device=torch.cuda.get_device_name() if device.type == "cuda" else f"{platform.machine()} CPU",
+        cores=detect_runtime().cores, threads=torch.get_num_threads(), torch=torch.__version__,
+        transformers=transformers.__version__, trl=trl.__version__)
 
 # %% ../nbs/03b_benchmark.ipynb #410669ad
 def bench_table(
@@ -564,14 +596,17 @@ def bench_table(
 ) -> str: # markdown
     "One workload's figures, a line for each arm."
     a, ratio = found["about"], found.get("ratio", {})
-    lines = [f"**{name}**: {a['episodes']} episodes in groups of {a['group']}, {a['parameters']/1e6:.1f} million parameters, {a['dtype']}; "
-             f"{a['device']}, {a['cores']} cores, {a['threads']} threads", "",
-             "| arm | episodes/s | tokens/s | prefilled : perfect | padding | " + " | ".join((*PARTS, "Python")) + " | peak MB | ours is faster |",
+    lines = [f"**{name}**: {a['episodes']} episodes in groups of {a['group']}, {a['parameters']/1e6:.1f} million "
+             f"parameters, {a['dtype']}; {a['device']}, {a['cores']} cores, {a['threads']} threads", "",
+             "| arm | episodes/s | tokens/s | prefilled : perfect | padding | " + " | ".join((*PARTS, "Python"))
+             + " | peak MB | ours is faster |",
              "| --- |" + " ---: |"*11]
     for arm in (k for k in found if k in ARMS):
         f = found[arm]
-        lines.append(f"| {arm} | {f['episodes_per_second']:.1f} | {f['tokens_per_second']:.0f} | {f['prefilled_over_perfect']:.2f} | {f['padding']:.0%} | "
-                     + " | ".join(f"{s:.0%}" for s in f["share"].values()) + f" | {'' if f['peak_mb'] is None else round(f['peak_mb'])} | "
+        lines.append(f"| {arm} | {f['episodes_per_second']:.1f} | {f['tokens_per_second']:.0f} | "
+                     f"{f['prefilled_over_perfect']:.2f} | {f['padding']:.0%} | "
+                     + " | ".join(f"{s:.0%}" for s in f["share"].values())
+                     + f" | {'' if f['peak_mb'] is None else round(f['peak_mb'])} | "
                      + (f"{ratio[arm]:.2f} ×" if arm in ratio and arm != "ours" else "") + " |")
     return "\n".join(lines)
 
@@ -582,7 +617,8 @@ def bench_model(): # model, tokenizer
     "The base model of the default configuration, if it is in the cache; else one of its shape with random weights."
     from sql_grpo.warmup import base_folder, base_model, common_words, new_base_model
     config = SQLGRPOConfig()
-    model, tokenizer = base_model(config)[:2] if (base_folder(config)/"warmup.json").exists() else new_base_model(config.seed, common_words())
+    model, tokenizer = (base_model(config)[:2] if (base_folder(config)/"warmup.json").exists()
+                        else new_base_model(config.seed, common_words()))
     return model.eval().to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
 
 def run_bench(
@@ -594,7 +630,8 @@ def run_bench(
     "The whole benchmark."
     (model, tokenizer), size, out = bench_model(), dict(episodes=episodes) if episodes else {}, {}
     for name in workloads:
-        work = qwen_work(tokenizer, seed=seed, **size) if name == "qwen" else WORKS[name](model, tokenizer, seed=seed, **size)
+        work = (qwen_work(tokenizer, seed=seed, **size) if name == "qwen"
+                else WORKS[name](model, tokenizer, seed=seed, **size))
         out[name] = figures(work, run_rounds(work, [a for a in arms if work.scripts or a != "trl_answer"], rounds, say))
         say("\n" + bench_table(name, out[name]) + "\n")
     return out
@@ -604,22 +641,28 @@ def _parse(argv: list | None):
     "The command line; raises ValueError for what cannot work."
     gpu = torch.cuda.is_available()
     default = [w for w in WORKS if gpu or w != "qwen"]
-    p = argparse.ArgumentParser("sql_grpo_bench", description="Play the same episodes in several ways, and compare their speed.")
-    p.add_argument("--workloads", default=",".join(default), help=f"some of {','.join(WORKS)} (qwen needs a GPU); by default %(default)s")
+    p = argparse.ArgumentParser("sql_grpo_bench",
+                                description="Play the same episodes in several ways, and compare their speed.")
+    p.add_argument("--workloads", default=",".join(default),
+                   help=f"some of {','.join(WORKS)} (qwen needs a GPU); by default %(default)s")
     p.add_argument("--arms", default=",".join(ARMS), help="some of %(default)s; all by default")
     p.add_argument("--rounds", type=int, default=5, help="rounds that count; at least 5 for a figure worth quoting")
-    p.add_argument("--episodes", type=int, help=f"episodes of each workload, a multiple of {GROUP}; by default its own number")
+    p.add_argument("--episodes", type=int,
+                   help=f"episodes of each workload, a multiple of {GROUP}; by default its own number")
     p.add_argument("--seed", type=int, default=0, help="of tasks, scripts and sampling")
     p.add_argument("--output", help="save the figures in this JSON file")
     args = p.parse_args(argv)
     args.workloads, args.arms = args.workloads.split(","), args.arms.split(",")
     for name, given, known in (("workloads", args.workloads, WORKS), ("arms", args.arms, ARMS)):
-        if bad := [x for x in given if x not in known]: raise ValueError(f"--{name}: {bad[0]!r} is none of {', '.join(known)}")
+        if bad := [x for x in given if x not in known]:
+            raise ValueError(f"--{name}: {bad[0]!r} is none of {', '.join(known)}")
     if "qwen" in args.workloads and not gpu: raise ValueError("--workloads: qwen needs a GPU, and there is none")
-    if args.rounds < 1 or args.seed < 0: raise ValueError(f"--rounds must be at least 1 and --seed at least 0, not {args.rounds} and {args.seed}")
+    if args.rounds < 1 or args.seed < 0:
+        raise ValueError(f"--rounds must be at least 1 and --seed at least 0, not {args.rounds} and {args.seed}")
     if args.episodes is not None and (args.episodes < GROUP or args.episodes % GROUP):
         raise ValueError(f"--episodes must be a multiple of {GROUP}, not {args.episodes}")
-    if args.output and not Path(args.output).absolute().parent.is_dir(): raise ValueError(f"--output: there is no folder for {args.output!r}")
+    if args.output and not Path(args.output).absolute().parent.is_dir():
+        raise ValueError(f"--output: there is no folder for {args.output!r}")
     return args
 
 # %% ../nbs/03b_benchmark.ipynb #0dc95e5a
@@ -631,5 +674,6 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     hf_logging.set_verbosity_error()
     try: args = _parse(argv)
     except ValueError as e: sys.exit(print(f"sql_grpo_bench: {e}", file=sys.stderr) or 2)
-    out = run_bench(args.workloads, args.arms, args.rounds, args.episodes, args.seed, lambda line: print(line, flush=True))
+    out = run_bench(args.workloads, args.arms, args.rounds, args.episodes, args.seed,
+                    lambda line: print(line, flush=True))
     if args.output: Path(args.output).write_text(json.dumps(out, indent=1) + "\n")

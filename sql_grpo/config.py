@@ -44,7 +44,7 @@ def is_main() -> bool:
 
 def give_up(
     line: str,  # what is wrong
-    patience: float = 60  # seconds that all but the first process wait; they are ended meanwhile if that one gives up too
+    patience: float = 60  # seconds that all but the first process wait; they are ended meanwhile if it gives up too
 ) -> None:
     "A line on stderr, and exit code 2."
     if not is_main(): time.sleep(patience)
@@ -91,7 +91,7 @@ def set_seed(
     random.seed(seed)
     np.random.seed(seed % 2**32)
     torch.manual_seed(seed)
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8") # read when CUDA starts, and asking whether it is there starts it
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8") # read when CUDA starts; the next line starts it
     if torch.cuda.is_available():
         torch.backends.cudnn.benchmark = False
         torch.use_deterministic_algorithms(True, warn_only=True)
@@ -103,7 +103,8 @@ def _option(default, help): return field(default=default, metadata={"help": help
 @dataclass
 class EpisodeOptions:
     "The episode"
-    mode: str = _option("agent", "agent: explores a database in turns; single_turn: is shown the schema, replies with SQL")
+    mode: str = _option("agent",
+                        "agent: explores a database in turns; single_turn: is shown the schema, replies with SQL")
     max_turns: int = _option(10, "actions that a policy may send before its episode is cut off")
     max_turn_tokens: int = _option(64, "tokens that the model may write in one turn")
     max_context: int = _option(512, "tokens that an episode may hold; older turns are dropped when it outgrows them")
@@ -117,7 +118,8 @@ class EpisodeOptions:
 @dataclass
 class DataOptions:
     "The questions"
-    data_source: str = _option("embedded", "where the questions come from: embedded, spider, bird, context, sqlite, or a path")
+    data_source: str = _option("embedded",
+                               "where the questions come from: embedded, spider, bird, context, sqlite, or a path")
     data_path: Optional[str] = _option(None, "folder or SQLite file, where data_source is the name of a loader")
     curriculum: bool = _option(False, "begin with easy questions, and bring the harder ones in later")
     eval_questions: int = _option(0, "questions of an evaluation; 0 takes all")
@@ -135,26 +137,31 @@ class ModelOptions:
     warmup_steps_sft: int = _option(2200, "embedded model: supervised steps before GRPO")
     warmup_batch_size: int = _option(8, "embedded model: demonstrations in a supervised step")
     warmup_learning_rate: float = _option(1.5e-3, "embedded model: highest learning rate of the supervised steps")
-    careful_share: float = _option(0.3, "embedded model: share of careful demonstrations in the last tenth of the warm-up, 0 to 1")
+    careful_share: float = _option(0.3, "embedded model: share of careful demonstrations in the last tenth of "
+                                        "the warm-up, 0 to 1")
     use_cache_folder: bool = _option(True, "embedded model: reuse one that was warmed up with the same options before")
 
 # %% ../nbs/00_setup.ipynb #f7a41d52
 @dataclass
 class LearningOptions:
     "The learning"
-    credit: str = _option("episode", "what a token is paid for: episode, the reward of the whole; turn, what came from its turn on")
-    dynamic_sampling: int = _option(0, "times that groups whose episodes all earned the same are played anew, with other questions")
+    credit: str = _option("episode", "what a token is paid for: episode, the reward of the whole; turn, "
+                                     "what came from its turn on")
+    dynamic_sampling: int = _option(0, "times that groups whose episodes all earned the same are played anew, "
+                                       "with other questions")
     unparseable_bound: float = _option(0.2, "share of turns without an action from which on training warns, 0 to 1")
 
 # %% ../nbs/00_setup.ipynb #d3a70c12
 @dataclass
 class DemonstrationOptions:
     "Demonstrations before GRPO"
-    demonstrations: str = _option("none", "none, oracle, explore (describes all tables of the gold SQL), self (the model's own "
-        "right episodes), or a file of them")
-    demonstration_count: int = _option(200, "demonstrations to make, at most; 0: of all training questions; a file's are all taken")
+    demonstrations: str = _option("none", "none, oracle, explore (describes all tables of the gold SQL), "
+        "self (the model's own right episodes), or a file of them")
+    demonstration_count: int = _option(200, "demonstrations to make, at most; 0: of all training questions; "
+                                            "a file's are all taken")
     demonstration_epochs: int = _option(2, "how often each is learned")
-    demonstration_learning_rate: Optional[float] = _option(None, "highest learning rate; by default 2e-5 for all weights, "
+    demonstration_learning_rate: Optional[float] = _option(None,
+        "highest learning rate; by default 2e-5 for all weights, "
         "2e-4 for adapters, 3e-4 for the embedded model")
 
 # %% ../nbs/00_setup.ipynb #df35bd83
@@ -169,9 +176,10 @@ class WatchOptions:
 
 # %% ../nbs/00_setup.ipynb #38158c21
 _WHOLE = dict(  # whole numbers: the lowest value
-    max_turns=1, max_turn_tokens=1, max_context=1, max_obs_rows=1, max_obs_chars=1, eval_questions=0, lora_rank=1, lora_alpha=1, dynamic_sampling=0,
-    warmup_steps_sft=0, warmup_batch_size=1, plot_every=0, trace_every=0, success_every=0, dashboard_questions=1,
-    num_generations=2, per_device_train_batch_size=1, per_device_eval_batch_size=1, gradient_accumulation_steps=1,
+    max_turns=1, max_turn_tokens=1, max_context=1, max_obs_rows=1, max_obs_chars=1, eval_questions=0, lora_rank=1,
+    lora_alpha=1, dynamic_sampling=0, warmup_steps_sft=0, warmup_batch_size=1, plot_every=0, trace_every=0,
+    success_every=0, dashboard_questions=1, num_generations=2, per_device_train_batch_size=1,
+    per_device_eval_batch_size=1, gradient_accumulation_steps=1,
     num_iterations=1, max_completion_length=1, max_steps=-1, seed=0)
 _ABOVE_ZERO = ("warmup_learning_rate", "temperature", "epsilon")
 _FROM_ZERO = ("careful_share", "unparseable_bound", "learning_rate", "beta", "max_grad_norm", "weight_decay")
@@ -214,9 +222,9 @@ def _check_launch() -> None:
     "Raise a ValueError if several processes were asked for, and a launcher has started one."
     env = os.environ
     if "MASTER_ADDR" in env and "ACCELERATE_MIXED_PRECISION" in env and "WORLD_SIZE" not in env:
-        raise ValueError("accelerate has started one process, whatever num_processes says (it does so with --cpu, and where it "
-                         "finds no GPU): give --config_file nbs/accelerate/cpu.yaml without --cpu, or use torchrun "
-                         "--standalone --nproc_per_node N")
+        raise ValueError("accelerate has started one process, whatever num_processes says (it does so with "
+                         "--cpu, and where it finds no GPU): give --config_file nbs/accelerate/cpu.yaml without "
+                         "--cpu, or use torchrun --standalone --nproc_per_node N")
 
 # %% ../nbs/00_setup.ipynb #2e60b7d9
 def _check_learning(c) -> None:
@@ -224,15 +232,17 @@ def _check_learning(c) -> None:
     if c.credit == "turn" and c.mode == "single_turn":
         raise ValueError("credit is 'turn', and in mode single_turn an episode has one turn: leave it at 'episode'")
     if c.credit == "turn" and c.loss_type in ("vespo", "luspo"):
-        raise ValueError(f"credit is 'turn', and loss_type {c.loss_type} weighs whole episodes: take dapo, grpo, bnpo, dr_grpo, cispo or sapo")
+        raise ValueError(f"credit is 'turn', and loss_type {c.loss_type} weighs whole episodes: take dapo, grpo, bnpo, "
+                         "dr_grpo, cispo or sapo")
     if c.dynamic_sampling and c.curriculum:
-        raise ValueError("dynamic_sampling draws from all questions, and curriculum holds some back: choose one of them")
+        raise ValueError("dynamic_sampling draws from all questions, and curriculum holds some back: "
+                         "choose one of them")
     if c.credit == "episode" and not c.dynamic_sampling: return
     mine = c.generation_batch_size//int(os.environ.get("WORLD_SIZE", 1)) if c.generation_batch_size else (
         c.per_device_train_batch_size*(c.steps_per_generation or c.gradient_accumulation_steps))
     if mine % c.num_generations:
-        raise ValueError(f"a process plays {mine} episodes a step, which are no whole groups of {c.num_generations}, and "
-                         "credit='turn' and dynamic_sampling need these: change per_device_train_batch_size")
+        raise ValueError(f"a process plays {mine} episodes a step, which are no whole groups of {c.num_generations}, "
+                         "and credit='turn' and dynamic_sampling need these: change per_device_train_batch_size")
 
 # %% ../nbs/00_setup.ipynb #b0a89c6f
 def _check_writable(folder: Path) -> None:
@@ -287,7 +297,8 @@ def find_checkpoint(
             raise ValueError(f"resume_from_checkpoint is {where!r}, and there is no checkpoint in {output_dir!r}")
         where = next(filter(_is_whole, reversed(found)), found[-1])
         skipped = [p.name for p in found[found.index(where) + 1:]]
-        if skipped and is_main(): print(f"broken, and left out: {', '.join(skipped)}; going on from {where.name}", file=sys.stderr)
+        if skipped and is_main():
+            print(f"broken, and left out: {', '.join(skipped)}; going on from {where.name}", file=sys.stderr)
     return str(check_checkpoint(where))
 
 def _is_whole(checkpoint: Path) -> bool:
@@ -317,11 +328,14 @@ def _check_peft(c) -> None:
     adapters = [f for f in fields(ModelOptions) if f.name.startswith("lora_") or f.name == "save_merged"]
     changed = next((f.name for f in adapters if getattr(c, f.name) != f.default), None)
     if c.peft == "none" and changed:
-        raise ValueError(f"{changed} is {getattr(c, changed)!r}; it has no effect without adapters: give peft lora or qlora, or leave it out")
+        raise ValueError(f"{changed} is {getattr(c, changed)!r}; it has no effect without adapters: "
+                         "give peft lora or qlora, or leave it out")
     if not isinstance(c.lora_targets, str) or not all(name.strip() for name in c.lora_targets.split(",")):
-        raise ValueError(f"lora_targets is {c.lora_targets!r}; it must be all-linear, or names of layers separated by commas")
+        raise ValueError(f"lora_targets is {c.lora_targets!r}; it must be all-linear, "
+                         "or names of layers separated by commas")
     if c.peft != "none" and c.sync_ref_model:
-        raise ValueError("sync_ref_model is True, and with adapters there is no reference model to keep in step: leave it out")
+        raise ValueError("sync_ref_model is True, and with adapters there is no reference model to keep in "
+                         "step: leave it out")
     if c.peft == "qlora": need_bitsandbytes("peft is 'qlora', which keeps weights in 4 bits")
 
 # %% ../nbs/00_setup.ipynb #a6d02f17
@@ -332,7 +346,8 @@ def _check_no_token(c) -> None:
                      "or into the file .env of the folder you work in")
 
 # %% ../nbs/00_setup.ipynb #fddc1f15
-_ONE_OF = dict(peft=("none", "lora", "qlora"), credit=("episode", "turn"), loss_type=("grpo", "dapo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"), # TRL says so too, but after the warm-up
+_ONE_OF = dict(peft=("none", "lora", "qlora"), credit=("episode", "turn"), # of loss_type TRL says so, after the warm-up
+               loss_type=("grpo", "dapo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"),
                scale_rewards=("batch", "group", "none", True, False), eval_strategy=("no",))
 
 def _check_texts(c) -> None:
@@ -362,12 +377,16 @@ def _check_demonstrations(c) -> None:
     "Raise a ValueError for demonstrations that cannot be made, or for their options without them."
     changed = next((f.name for f in fields(DemonstrationOptions) if getattr(c, f.name) != f.default), None)
     if c.demonstrations == "none" and changed:
-        raise ValueError(f"{changed} is {getattr(c, changed)!r}; it has no effect without demonstrations: give some, or leave it out")
-    for name, low in dict(demonstration_count=0, demonstration_epochs=1).items(): _check_number(name, getattr(c, name), low, numbers.Integral)
+        raise ValueError(f"{changed} is {getattr(c, changed)!r}; it has no effect without demonstrations: "
+                         "give some, or leave it out")
+    for name, low in dict(demonstration_count=0, demonstration_epochs=1).items():
+        _check_number(name, getattr(c, name), low, numbers.Integral)
     if c.demonstrations not in DEMONSTRATIONS and not Path(c.demonstrations).expanduser().is_file():
-        raise ValueError(f"demonstrations is {str(c.demonstrations)!r}; it must be {', '.join(DEMONSTRATIONS)}, or an existing file")
+        raise ValueError(f"demonstrations is {str(c.demonstrations)!r}; it must be {', '.join(DEMONSTRATIONS)}, "
+                         "or an existing file")
     if c.demonstrations == "explore" and c.mode == "single_turn":
-        raise ValueError("demonstrations is 'explore', which takes several turns; in single_turn mode choose oracle, self or a file")
+        raise ValueError("demonstrations is 'explore', which takes several turns; "
+                         "in single_turn mode choose oracle, self or a file")
     rate = c.demonstration_learning_rate
     if rate is None: return
     _check_number("demonstration_learning_rate", rate)
@@ -382,7 +401,8 @@ def _fit_to_mode(c) -> None:
     if c.mode not in REWARD_PARTS: raise ValueError(f"mode is {c.mode!r}; it must be one of {', '.join(REWARD_PARTS)}")
     if c.mode == "agent": return
     c.max_turns = 1
-    if list(c.reward_weights) == list(REWARD_PARTS["agent"].values()): c.reward_weights = list(REWARD_PARTS[c.mode].values())
+    if list(c.reward_weights) == list(REWARD_PARTS["agent"].values()):
+        c.reward_weights = list(REWARD_PARTS[c.mode].values())
 
 # %% ../nbs/00_setup.ipynb #f9a9f161
 def _check(c) -> None:
@@ -392,9 +412,11 @@ def _check(c) -> None:
     _check_numbers(c)
     parts = REWARD_PARTS[c.mode]
     if not isinstance(c.reward_weights, (list, tuple)) or len(c.reward_weights) != len(parts):
-        raise ValueError(f"reward_weights is {c.reward_weights!r}; it must be {len(parts)} numbers: for {', '.join(parts)}")
+        raise ValueError(f"reward_weights is {c.reward_weights!r}; it must be {len(parts)} numbers: "
+                         f"for {', '.join(parts)}")
     for weight in c.reward_weights: _check_number("reward_weights", weight)
-    for check in (_check_batch, _check_learning, _check_no_effect, _check_texts, _check_peft, _check_demonstrations): check(c)
+    for check in (_check_batch, _check_learning, _check_no_effect, _check_texts, _check_peft, _check_demonstrations):
+        check(c)
     _check_writable(Path(c.output_dir).expanduser())
 
 # %% ../nbs/00_setup.ipynb #e00c5fbb
@@ -429,16 +451,23 @@ def _fit_to_vllm(c) -> None:
                 raise ValueError(f"{f.name} is {getattr(c, f.name)!r}; it has no effect without use_vllm")
         return
     if c.use_cpu: raise ValueError("use_vllm is True, and there is no GPU to use; leave it out")
-    if c.vllm_mode not in ("colocate", "server"): raise ValueError(f"vllm_mode is {c.vllm_mode!r}; it must be colocate or server")
-    if not is_vllm_available(): raise ValueError("use_vllm is True, and vLLM is not installed; in the clone, pip install -e '.[vllm]'")
+    if c.vllm_mode not in ("colocate", "server"):
+        raise ValueError(f"vllm_mode is {c.vllm_mode!r}; it must be colocate or server")
+    if not is_vllm_available():
+        raise ValueError("use_vllm is True, and vLLM is not installed; in the clone, pip install -e '.[vllm]'")
     if c.model_name == "embedded":
-        raise ValueError("use_vllm is True, and model_name is embedded, which vLLM cannot load; give a model of the Hub or a folder")
-    if c.peft == "qlora": raise ValueError("use_vllm is True, and peft is qlora, whose 4 bits would be rounded anew at every step; choose lora")
+        raise ValueError("use_vllm is True, and model_name is embedded, which vLLM cannot load; "
+                         "give a model of the Hub or a folder")
+    if c.peft == "qlora":
+        raise ValueError("use_vllm is True, and peft is qlora, whose 4 bits would be rounded anew at every "
+                         "step; choose lora")
     if c.dynamic_sampling and int(os.environ.get("WORLD_SIZE", 1)) > 1:
-        raise ValueError(f"dynamic_sampling is {c.dynamic_sampling}; with use_vllm, several processes must play equally often: leave one of the two out")
+        raise ValueError(f"dynamic_sampling is {c.dynamic_sampling}; with use_vllm, "
+                         "several processes must play equally often: leave one of the two out")
     c.vllm_max_model_length = c.vllm_max_model_length or c.max_context
     if c.vllm_max_model_length < c.max_context:
-        raise ValueError(f"vllm_max_model_length is {c.vllm_max_model_length}; it must be at least max_context, {c.max_context}")
+        raise ValueError(f"vllm_max_model_length is {c.vllm_max_model_length}; "
+                         f"it must be at least max_context, {c.max_context}")
 
 # %% ../nbs/00_setup.ipynb #6a0ce64a
 def _one_line(c) -> str:
@@ -471,7 +500,8 @@ def _settle(c) -> None:
 
 # %% ../nbs/00_setup.ipynb #da03ef5b
 @dataclass(repr=False)
-class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOptions, DataOptions, EpisodeOptions, GRPOConfig):
+class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOptions, DataOptions, EpisodeOptions,
+                    GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig with this project's defaults, and this project's own options."
     output_dir: Optional[str] = _ours("output_dir", "outputs/default")
     max_steps: int = _ours("max_steps", 60)
@@ -506,7 +536,6 @@ class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOp
         _settle(self)
         super().__post_init__()
         self._n_gpu = min(self.n_gpu, 1)  # one process, one GPU: with more, transformers would take to nn.DataParallel
-
     def __repr__(self): return _one_line(self)
     __str__ = __repr__
     def _repr_markdown_(self): return _as_table(self)
@@ -521,7 +550,8 @@ TRL_OPTIONS = dict(
     activation_checkpointing="recompute activations to save memory",
     temperature="of the sampling during training; evaluation is greedy",
     beta="weight of the KL term against the reference model; 0 loads none",
-    reward_weights="weights of correctness, progress, operational; single_turn: correctness, syntax, execution, semantic",
+    reward_weights="weights of correctness, progress, operational; single_turn: correctness, syntax, "
+                   "execution, semantic",
     bf16="bfloat16 mixed precision; chosen for the machine if not given",
     fp16="float16 mixed precision; chosen for the machine if bf16 is not given",
     use_cpu="use the CPU even if there is a GPU",
@@ -537,7 +567,8 @@ TRL_OPTIONS = dict(
 
 # %% ../nbs/00_setup.ipynb #bad5e70a
 _groups = {group.__doc__: [f.name for f in fields(group)]
-           for group in (ModelOptions, DataOptions, EpisodeOptions, LearningOptions, DemonstrationOptions, WatchOptions)}
+           for group in (ModelOptions, DataOptions, EpisodeOptions, LearningOptions, DemonstrationOptions,
+                         WatchOptions)}
 _config_fields = {f.name: f for f in fields(SQLGRPOConfig) if f.init}
 _defaults = {name: f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
              for name, f in _config_fields.items()} | dict(per_device_train_batch_size=BATCH)
@@ -594,7 +625,8 @@ def preset_for(runtime: Runtime) -> str:  # a key of PRESETS
     "The largest preset that a GPU has room for; without one, `default`."
     if runtime.gpu_gb < 14: return "default"
     if runtime.dtype != "bfloat16": return "t4"
-    return "h200" if runtime.gpu_gb >= 130 else "a100" if runtime.gpu_gb >= 38 else "l4" if runtime.gpu_gb >= 21 else "t4"
+    return ("h200" if runtime.gpu_gb >= 130 else "a100" if runtime.gpu_gb >= 38
+            else "l4" if runtime.gpu_gb >= 21 else "t4")
 
 # %% ../nbs/00_setup.ipynb #99d85d12
 def _boolean(text: str) -> bool:

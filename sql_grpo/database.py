@@ -75,8 +75,8 @@ def _repr_markdown_(self: Result) -> str:
 
 # %% ../nbs/00a_database.ipynb #8b01139b
 _FUNCTIONS = set("""abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat concat_ws cos cosh
-count cume_dist current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor format
-glob group_concat hex if ifnull iif instr json json_array json_array_length json_extract
+count cume_dist current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor
+format glob group_concat hex if ifnull iif instr json json_array json_array_length json_extract
 json_insert json_object json_quote json_remove json_replace json_set json_type json_valid -> ->>
 julianday lag last_value lead length like likelihood likely ln log log10 log2 lower ltrim max median min mod nth_value
 ntile nullif octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf quote radians rank

@@ -92,7 +92,8 @@ def endpoint_url(
 ) -> str: # where requests go
     "The address of chat completions; raises `ValueError` if this cannot be one."
     if re.search("[@?#]", base_url):
-        raise ValueError("the endpoint's address must hold no password and no query: a key comes from an environment variable")
+        raise ValueError("the endpoint's address must hold no password and no query: "
+                         "a key comes from an environment variable")
     try: url = httpx2.URL(base_url.strip())
     except httpx2.InvalidURL: url = httpx2.URL("")
     if url.scheme not in ("http", "https") or not url.host:
@@ -105,13 +106,15 @@ def api_key(
 ) -> str: # "" if there is none
     "The key in the environment; raises `ValueError` if the variable is missing or holds something else."
     key = os.environ.get(variable or "OPENAI_API_KEY", "").strip()
-    if variable and not key: raise ValueError("the environment variable that was named for the endpoint's key is not set")
+    if variable and not key:
+        raise ValueError("the environment variable that was named for the endpoint's key is not set")
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ValueError("the environment variable for the endpoint's key holds characters that no key has")
     return key
 
 # %% ../nbs/03d_endpoint.ipynb #c41b7e95
-_ENV_LINE = re.compile(r"""\s*(?:export\s+)?(\w+(?:_KEY|_TOKEN))\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'#]\S*))\s*(?:#.*)?""")
+_ENV_LINE = re.compile(r"""\s*(?:export\s+)?(\w+(?:_KEY|_TOKEN))\s*=\s*"""
+                       r"""(?:"([^"]*)"|'([^']*)'|([^\s"'#]\S*))\s*(?:#.*)?""")
 
 def load_env(
     path: str = ".env", # lines `NAME=value`, the value plain or in quotes, with or without `export`; # begins a comment
@@ -228,7 +231,7 @@ def _client(self: EndpointPolicy) -> httpx2.Client:
 
 # %% ../nbs/03d_endpoint.ipynb #cf9260c8
 @patch
-def _attempt(self: EndpointPolicy, client: httpx2.Client, messages: list[dict]): # a `Reply`; None if the context is full
+def _attempt(self: EndpointPolicy, client: httpx2.Client, messages: list[dict]): # a `Reply`; None: the context is full
     "One request and what came of it; raises `_Again` or `EndpointError`."
     try: answer = self._post(client, messages)
     except httpx2.RequestError as e:
@@ -404,4 +407,5 @@ def check(self: EndpointPolicy, tasks: list[Task], mode: str = "agent") -> None:
 @patch
 def report(self: EndpointPolicy) -> dict: # of plain values
     "What a report says about the endpoint: the address, and what was counted."
-    return dict(endpoint=self.url, concurrency=self.concurrency, **asdict(self.usage), cost=self.usage.cost(self.prices))
+    return dict(endpoint=self.url, concurrency=self.concurrency, **asdict(self.usage),
+                cost=self.usage.cost(self.prices))

@@ -20,7 +20,8 @@ from .database import *
 from .tasks import *
 from .data import *
 from .environment import *
-from .rewards import REWARD_WEIGHTS, correctness, is_grounded, operational, progress, query_behind, suite_correct
+from .rewards import (REWARD_WEIGHTS, correctness, is_grounded, operational, progress, query_behind,
+                              suite_correct)
 from .rollout import *
 from .text2sql import MODES
 
@@ -130,7 +131,8 @@ def _text_table(head: list[str], rows: list[list]) -> str:
     return "\n".join(map(pad, [rows[0], ["-" * w for w in widths], *rows[1:]]))
 
 # %% ../nbs/05_evaluation.ipynb #263c6379
-_CARD_HEAD = ["questions", "n", "success", "95 % interval", "reward", "progress", "turns", "errors", "grounded", "guesses"]
+_CARD_HEAD = ["questions", "n", "success", "95 % interval", "reward", "progress", "turns", "errors",
+              "grounded", "guesses"]
 _SUITE_HEAD = ["on all variants", "95 % interval"]
 
 def _card_row(name: str, s: dict, suite: bool = False) -> list[str]:
@@ -152,7 +154,8 @@ class Evaluation:
         "All the numbers, as plain dictionaries, and the ids of the lucky answers."
         groups = {g: aggregate([r for r in self.records if _in_group(r, g)]) for g in GROUPS}
         return groups | dict(by_difficulty=_by(self.records, lambda r: r.difficulty, LEVELS),
-                             by_database=_by(self.records, lambda r: r.db_id), lucky=[r.id for r in self.records if r.lucky])
+                             by_database=_by(self.records, lambda r: r.db_id),
+                             lucky=[r.id for r in self.records if r.lucky])
 
     @property
     def has_suite(self) -> bool: return any(r.suite is not None for r in self.records)
@@ -465,13 +468,13 @@ def load_report(
     return json.loads(path.read_text(encoding="utf-8"))
 
 # %% ../nbs/05_evaluation.ipynb #2520e4f8
-EPISODE_OPTIONS = dict(max_turns=10, max_turn_tokens=64, max_context=512, max_obs_rows=10, max_obs_chars=800)
-
 def _parser() -> argparse.ArgumentParser:
     "The options of `sql_grpo_eval`."
     p = argparse.ArgumentParser(prog="sql_grpo_eval", description="Evaluate a model on questions about databases.")
-    p.add_argument("--model", required=True, help="a model's folder, its name on the Hub, embedded, random or oracle; its name there with --endpoint")
-    p.add_argument("--data_source", default="embedded", help="embedded, spider, bird, context, sqlite, or a path (default: embedded)")
+    p.add_argument("--model", required=True, help="a model's folder, its name on the Hub, embedded, random or oracle; "
+                                                  "its name there with --endpoint")
+    p.add_argument("--data_source", default="embedded",
+                   help="embedded, spider, bird, context, sqlite, or a path (default: embedded)")
     p.add_argument("--data_path", help="the folder or the SQLite file, where data_source needs one")
     p.add_argument("--split", default="eval", help="which questions, see load_tasks (default: eval)")
     p.add_argument("--n", type=int, help="how many questions, drawn with the seed (default: all)")
@@ -487,8 +490,6 @@ def _parser() -> argparse.ArgumentParser:
     _endpoint_options(p.add_argument_group("a model behind an address"))
     return p
 
-ENDPOINT_OPTIONS = ("concurrency", "timeout", "retries", "api_key_env", "prices", "request") # only with `--endpoint`
-
 def _json_object(text: str) -> dict:
     "A JSON object, for argparse."
     try: found = json.loads(text)
@@ -502,12 +503,17 @@ def _endpoint_options(p) -> None:
     p.add_argument("--concurrency", type=int, help="episodes at once (default: 8)")
     p.add_argument("--timeout", type=float, help="seconds that an answer may take (default: 300)")
     p.add_argument("--retries", type=int, help="of one request (default: 6)")
-    p.add_argument("--api_key_env", help="the environment variable that holds the key (default: OPENAI_API_KEY, if it is set)")
-    p.add_argument("--prices", type=float, nargs=2, metavar=("IN", "OUT"), help="of a million prompt tokens and a million completion tokens")
-    p.add_argument("--request", type=_json_object, metavar="JSON", help='further fields of a request, such as \'{"chat_template_kwargs": '
-                   '{"enable_thinking": false}}\'; null leaves a field out')
+    p.add_argument("--api_key_env",
+                   help="the environment variable that holds the key (default: OPENAI_API_KEY, if it is set)")
+    p.add_argument("--prices", type=float, nargs=2, metavar=("IN", "OUT"),
+                   help="of a million prompt tokens and a million completion tokens")
+    p.add_argument("--request", type=_json_object, metavar="JSON", help='further fields of a request, '
+                   'such as \'{"chat_template_kwargs": {"enable_thinking": false}}\'; null leaves a field out')
 
 # %% ../nbs/05_evaluation.ipynb #5914bc17
+EPISODE_OPTIONS = dict(max_turns=10, max_turn_tokens=64, max_context=512, max_obs_rows=10, max_obs_chars=800)
+ENDPOINT_OPTIONS = ("concurrency", "timeout", "retries", "api_key_env", "prices", "request") # only with `--endpoint`
+
 def _model_config(name: str, endpoint: str | None = None) -> dict:
     "What is in the `config.json` of a model's folder, or what its adapters have for it; nothing for other models."
     folder = Path(name)
@@ -530,7 +536,8 @@ def _is_embedded(name: str) -> bool:
 def _settle(args: argparse.Namespace) -> None:
     "Fill in what was not given: the rules that the model was trained with, else the defaults."
     saved = _model_config(args.model, args.endpoint).get("sql_grpo") or {}
-    if args.endpoint and args.max_context: raise ValueError("--max_context: with --endpoint, the context is the server's")
+    if args.endpoint and args.max_context:
+        raise ValueError("--max_context: with --endpoint, the context is the server's")
     given = [name for name in ENDPOINT_OPTIONS if getattr(args, name) is not None]
     if given and not args.endpoint: raise ValueError(f"--{given[0]}: has no effect without --endpoint")
     for name, default in EPISODE_OPTIONS.items():
@@ -576,7 +583,8 @@ def _load_policy(args: argparse.Namespace) -> Policy:
     from sql_grpo.generation import LMPolicy
     from sql_grpo.models import load_model_and_tokenizer
     logging.disable_progress_bar()
-    config = SQLGRPOConfig(model_name=args.model, mode=args.mode, output_dir=tempfile.gettempdir(), bf16=False if _is_embedded(args.model) else None)
+    config = SQLGRPOConfig(model_name=args.model, mode=args.mode, output_dir=tempfile.gettempdir(),
+                           bf16=False if _is_embedded(args.model) else None)
     model, tokenizer = load_model_and_tokenizer(config, train=False)
     return LMPolicy(model.eval(), tokenizer, temperature=0.0, max_new_tokens=args.max_turn_tokens,
                     max_context=args.max_context, instructions=args.instructions)
@@ -599,7 +607,8 @@ def terminal_progress(
 # %% ../nbs/05_evaluation.ipynb #51580c06
 def _save(args: argparse.Namespace, ev: Evaluation, wall_seconds: dict, more: dict) -> None:
     "Write the report of one evaluation."
-    meta = {name: getattr(args, name) for name in ("data_source", "split", "seed", "mode", "require_grounded", *EPISODE_OPTIONS)}
+    meta = {name: getattr(args, name)
+            for name in ("data_source", "split", "seed", "mode", "require_grounded", *EPISODE_OPTIONS)}
     meta |= dict(model_name=args.model, instructions=bool(args.instructions), wall_seconds=wall_seconds, **more)
     write_report(args.output_dir, compare({ev.name: ev}), meta)
     print(f"\nwritten: report.json, report.md and transcripts.md in {args.output_dir}")
@@ -627,8 +636,10 @@ def main(
         policy.check(tasks, args.mode)
     except (OSError, ValueError) as e: return _complain(e)
     loaded = time.perf_counter()
-    try: ev = evaluate(policy, tasks, args.max_turns, terminal_progress("evaluating"), require_grounded=args.require_grounded,
-                       mode=args.mode, max_obs_rows=args.max_obs_rows, max_obs_chars=args.max_obs_chars)
+    try:
+        ev = evaluate(policy, tasks, args.max_turns, terminal_progress("evaluating"),
+                      require_grounded=args.require_grounded, mode=args.mode, max_obs_rows=args.max_obs_rows,
+                      max_obs_chars=args.max_obs_chars)
     except (ConnectionError, KeyboardInterrupt) as e:
         if args.endpoint: print(_cost(policy), file=sys.stderr) # it was spent all the same
         return _complain(e, 130 if isinstance(e, KeyboardInterrupt) else 2)
@@ -656,7 +667,10 @@ def report_table(
     policies: tuple = ("random", "base", "warmed", "control", "trained"), # those that a report lacks are left out
 ) -> MarkdownText: # a row for each seed and policy
     "Success with intervals, by seed and policy."
-    def cell(s): return "-" if s["success"] is None else f"{_percent(s['success'])} ({100*s['ci_low']:.0f} to {100*s['ci_high']:.0f})"
+    def cell(s):
+        return ("-" if s["success"] is None
+                else f"{_percent(s['success'])} ({100*s['ci_low']:.0f} to {100*s['ci_high']:.0f})")
     rows = [[r["seed"], p, *(cell(r[p][g]) for g in GROUPS)] for r in reports for p in policies if p in r]
     n = {g: next(reports[0][p][g]["n"] for p in policies if p in reports[0]) for g in GROUPS}
-    return MarkdownText(_markdown_table(["seed", "policy", *(f"{label} (N={n[g]})" for g, label in GROUPS.items())], rows))
+    return MarkdownText(_markdown_table(["seed", "policy", *(f"{label} (N={n[g]})" for g, label in GROUPS.items())],
+                                        rows))

@@ -22,7 +22,8 @@ import numpy as np, psutil, torch
 from jinja2 import TemplateError
 from torch.distributed.fsdp import FSDPModule
 from torch.nn.functional import scaled_dot_product_attention
-from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig, LlamaForCausalLM
+from transformers import (AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig,
+                          LlamaForCausalLM)
 from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
@@ -42,9 +43,10 @@ def byte_tokenizer() -> PreTrainedTokenizerFast: # 256 bytes and four special to
     specials = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]
     vocab = {c: i for i, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()) + specials)}
     backend = Tokenizer(models.BPE(vocab=vocab, merges=[]))
-    backend.pre_tokenizer, backend.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False), decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<|im_end|>", pad_token="<|pad|>", chat_template=CHATML,
-                                   additional_special_tokens=["<|im_start|>", "<|endoftext|>"])
+    backend.pre_tokenizer, backend.decoder = (pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+                                              decoders.ByteLevel())
+    return PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<|im_end|>", pad_token="<|pad|>",
+                                   chat_template=CHATML, additional_special_tokens=["<|im_start|>", "<|endoftext|>"])
 
 # %% ../nbs/03a_generation.ipynb #c9071fe4
 def tiny_model(
@@ -54,9 +56,10 @@ def tiny_model(
 ): # model, tokenizer
     "A random model of some ten thousand weights and its byte tokenizer, for tests."
     tokenizer = byte_tokenizer()
-    kw = dict(vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
-              num_key_value_heads=2, head_dim=8, max_position_embeddings=4096, tie_word_embeddings=True,
-              eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, initializer_range=0.2) | config
+    kw = dict(vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+              num_attention_heads=4, num_key_value_heads=2, head_dim=8, max_position_embeddings=4096,
+              tie_word_embeddings=True, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
+              initializer_range=0.2) | config
     torch.manual_seed(seed)
     kinds = dict(qwen3=(Qwen3Config, Qwen3ForCausalLM), llama=(LlamaConfig, LlamaForCausalLM))
     make_config, make_model = kinds[architecture]
@@ -70,17 +73,20 @@ class ChatCodec:
         instructions: str = "", # the system message; none if empty
     ):
         if getattr(tokenizer, "chat_template", None) is None:
-            raise ValueError("the tokenizer has no chat template: use an instruct model, or set tokenizer.chat_template")
+            raise ValueError("the tokenizer has no chat template: use an instruct model, "
+                             "or set tokenizer.chat_template")
         self.tokenizer, self.instructions = tokenizer, instructions
         self.before, self.after = self._glue()
         self.end_ids = self._end_ids()
 
     def render(self, messages: list[dict]) -> str:
-        "The text of a conversation, up to where the assistant speaks next; thinking switched off where a template knows it."
-        try: return self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, enable_thinking=False)
+        "A conversation's text, up to where the assistant speaks next; thinking switched off where a template knows it."
+        try:
+            return self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True,
+                                                      enable_thinking=False)
         except TemplateError as e:
-            raise ValueError(f"the chat template refuses the conversation: {e} (for a template without a system message, give empty "
-                             "instructions)") from e
+            raise ValueError(f"the chat template refuses the conversation: {e} (for a template without a system "
+                             "message, give empty instructions)") from e
 
     def prompt_ids(self, start) -> list[int]: # tokens of the prompt
         "Encode the prompt of an episode (or of its first observation)."
@@ -91,10 +97,12 @@ from fastcore.basics import patch
 
 @patch
 def _glue(self: ChatCodec) -> tuple[str, str]:
-    "What the template puts between a reply's end token (kept in `end`) and an observation, and from there to the next reply."
+    "What the template puts between a reply's end token (kept in `end`) and an observation, and then before a reply."
     reply, obs = "REPLY7391", "OBSERVATION7391"
-    text = self.render([{"role": "user", "content": "x"}, {"role": "assistant", "content": reply}, {"role": "user", "content": obs}])
-    if text.count(reply) != 1 or text.count(obs) != 1: raise ValueError("the chat template does not render each message once")
+    text = self.render([{"role": "user", "content": "x"}, {"role": "assistant", "content": reply},
+                        {"role": "user", "content": obs}])
+    if text.count(reply) != 1 or text.count(obs) != 1:
+        raise ValueError("the chat template does not render each message once")
     between, after = text.split(reply)[1].split(obs)
     specials = sorted({self.tokenizer.eos_token, *self.tokenizer.get_added_vocab()}, key=len, reverse=True)
     self.end = next((t for t in specials if between.startswith(t)), self.tokenizer.eos_token)
@@ -128,16 +136,17 @@ def decode(self: ChatCodec, ids: list[int]) -> str:
 
 # %% ../nbs/03a_generation.ipynb #847d560e
 def lazy_zeros(shape: tuple, like: torch.Tensor) -> torch.Tensor: # of the same dtype, on the same device
-    "Zeros which on a CPU take no memory before something is written to them: the system hands out pages when they are touched."
+    "Zeros which on a CPU take no memory before they are written to: the system hands out pages when touched."
     if like.device.type != "cpu": return like.new_zeros(shape)
     private = {} if sys.platform == "win32" else dict(flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return torch.frombuffer(mmap.mmap(-1, math.prod(shape)*like.dtype.itemsize, **private), dtype=like.dtype).view(shape)
+    return torch.frombuffer(mmap.mmap(-1, math.prod(shape)*like.dtype.itemsize, **private),
+                            dtype=like.dtype).view(shape)
 
 class SlotLayer(CacheLayerMixin):
     "Keys and values of one layer: `(rows, heads, capacity, head_dim)`, written at each row's own position."
     def __init__(self, slots):
         super().__init__()
-        self.slots = proxy(slots) # a plain reference would close a circle, and keep the memory until Python looks for circles
+        self.slots = proxy(slots) # a plain reference would close a circle, and keep the memory until that is found
 
     def lazy_initialization(self, key_states, value_states) -> None:
         _, heads, _, dim = key_states.shape
@@ -167,11 +176,12 @@ class Plan:
     blocks: list # of neighbouring rows: first, stop, tokens at the beginning that they share, mask (rows, 1, 1, end)
     reads: list # of rows with several new tokens: row, part of the line (start, stop), mask (stop - start, length)
 
-def slots_attention(module, query, keys, values, attention_mask, scaling: float | None = None, plan: Plan | None = None, **kwargs):
+def slots_attention(module, query, keys, values, attention_mask, scaling: float | None = None,
+                    plan: Plan | None = None, **kwargs):
     "Attention of a line of new tokens `(1, heads, N, dim)` over the rows that they belong to: `(1, N, heads, dim)`."
     (_, heads, N, dim), kv = query.shape, keys.shape[1]
     out, query, last = query.new_empty(N, heads, dim), query.to(keys.dtype), []
-    q = query[0, :, plan.last].transpose(0, 1).reshape(-1, kv, heads//kv, dim) # queries that share keys stand side by side
+    q = query[0, :, plan.last].transpose(0, 1).reshape(-1, kv, heads//kv, dim) # those that share keys: side by side
     for a, b, shared, mask in plan.blocks:
         k, v, mask = keys[a:b, :, :mask.shape[-1]], values[a:b, :, :mask.shape[-1]], mask.to(keys.dtype)
         if shared: last.append(shared_attention(q[a:b], k, v, shared, mask, scaling))
@@ -193,7 +203,8 @@ def shared_attention(q, keys, values, # (n, kv heads, G, dim), and twice (n, kv 
 ) -> torch.Tensor: # (n, kv heads, G, dim)
     "Attention of rows that begin alike: what they share is read once."
     (n, kv, G, dim), P = q.shape, shared
-    by_head, by_row = (lambda x: x.transpose(0, 1).reshape(kv, n*G, -1)), (lambda x: x.view(kv, n, G, -1).transpose(0, 1))
+    by_head, by_row = ((lambda x: x.transpose(0, 1).reshape(kv, n*G, -1)),
+                       (lambda x: x.view(kv, n, G, -1).transpose(0, 1)))
     scores = torch.cat([by_row(by_head(q) @ keys[0, :, :P].mT), q @ keys[:, :, P:].mT], -1)*(scale or dim**-0.5) + mask
     p = scores.float().softmax(-1).to(values.dtype)
     return by_row(by_head(p[..., :P]) @ values[0, :, :P]) + p[..., P:] @ values[:, :, P:]
@@ -203,11 +214,14 @@ def check_attention(model, capacity: int) -> None:
     "Raise ValueError for a model whose layers do not attend to all of `capacity` tokens."
     config, name = model.config.get_text_config(), type(model).__name__
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
-    if kinds != {"full_attention"}: raise ValueError(f"{name} has layers of {sorted(kinds)}: rollouts know full_attention only")
+    if kinds != {"full_attention"}:
+        raise ValueError(f"{name} has layers of {sorted(kinds)}: rollouts know full_attention only")
     window, longest = getattr(config, "sliding_window", None), getattr(config, "max_position_embeddings", None)
     if not hasattr(config, "layer_types") and window and window < capacity:
-        raise ValueError(f"{name} looks back {window} tokens only, and rollouts attend to all of {capacity}: lower max_context")
-    if longest and longest < capacity: raise ValueError(f"{name} knows {longest} positions, and max_context is {capacity}: lower that")
+        raise ValueError(f"{name} looks back {window} tokens only, and rollouts attend to all of {capacity}: "
+                         "lower max_context")
+    if longest and longest < capacity:
+        raise ValueError(f"{name} knows {longest} positions, and max_context is {capacity}: lower that")
 
 class Slots:
     "A key-value cache with one row for each episode, and the forward pass that fills it."
@@ -231,11 +245,14 @@ def forward(self: Slots,
     "Read new tokens into the first rows."
     counts, start = np.array([len(t) for t in tokens]), np.array(self.lengths[:len(tokens)])
     ends, stops = start + counts, counts.cumsum()
-    if ends.max() > self.capacity: raise ValueError(f"{ends.max()} tokens in a row, and its capacity is {self.capacity}")
+    if ends.max() > self.capacity:
+        raise ValueError(f"{ends.max()} tokens in a row, and its capacity is {self.capacity}")
     put = lambda x: torch.from_numpy(x).to(self.device)
     pos = np.arange(stops[-1]) + np.repeat(start - stops + counts, counts)
-    reads = [(r, stops[r] - counts[r], stops[r], self._mask(np.arange(start[r], ends[r]) + 1)) for r in np.flatnonzero(counts > 1)]
-    plan = Plan(put(np.repeat(np.arange(len(tokens)), counts)), put(pos), put(stops - 1), self._blocks(start, ends, prompts), reads)
+    reads = [(r, stops[r] - counts[r], stops[r], self._mask(np.arange(start[r], ends[r]) + 1))
+             for r in np.flatnonzero(counts > 1)]
+    plan = Plan(put(np.repeat(np.arange(len(tokens)), counts)), put(pos), put(stops - 1),
+                self._blocks(start, ends, prompts), reads)
     ids = torch.tensor([t for ts in tokens for t in ts], device=self.device)
     logits = self._run(ids, plan)
     self.lengths[:len(tokens)] = ends.tolist()
@@ -290,7 +307,8 @@ def shrink(self: Slots, rows: int) -> None:
     "Keep the first rows only."
     self.rows, self.lengths = rows, self.lengths[:rows]
     for layer in self.layers:
-        if layer.is_initialized: layer.keys, layer.values = (_kept(x, rows, max(self.lengths)) for x in (layer.keys, layer.values))
+        if layer.is_initialized:
+            layer.keys, layer.values = (_kept(x, rows, max(self.lengths)) for x in (layer.keys, layer.values))
 
 def _kept(x: torch.Tensor, rows: int, length: int) -> torch.Tensor:
     "The first rows, in memory of their own that is touched only where there is something."
@@ -306,7 +324,7 @@ class TokenRecord:
     completion_ids: list = field(default_factory=list)
     logprobs: list = field(default_factory=list) # of sampled tokens, at the sampling temperature; 0.0 on observations
     env_mask: list = field(default_factory=list) # 1 on the policy's tokens, 0 on observations
-    exact: bool = True # does the record still condition on everything before it? (see "When an episode outgrows its context")
+    exact: bool = True # does the record condition on all before it? (see "When an episode outgrows its context")
 
     def add(self, ids: list[int], logprobs: list[float] | None = None) -> None:
         "Append an observation, or a reply with its log-probabilities."
@@ -324,7 +342,7 @@ def draw(
     uniform: torch.Tensor | None = None, # (n,) in [0, 1); not needed for greedy
     top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0, # as in `keep_likely`
 ) -> tuple[torch.Tensor, torch.Tensor]: # tokens (n,), their log-probabilities (n,)
-    "Draw a token for each row. Log-probabilities are the model's at this temperature, as a trainer computes them: of all tokens."
+    "Draw a token for each row. Log-probabilities are of all tokens at this temperature, as a trainer computes them."
     if logits.numel() > AT_ONCE and len(logits) > 1:
         halves = logits.tensor_split(2), (None, None) if uniform is None else uniform.tensor_split(2)
         parts = [draw(x, temperature, u, top_k, top_p, min_p) for x, u in zip(*halves)]
@@ -332,8 +350,9 @@ def draw(
     logp = (logits/(temperature or 1.0)).log_softmax(-1)
     if temperature == 0: tokens = logits.argmax(-1)
     else:
-        cdf = keep_likely(logp.double().exp(), top_k, top_p, min_p).cumsum(-1) # in float32, a number just below 1 would round to the end
-        tokens = torch.searchsorted(cdf, (uniform.to(cdf)*cdf[:, -1])[:, None], right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
+        cdf = keep_likely(logp.double().exp(), top_k, top_p, min_p).cumsum(-1) # float32 would round some to the end
+        tokens = torch.searchsorted(cdf, (uniform.to(cdf)*cdf[:, -1])[:, None],
+                                    right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
     return tokens, logp.gather(1, tokens[:, None])[:, 0]
 
 def keep_likely(
@@ -361,7 +380,8 @@ class TokenPolicy(Policy):
         name: str = "model",
     ):
         if min(max_new_tokens, max_context) < 1 or max_new_tokens >= max_context:
-            raise ValueError(f"max_new_tokens must be at least 1 and below max_context, got {max_new_tokens} and {max_context}")
+            raise ValueError(f"max_new_tokens must be at least 1 and below max_context, "
+                             f"got {max_new_tokens} and {max_context}")
         self.codec, self.name = ChatCodec(tokenizer, instructions), name
         self.max_new_tokens, self.max_context = max_new_tokens, max_context
 
@@ -372,8 +392,8 @@ class TokenPolicy(Policy):
     def _check_room(self, task: Task, prompt_ids: list[int]) -> None:
         room = self.max_context - self.max_new_tokens
         if len(prompt_ids) > room:
-            raise ValueError(f"the prompt of task {task.id!r} has {len(prompt_ids)} tokens, and max_context {self.max_context} leaves "
-                             f"room for {room} beside a reply: raise max_context")
+            raise ValueError(f"the prompt of task {task.id!r} has {len(prompt_ids)} tokens, and max_context "
+                             f"{self.max_context} leaves room for {room} beside a reply: raise max_context")
 
     def dice(self, place: int): # something with `random()`; None if the engine has its own
         "The random numbers of an episode."
@@ -412,11 +432,12 @@ MOST_ROWS, CACHE_SHARE = 256, 0.4 # of the free memory
 def free_memory(device: torch.device) -> int: # bytes
     "What a device has to spare."
     if device.type == "cuda": # free on the card, and what torch holds without using it
-        return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return (torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device)
+                - torch.cuda.memory_allocated(device))
     return psutil.virtual_memory().available
 
 def rows_that_fit(model, max_context: int) -> int:
-    "How many rows of `max_context` tokens fit into `CACHE_SHARE` of the free memory, at least 1 and at most `MOST_ROWS`."
+    "How many rows of `max_context` tokens fit into `CACHE_SHARE` of the free memory, from 1 to `MOST_ROWS`."
     c = model.config.get_text_config()
     dim = getattr(c, "head_dim", None) or c.hidden_size//c.num_attention_heads
     row = 2*c.num_hidden_layers*c.num_key_value_heads*dim*max_context*model.dtype.itemsize
@@ -479,13 +500,14 @@ def _make_room(self: LMPolicy, episodes: int) -> None:
 READ_AT_ONCE = 4096 # tokens of prompts in one pass
 
 @patch
-def _admit(self: LMPolicy, queue: deque, seats: list[Seat], over: list[int]) -> None: # `over`: rows whose episode has ended
+def _admit(self: LMPolicy, queue: deque, seats: list[Seat], over: list[int]) -> None: # `over`: rows that are over
     "Give rows to those who wait, and close gaps."
     known = {s.prompt: r for r, s in enumerate(seats) if self.slots.lengths[r] >= len(s.prompt) - 1}
     free, copies, reading, waiting = deque([*over, *range(len(seats), self.slots.rows)]), [], set(), []
     for _ in range(min(len(free), len(queue))):
         s, r = queue.popleft(), free[0]
-        if s.prompt not in known and (s.prompt in reading or sum(map(len, reading)) > READ_AT_ONCE): waiting.append(s); continue
+        if s.prompt not in known and (s.prompt in reading or sum(map(len, reading)) > READ_AT_ONCE):
+            waiting.append(s); continue
         if s.prompt in known:
             s.todo = s.todo[-1:]
             copies.append((r, known[s.prompt], len(s.prompt) - 1))
@@ -510,8 +532,8 @@ def _gaps(self: LMPolicy, seats: list[Seat], gaps: list[int]) -> list[tuple]: # 
     return moves
 
 # %% ../nbs/03a_generation.ipynb #6927e731
-_LOST = ("the model's probabilities are not numbers (NaN): too high a learning_rate has destroyed the weights, or float16 is too narrow "
-         "for them; go back to a checkpoint")
+_LOST = ("the model's probabilities are not numbers (NaN): too high a learning_rate has destroyed the weights, "
+         "or float16 is too narrow for them; go back to a checkpoint")
 
 @patch
 def _write(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> list[int]: # rows whose episode has ended
@@ -528,7 +550,7 @@ def _write(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> list[int]
 
 @patch
 def _unread(self: LMPolicy, s: Seat, row: int) -> list[int]: # tokens
-    "What the row does not hold yet: the reply's last token, which was written but not read, and the observation; or all."
+    "What the row does not hold yet: the reply's last token, written but not read, and the observation; or all."
     if s.dropped: self.slots.lengths[row], s.dropped = 0, False
     return s.context()[self.slots.lengths[row]:]
 
@@ -599,8 +621,10 @@ def tasks_by_prompt(tasks: list[Task], mode: str = "agent") -> dict: # prompt ->
     found = {}
     for task in tasks:
         key = prompt_key(task_prompt(task, mode=mode))
-        if (other := found.setdefault(key, task)) is not task and (other.query, other.db_path) != (task.query, task.db_path):
-            raise ValueError(f"tasks {other.id!r} and {task.id!r} have the same question and tables, but not the same gold SQL and database: {key!r}")
+        if ((other := found.setdefault(key, task)) is not task
+            and (other.query, other.db_path) != (task.query, task.db_path)):
+            raise ValueError(f"tasks {other.id!r} and {task.id!r} have the same question and tables, "
+                             f"but not the same gold SQL and database: {key!r}")
     return found
 
 # %% ../nbs/03a_generation.ipynb #5d0c4e32
@@ -650,13 +674,16 @@ def make_rollout_func(
         if make_policy: policy = policy or make_policy(trainer)
         elif policy is None or policy.model is not model:
             likely = dict(top_k=args.top_k or 0, top_p=args.top_p or 1.0, min_p=args.min_p or 0.0)
-            policy = LMPolicy(model, trainer.processing_class, args.temperature, max_turn_tokens, max_context, instructions, **likely)
+            policy = LMPolicy(model, trainer.processing_class, args.temperature, max_turn_tokens, max_context,
+                              instructions, **likely)
         last, again = step, again + 1 if step == last else 0 # a run that is resumed goes on as it would have gone on
         policy.seed = args.seed + 1_000_003*step + 7919*trainer.accelerator.process_index + 104_729*again
         was_training = model.training
         model.eval()
         try:
-            with whole_model(trainer): episodes = rollout(policy, [by_prompt[prompt_key(p)] for p in prompts], max_turns=max_turns, mode=mode, **env_kw)
+            with whole_model(trainer):
+                episodes = rollout(policy, [by_prompt[prompt_key(p)] for p in prompts], max_turns=max_turns,
+                                   mode=mode, **env_kw)
         finally: model.train(was_training)
         return rollout_columns(episodes)
     return rollout_func

@@ -243,7 +243,8 @@ def is_ordered(sql: str, # a gold query
 
 # %% ../nbs/02_rewards.ipynb #082ff982
 OFFICIAL_LIMITS = dict(timeout=60.0, max_rows=1_000_000, max_bytes=10**9) # the official evaluation's 60 s, and no caps
-_PIECES = re.compile(r"""'(?:''|\\'|[^'])*'|"(?:""|\\"|[^"])*"|`(?:``|[^`])*`|\[[^][]+\]|--[^\r\n]*|/\*.*?\*/|\w+|.""", re.S)
+_PIECES = re.compile(r"""'(?:''|\\'|[^'])*'|"(?:""|\\"|[^"])*"|`(?:``|[^`])*`|\[[^][]+\]|--[^\r\n]*|/\*.*?\*/|\w+|.""",
+                     re.S)
 
 def _official_sql(sql: str, keep_distinct: bool) -> str:
     "What the official evaluation makes of a query (`postprocess`, `remove_distinct` and `replace_cur_year`)."
@@ -324,7 +325,8 @@ def _line(cells) -> str:
     "A row as one text, without blanks around its cells (which may hold the separator themselves)."
     return "|".join(c.strip() for c in "|".join(cells).split("|"))
 
-def _is_header(line: str, headers: tuple) -> bool: return _line([line]).casefold() in {_line(h).casefold() for h in headers}
+def _is_header(line: str, headers: tuple) -> bool:
+    return _line([line]).casefold() in {_line(h).casefold() for h in headers}
 
 # %% ../nbs/02_rewards.ipynb #fc43be3c
 def answer_matches(gold: Result, # result of the gold query
@@ -387,7 +389,8 @@ def query_behind(episode: Episode, turns: list|None = None) -> tuple|None: # SQL
     if episode.outcome != "answered" or episode.answer is None or len(episode.answer) > MAX_ANSWER_CHARS: return None
     turns = episode.turns if turns is None else turns
     ran = [t for t in reversed(turns) if t.action.action_type == "QUERY" and t.result is not None and t.result.ok]
-    if not episode.answer.strip(): return (ran[0].action.argument, None) if ran and episode.submitted is not None else None
+    if not episode.answer.strip():
+        return (ran[0].action.argument, None) if ran and episode.submitted is not None else None
     headers = tuple(t.result.columns for t in ran)
     return next(((t.action.argument, c) for t in ran for c in _picked(t.result, episode.answer, headers)), None)
 

@@ -130,9 +130,9 @@ MODES = dict(agent=SQLEnvironment, single_turn=Text2SQLEnvironment)
 
 # %% ../nbs/02a_text2sql.ipynb #c75224a1
 TEXT2SQL_INSTRUCTIONS = """\
-You answer a question about a SQLite database with one SELECT statement. You are shown every table with its columns; an \
-arrow stands before the column that a foreign key points to. Reply with the SQL only, with no explanation. Select only what \
-the question asks for.
+You answer a question about a SQLite database with one SELECT statement. You are shown every table with its columns; \
+an arrow stands before the column that a foreign key points to. Reply with the SQL only, with no explanation. \
+Select only what the question asks for.
 
 Example:
 zorbles: id, hue, plim_id -> plims.id
@@ -168,7 +168,8 @@ class BaseReward:
     @property
     def __name__(self) -> str: return "reward_" + type(self).__name__.removesuffix("Reward").lower()
 
-    def __call__(self, prompts=None, completions=None, answer=None, context=None, episodes=None, **kwargs) -> list[float]:
+    def __call__(self, prompts=None, completions=None, answer=None, context=None, episodes=None,
+                 **kwargs) -> list[float]:
         "A TRL reward function. Raises ValueError if it is not told the gold SQL, or if lists differ in length."
         if episodes is not None: # what was written, before any template took it apart
             completions = [ep.turns[-1].text if ep.turns else "" for ep in episodes]

@@ -27,7 +27,8 @@ class _TaskEpisode:
 
     def reset(self, task_id: str, prompt: list | None = None, **row) -> str | None:
         "Begin an episode; the question, unless the prompt ends with it. Raises `ValueError` for an unknown task."
-        if task_id not in self._tasks: raise ValueError(f"no task {task_id!r} among the {len(self._tasks)} tasks of this environment")
+        if task_id not in self._tasks:
+            raise ValueError(f"no task {task_id!r} among the {len(self._tasks)} tasks of this environment")
         text = self._env.reset(self._tasks[task_id]).text
         return None if prompt and str(prompt[-1]["content"]).endswith(text) else text
 

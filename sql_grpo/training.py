@@ -52,11 +52,13 @@ def load_question_prompts(
     split: str = "train",
 ): # a `datasets.Dataset` with `prompt`, `task_id` and `difficulty`; the list of tasks
     "The questions as TRL's trainer takes them. Raises ValueError or FileNotFoundError for data that cannot be used."
-    tasks = _agreed(load_tasks(config.data_source, split=split, path=config.data_path, check=check_mode(config)), config)
+    tasks = _agreed(load_tasks(config.data_source, split=split, path=config.data_path, check=check_mode(config)),
+                    config)
     if not tasks: raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
     tasks_by_prompt(tasks, config.mode) # raises if two tasks cannot be told apart
     order = curriculum_order(tasks, config) if config.curriculum else tasks
-    rows = [dict(prompt=task_prompt(t, instructions_for(config), config.mode), task_id=t.id, difficulty=t.difficulty) for t in order]
+    rows = [dict(prompt=task_prompt(t, instructions_for(config), config.mode), task_id=t.id, difficulty=t.difficulty)
+            for t in order]
     return Dataset.from_list(rows), tasks
 
 # %% ../nbs/04_training.ipynb #f4c4c6d3
@@ -100,16 +102,18 @@ def build_trainer(
     "TRL's trainer for episodes."
     config.shuffle_dataset = not config.curriculum
     play = make_rollout_func(tasks, max_turn_tokens=config.max_turn_tokens, max_context=config.max_context,
-                             instructions=instructions_for(config), make_policy=vllm_policy(config, instructions_for(config)),
-                             **env_options(config))
+                             instructions=instructions_for(config),
+                             make_policy=vllm_policy(config, instructions_for(config)), **env_options(config))
     if config.dynamic_sampling: play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
     if config.beta and config.peft == "none": _name_reference(model, config)
     with adapters_kept(model):
-        trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts, processing_class=tokenizer,
-                                 rollout_func=play, callbacks=list(callbacks))
-    trainer.callback_handler.callbacks.sort(key=lambda c: type(c) in INTEGRATION_TO_CALLBACK.values()) # trackers last: callbacks add to logs
+        trainer = EpisodeTrainer(model, reward_funcs(config), args=config, train_dataset=prompts,
+                                 processing_class=tokenizer, rollout_func=play, callbacks=list(callbacks))
+    # trackers last: callbacks add to logs
+    trainer.callback_handler.callbacks.sort(key=lambda c: type(c) in INTEGRATION_TO_CALLBACK.values())
     for c in list(trainer.callback_handler.callbacks):
-        if type(c).__name__ in ("PrinterCallback", "ProgressCallback", "NotebookProgressCallback"): trainer.remove_callback(c)
+        if type(c).__name__ in ("PrinterCallback", "ProgressCallback", "NotebookProgressCallback"):
+            trainer.remove_callback(c)
     trainer.rebuild = lambda smaller: build_trainer(trainer.model, tokenizer, prompts, tasks, smaller, callbacks)
     return trainer
 
@@ -123,10 +127,14 @@ def _name_reference(model, config: SQLGRPOConfig) -> None:
 # %% ../nbs/04_training.ipynb #127c642e
 def halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
     "The same step in half the batch and twice the accumulation. Raises ValueError when a batch cannot be halved."
-    if config.use_vllm: raise ValueError("memory ran out beside vLLM: lower vllm_gpu_memory_utilization, or halve per_device_train_batch_size "
-                                         "and double gradient_accumulation_steps, and go on with --resume_from_checkpoint last")
+    if config.use_vllm:
+        raise ValueError("memory ran out beside vLLM: lower vllm_gpu_memory_utilization, "
+                         "or halve per_device_train_batch_size and double gradient_accumulation_steps, "
+                         "and go on with --resume_from_checkpoint last")
     size = config.per_device_train_batch_size
-    if size < 2 or size % 2: raise ValueError(f"memory ran out, and a batch of {size} cannot be halved: lower max_context or num_generations")
+    if size < 2 or size % 2:
+        raise ValueError(f"memory ran out, and a batch of {size} cannot be halved: "
+                         "lower max_context or num_generations")
     return in_parts(config, 2)
 
 # %% ../nbs/04_training.ipynb #4214013b
@@ -154,7 +162,8 @@ def run_training_with_metrics(
             trainer, resume = _smaller(trainer)
             continue
         seconds = round(time.perf_counter() - start + earlier_seconds(trainer.state.log_history, first), 1)
-        return dict(steps=trainer.state.global_step, seconds=seconds, interrupted=interrupted, log=trainer.state.log_history, trainer=trainer)
+        return dict(steps=trainer.state.global_step, seconds=seconds, interrupted=interrupted,
+                    log=trainer.state.log_history, trainer=trainer)
 
 def _steps_done(checkpoint: str | None) -> int:
     "Steps before a checkpoint."
@@ -178,12 +187,13 @@ def _end(trainer) -> None:
     trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
 
 def _too_large(trainer: GRPOTrainer) -> None:
-    "End a run of several processes with what to do: the others are in the middle of a step, and cannot be asked to begin it again."
+    "End a run of several processes with what to do: the others are amid a step, and cannot be asked to begin it again."
     try: config = halved(trainer.args)
     except ValueError as e: sys.exit(f"sql_grpo_train: {e}")
     last = " --resume_from_checkpoint last" if any(Path(config.output_dir).glob("checkpoint-*")) else ""
-    sys.exit(f"sql_grpo_train: out of memory in process {config.process_index} of {config.world_size}: give --per_device_train_batch_size "
-             f"{config.per_device_train_batch_size} --gradient_accumulation_steps {config.gradient_accumulation_steps}{last}")
+    sys.exit(f"sql_grpo_train: out of memory in process {config.process_index} of {config.world_size}: "
+             f"give --per_device_train_batch_size {config.per_device_train_batch_size} --gradient_accumulation_steps "
+             f"{config.gradient_accumulation_steps}{last}")
 
 def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on from
     "A trainer with half the batch, and the state it goes on from."
@@ -203,7 +213,8 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
 # %% ../nbs/04_training.ipynb #ee2a9738
 def greedy_policy(model, tokenizer, config: SQLGRPOConfig, name: str = "model") -> LMPolicy:
     "The model as it is evaluated: greedy, with the limits it is trained with."
-    return LMPolicy(model, tokenizer, 0.0, config.max_turn_tokens, config.max_context, instructions_for(config), name=name)
+    return LMPolicy(model, tokenizer, 0.0, config.max_turn_tokens, config.max_context,
+                    instructions_for(config), name=name)
 
 def draw_eval_tasks(config: SQLGRPOConfig, every: bool = False) -> list[Task]:
     "The evaluation questions: all (or if `every`), or `eval_questions` of them, drawn by the seed."
@@ -217,12 +228,13 @@ def draw_eval_tasks(config: SQLGRPOConfig, every: bool = False) -> list[Task]:
 
 # %% ../nbs/04_training.ipynb #c90c3542
 def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
-    "Evaluate a policy as the run's configuration says. Several processes share the questions for a model, and all get the whole result."
+    "Evaluate a policy as configured. Several processes share a model's questions, and all get the whole result."
     from sql_grpo.evaluation import evaluate, terminal_progress
     was_training = getattr(getattr(policy, "model", None), "training", False)
     if was_training: policy.model.eval()
-    def play(tasks): return evaluate(policy, tasks, progress=terminal_progress(f"evaluating {policy.name}") if is_main() else None,
-                                     require_grounded=config.require_grounded, **env_options(config))
+    def play(tasks):
+        return evaluate(policy, tasks, progress=terminal_progress(f"evaluating {policy.name}") if is_main() else None,
+                        require_grounded=config.require_grounded, **env_options(config))
     ev = _together(play, tasks, config) if config.world_size > 1 and hasattr(policy, "model") else play(tasks)
     if was_training: policy.model.train()
     return ev
@@ -233,7 +245,8 @@ def _together(play, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
     mine = range(config.process_index, len(tasks), config.world_size)
     ev = play([tasks[i] for i in mine]) if mine else Evaluation("", [])
     for ep in ev.episodes: ep.task = None
-    _, records, episodes = map(list, zip(*sorted(gather_object(list(zip(mine, ev.records, ev.episodes))), key=lambda p: p[0])))
+    _, records, episodes = map(list, zip(*sorted(gather_object(list(zip(mine, ev.records, ev.episodes))),
+                                                 key=lambda p: p[0])))
     for task, ep in zip(tasks, episodes): ep.task = task
     return Evaluation(ev.name, records, episodes)
 
@@ -243,9 +256,10 @@ def make_dashboard(config: SQLGRPOConfig, model, tokenizer, tasks: list[Task], e
     from sql_grpo.dashboard import LiveVisualizationCallback
     watch = config.dashboard
     play = lambda ts: rollout(greedy_policy(model, tokenizer, config), ts, **env_options(config))
-    return LiveVisualizationCallback(tasks, eval_tasks, play if watch else None, config.plot_every, config.trace_every, config.success_every,
-                                     folder=config.output_dir, questions=config.dashboard_questions, seed=config.seed, live=None if watch else False,
-                                     require_grounded=config.require_grounded)
+    return LiveVisualizationCallback(tasks, eval_tasks, play if watch else None, config.plot_every, config.trace_every,
+                                     config.success_every, folder=config.output_dir,
+                                     questions=config.dashboard_questions, seed=config.seed,
+                                     live=None if watch else False, require_grounded=config.require_grounded)
 
 # %% ../nbs/04_training.ipynb #66fc5abb
 def prepare(
@@ -254,42 +268,51 @@ def prepare(
 ): # trainer, tokenizer, evaluation questions, seconds of the warm-up
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
     if control and (config.model_name != "embedded" or config.peft != "none" or config.world_size > 1):
-        raise ValueError("control is a further warm-up of the embedded model in one process: leave out model_name, peft, launcher")
+        raise ValueError("control is a further warm-up of the embedded model in one process: "
+                         "leave out model_name, peft, launcher")
     if config.demonstrations != "none" and config.world_size > 1:
-        raise ValueError("demonstrations are learned by one process: learn them in a run of their own, and go on from its model")
+        raise ValueError("demonstrations are learned by one process: learn them in a run of their own, "
+                         "and go on from its model")
     from sql_grpo.sharing import check_sharing
     take_over(config)
     set_seed(config.seed)
     prompts, tasks = load_question_prompts(config)
     eval_tasks = draw_eval_tasks(config)
     check_sharing(config)
-    say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions, seed {config.seed}, output in {config.output_dir}")
+    say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions, seed {config.seed}, "
+        f"output in {config.output_dir}")
     plan = fit_batch(config)
-    config = in_parts(config, config.per_device_train_batch_size//min(gather_object([plan.config.per_device_train_batch_size])))
+    config = in_parts(config, config.per_device_train_batch_size
+                              //min(gather_object([plan.config.per_device_train_batch_size])))
     say(plan.line() if plan.fits else plan.advice())
     check_vllm_server(config)
     model, tokenizer, seconds = _timed_model(config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks, config.mode)
     if config.model_name != "embedded" and config.peft == "none" and config.learning_rate > 1e-5:
-        say(f"a learning rate of {config.learning_rate:g} suits a small model or adapters (peft); for all weights of a larger one, about 1e-6 is usual")
-    shown = get_demonstrations(model, tokenizer, tasks, draw_eval_tasks(config, every=True), config) if config.demonstrations != "none" else None
+        say(f"a learning rate of {config.learning_rate:g} suits a small model or adapters (peft); "
+            "for all weights of a larger one, about 1e-6 is usual")
+    shown = (get_demonstrations(model, tokenizer, tasks, draw_eval_tasks(config, every=True), config)
+             if config.demonstrations != "none" else None)
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
     trainer = build_trainer(model, tokenizer, prompts, tasks, config, [dashboard])
     if is_sharded(trainer): dashboard.play = None # one process cannot play alone
     trainer.demonstrations = shown
     return trainer, tokenizer, eval_tasks, seconds
 
+# %% ../nbs/04_training.ipynb #3b1c7f60
 def is_sharded(trainer: GRPOTrainer) -> bool:
-    "Does each of several processes hold only a part of the weights? Raises ValueError for a way of sharing that does not go with the rollouts."
+    "Does each process hold only a part of the weights? Raises ValueError for sharing that does not go with rollouts."
     backend = DistributedBackend(trainer.accelerator)
-    if backend.fsdp_version == 1: raise ValueError("FSDP version 1 does not go with rollouts of unequal length: set fsdp_version to 2")
+    if backend.fsdp_version == 1:
+        raise ValueError("FSDP version 1 does not go with rollouts of unequal length: set fsdp_version to 2")
     shared = backend.is_fsdp or backend.is_zero3
     if shared and trainer.args.dynamic_sampling:
-        raise ValueError("with ZeRO-3 or FSDP all processes must play equally often: leave dynamic_sampling out, or take DDP or ZeRO-2")
-    if shared and trainer.args.peft != "none": raise ValueError("adapters are small: train them with DDP or ZeRO-2, not with ZeRO-3 or FSDP")
+        raise ValueError("with ZeRO-3 or FSDP all processes must play equally often: leave dynamic_sampling out, "
+                         "or take DDP or ZeRO-2")
+    if shared and trainer.args.peft != "none":
+        raise ValueError("adapters are small: train them with DDP or ZeRO-2, not with ZeRO-3 or FSDP")
     return shared
 
-# %% ../nbs/04_training.ipynb #3b1c7f60
 def measure_base(
     trainer: GRPOTrainer,
     tokenizer,
@@ -299,7 +322,8 @@ def measure_base(
     "What a random policy and the model reach before the training."
     start = time.perf_counter()
     found = dict(random=measure(baseline("random", config.seed, config.mode), tasks, config))
-    with whole_model(trainer) as model: found["base"] = measure(greedy_policy(model, tokenizer, config, "base"), tasks, config)
+    with whole_model(trainer) as model:
+        found["base"] = measure(greedy_policy(model, tokenizer, config, "base"), tasks, config)
     for ev in found.values(): say(repr(ev))
     return found, time.perf_counter() - start
 
@@ -315,7 +339,8 @@ def train(
     from sql_grpo.sharing import share_model
     start = time.perf_counter()
     trainer, tokenizer, eval_tasks, warmup = ready or prepare(config, control)
-    model, wall, made = trainer.model, dict(warmup=warmup), trainer.demonstrations[1]["seconds"] if trainer.demonstrations else 0
+    model, wall, made = (trainer.model, dict(warmup=warmup),
+                         trainer.demonstrations[1]["seconds"] if trainer.demonstrations else 0)
     found, wall["eval"] = measure_base(trainer, tokenizer, config, eval_tasks)
     if trainer.demonstrations:
         found["warmed"] = learn_first(trainer, tokenizer, eval_tasks, config, wall)
@@ -326,7 +351,8 @@ def train(
     if metrics["interrupted"]: _leave(trainer, tokenizer, metrics["steps"])
     keep_model(trainer, tokenizer, config)
     clock = time.perf_counter()
-    with whole_model(trainer): found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
+    with whole_model(trainer):
+        found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
     wall["eval"] += time.perf_counter() - clock
     say(repr(found["trained"]))
     wall["total"] = time.perf_counter() - start + (wall["warmup"] + made)*(ready is not None)
@@ -349,7 +375,7 @@ def keep_model(trainer: GRPOTrainer, tokenizer, config: SQLGRPOConfig) -> None:
     if is_main(): (folder/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
     if is_sharded(trainer):
         trainer.model.config.sql_grpo = rules_of(config)
-        trainer.save_model(str(folder), _internal_call=True) # else it would upload all of output_dir, transcripts included
+        trainer.save_model(str(folder), _internal_call=True) # else it would upload output_dir, with transcripts
         if is_main(): (folder/"training_args.bin").unlink(missing_ok=True) # has paths of this machine in it
     elif is_main(): save_model(trainer.model, tokenizer, config)
 
@@ -377,15 +403,17 @@ def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) 
     "What the report says about the run."
     from sql_grpo.sharing import card_facts
     info = getattr(model, "warmup_info", None) or {}
-    return dict(preset=preset, mode=config.mode, seed=config.seed, wall_seconds=wall, model=config.model_name, steps=metrics["steps"],
-                episodes=metrics["steps"]*config.generation_batch_size, parameters=model.num_parameters(),
-                trained_parameters=model.num_parameters(only_trainable=True),
-                warmup_cached=bool(info.get("cached")), device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
+    return dict(preset=preset, mode=config.mode, seed=config.seed, wall_seconds=wall, model=config.model_name,
+                steps=metrics["steps"], episodes=metrics["steps"]*config.generation_batch_size,
+                parameters=model.num_parameters(), trained_parameters=model.num_parameters(only_trainable=True),
+                warmup_cached=bool(info.get("cached")),
+                device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
                 torch=torch.__version__, threads=torch.get_num_threads(), processes=config.world_size,
                 demonstrations=metrics["demonstrations"], **card_facts(config))
 
 # %% ../nbs/04_training.ipynb #d3a70402
-def learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task], config: SQLGRPOConfig, wall: dict): # an `Evaluation`
+def learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task],
+                config: SQLGRPOConfig, wall: dict): # an `Evaluation`
     "Learn the demonstrations of `prepare`, and measure what came of it."
     rows, told = trainer.demonstrations
     clock = time.perf_counter()
@@ -413,7 +441,8 @@ def control_model(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, s
             config.careful_share, habits=1.0, seed=config.seed + 1, use_cpu=config.use_cpu, mode=config.mode)
     return twin.eval()
 
-def measure_control(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, wall: dict, tasks: list[Task]): # an `Evaluation`
+def measure_control(model, tokenizer, base_weights: dict,
+                    config: SQLGRPOConfig, wall: dict, tasks: list[Task]): # an `Evaluation`
     "Further warm-up for about as long as GRPO took, and what came of it."
     info = model.warmup_info
     steps = max(1, round(info["steps"]*wall["grpo"]/info["seconds"]))
@@ -442,15 +471,19 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     hf_logging.disable_progress_bar()
     about = "Teach a small language model to answer questions by exploring a SQL database, with GRPO."
     def more(parser):
-        parser.add_argument("--control", action="store_true", help="also report what as much further warm-up would have given")
-        parser.add_argument("--plan", action="store_true", help="print how much memory the run would take, and what for; nothing else")
+        parser.add_argument("--control", action="store_true",
+                            help="also report what as much further warm-up would have given")
+        parser.add_argument("--plan", action="store_true",
+                            help="print how much memory the run would take, and what for; nothing else")
     config, own = parse_args(argv, description=about, add_options=more)
     if own.plan:
         _or_exit(take_over, config)
         return print_plan(_or_exit(fit_batch, config))
     try: train(config, own.preset, own.control, _or_exit(prepare, config, own.control))
     except KeyboardInterrupt:
-        if is_main(): print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
+        if is_main():
+            print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)",
+                  file=sys.stderr)
         sys.exit(130)
     except ConnectionError as e: sys.exit(f"sql_grpo_train: {e}")
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")

@@ -30,13 +30,14 @@ from .rewards import is_correct
 from .generation import *
 
 # %% ../nbs/03c_warmup.ipynb #4f342aa4
-SQL_WORDS = set("""abort action add after all alter always analyze and any as asc attach before begin between by cascade case cast check
-collate column commit conflict constraint create cross current database default delete desc detach distinct do drop each else end escape
-except exclude exists explain fail filter first following for foreign from full glob group groups having if ignore immediate in index
-indexed initially inner insert instead intersect into is isnull join key last left like limit match natural no not nothing null nulls of
-offset on or order others outer over partition plan pragma preceding primary query raise range recursive references regexp reindex release
-rename replace restrict returning right rollback row rows savepoint select set table temp then ties to transaction trigger unbounded union
-unique update using vacuum values view virtual when where window with within without id""".split())
+SQL_WORDS = set("""abort action add after all alter always analyze and any as asc attach before begin between by
+cascade case cast check collate column commit conflict constraint create cross current database default delete desc
+detach distinct do drop each else end escape except exclude exists explain fail filter first following for foreign
+from full glob group groups having if ignore immediate in index indexed initially inner insert instead intersect into
+is isnull join key last left like limit match natural no not nothing null nulls of offset on or order others outer
+over partition plan pragma preceding primary query raise range recursive references regexp reindex release rename
+replace restrict returning right rollback row rows savepoint select set table temp then ties to transaction trigger
+unbounded union unique update using vacuum values view virtual when where window with within without id""".split())
 
 def common_words() -> list[str]: # sorted
     "Plain English words from Python's manual, without the embedded world's names."
@@ -99,7 +100,8 @@ def _cells(kind: str, n: int, words: Words, rows: int) -> list: # rows: of the t
         year = rng.randint(1990, 2024)
         return [f"{rng.randint(year - 2, year)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}" for _ in range(n)]
     a = rng.randint(1900, 2015)
-    low, high = (a, a + 10) if kind == "year" else rng.choice(((1, 20), (1, 100), (10, 1000), (500, 9000), (10_000, 90_000)))
+    low, high = ((a, a + 10) if kind == "year"
+                 else rng.choice(((1, 20), (1, 100), (10, 1000), (500, 9000), (10_000, 90_000))))
     return [rng.randint(low, high) for _ in range(n)]
 
 # %% ../nbs/03c_warmup.ipynb #019cfe6f
@@ -166,18 +168,20 @@ def demonstration(
     if careful <= style < careful + distracted: sql = (random_question(world, rng) or question)["query"]
     actions = careful_actions(sql, rng.random() < sample) if style < careful + distracted else hasty_actions(sql)
     if mode == "single_turn": actions = [a.removeprefix("QUERY ") for a in actions if a.startswith("QUERY ")]
-    task = Task("demo", "demo", question["question"], question["query"], question["difficulty"], "train", Database.from_sql(world_script(world)))
+    task = Task("demo", "demo", question["question"], question["query"], question["difficulty"], "train",
+                Database.from_sql(world_script(world)))
     world.conn.close()
     return rollout(ScriptedPolicy(actions), [task], mode=mode)[0]
 
 # %% ../nbs/03c_warmup.ipynb #e766d1ef
-FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that have has no among all a per sum belong to
-list count give find show which values common most least average mean total highest largest maximum lowest smallest minimum above below more
-than less over under after before later earlier without missing different distinct do""".split()
+FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that have has no among all
+a per sum belong to list count give find show which values common most least average mean total highest largest
+maximum lowest smallest minimum above below more than less over under after before later earlier without missing
+different distinct do""".split()
 _PIECES = (r" (?:" + "|".join(sorted(FUNCTION_WORDS, key=len, reverse=True)) + r")(?![a-z_])" # " how"
-           r"| ?[A-Z]{2,}(?: [A-Z]{2,})* ?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s") # " FROM ", names, digits, " = ", white space
+           r"| ?[A-Z]{2,}(?: [A-Z]{2,})* ?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s") # " FROM ", names, digits, " = "
 SPECIALS = ["<|endoftext|>", "<|im_start|>user\n", "<|im_start|>assistant\n", "<|im_start|>system\n", "<|im_end|>\n"]
-RESPONSE = dict(defaults=dict(role="assistant"), start_anchor=SPECIALS[2], # how programs that serve models find a reply's text
+RESPONSE = dict(defaults=dict(role="assistant"), start_anchor=SPECIALS[2], # how servers of models find a reply's text
                 fields=dict(content=dict(close_pattern=r"<\|im_end\|>\s*", content="text")))
 
 # %% ../nbs/03c_warmup.ipynb #814911f3
@@ -190,8 +194,9 @@ def train_tokenizer(
     backend.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(_PIECES), "isolated"),
                                                      pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
     backend.decoder = decoders.ByteLevel()
-    backend.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=size, special_tokens=SPECIALS, show_progress=False,
-                                                           initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    backend.train_from_iterator(texts,
+                                trainers.BpeTrainer(vocab_size=size, special_tokens=SPECIALS, show_progress=False,
+                                                    initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, eos_token=SPECIALS[-1], pad_token=SPECIALS[0],
                                         additional_special_tokens=SPECIALS[1:-1], clean_up_tokenization_spaces=False)
     tokenizer.chat_template, tokenizer.response_template = CHATML, RESPONSE
@@ -200,7 +205,7 @@ def train_tokenizer(
 # %% ../nbs/03c_warmup.ipynb #f0ccc420
 def encode_messages(
     codec: ChatCodec,
-    messages: list[dict], # the first observation (the user's), a reply (the assistant's), and so on; the codec adds the system message
+    messages: list[dict], # observation (the user's), reply (the assistant's), and so on; the codec adds the system's
     everything: bool = False, # do observations count in the loss too?
 ) -> dict: # input_ids and labels
     "The tokens of an episode, as a rollout would have produced them."
@@ -227,7 +232,7 @@ def demonstration_stream(
     seed: int,
     careful: float = 0.3, # share of careful demonstrations in the last part; before it all are careful
     habits: float = 0.1, # share of the steps that are the last part
-    all_tokens: float = 0.6, # share of the steps in which the observations of half the demonstrations count in the loss too
+    all_tokens: float = 0.6, # share of the steps in which half the demonstrations' observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `POOL`
     mode: str = "agent", # or single_turn
 ): # yields dicts of input_ids and labels
@@ -236,7 +241,8 @@ def demonstration_stream(
         rng = random.Random(f"{seed}/{start}")
         last_part = start >= (1 - habits)*steps
         style = dict(careful=careful) if last_part else dict(careful=1.0, distracted=0.0)
-        rows = [encode_demonstration(codec, demonstration(rng, words, mode=mode, **style), start < all_tokens*steps and rng.random() < 0.5)
+        rows = [encode_demonstration(codec, demonstration(rng, words, mode=mode, **style),
+                                     start < all_tokens*steps and rng.random() < 0.5)
                 for _ in range(POOL*batch_size)]
         if not last_part: rows.sort(key=lambda r: len(r["input_ids"]))
         batches = [rows[i:i + batch_size] for i in range(0, len(rows), batch_size)]
@@ -246,8 +252,9 @@ def demonstration_stream(
 # %% ../nbs/03c_warmup.ipynb #833be69c
 def base_config(tokenizer, width: int = 192, layers: int = 4) -> Qwen3Config:
     "The shape of the base model."
-    return Qwen3Config(vocab_size=len(tokenizer), hidden_size=width, num_hidden_layers=layers, head_dim=32, num_attention_heads=width//32,
-        num_key_value_heads=width//32, intermediate_size=width*8//3, max_position_embeddings=4096, rope_theta=10_000.0, tie_word_embeddings=True,
+    return Qwen3Config(vocab_size=len(tokenizer), hidden_size=width, num_hidden_layers=layers, head_dim=32,
+        num_attention_heads=width//32, num_key_value_heads=width//32, intermediate_size=width*8//3,
+        max_position_embeddings=4096, rope_theta=10_000.0, tie_word_embeddings=True,
         bos_token_id=None, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
 
 def new_base_model(seed: int, words: list[str], size: int = 1024, mode: str = "agent"): # model, tokenizer
@@ -275,7 +282,8 @@ class WarmupProgress(TrainerCallback):
         if "loss" not in (logs or {}): return
         self.bar.set_postfix_str(f"loss {float(logs['loss']):.3f}")
         if not self.live and state.global_step % self.every == 0:
-            print(f"{self.label} step {state.global_step}/{state.max_steps}: loss {float(logs['loss']):.3f}", flush=True)
+            print(f"{self.label} step {state.global_step}/{state.max_steps}: loss {float(logs['loss']):.3f}",
+                  flush=True)
 
     def on_train_end(self, args, state, control, **kwargs): self.bar.close()
 
@@ -288,7 +296,8 @@ def falling_rate(optimizer, steps: int, end: float = 0.13, rise: int = 100): # a
 def weight_groups(model, decay: float = 0.05) -> list[dict]: # parameter groups
     "Weight decay on matrices only."
     ps = [p for p in model.parameters() if p.requires_grad]
-    return [dict(params=[p for p in ps if p.ndim > 1], weight_decay=decay), dict(params=[p for p in ps if p.ndim < 2], weight_decay=0.0)]
+    return [dict(params=[p for p in ps if p.ndim > 1], weight_decay=decay),
+            dict(params=[p for p in ps if p.ndim < 2], weight_decay=0.0)]
 
 # %% ../nbs/03c_warmup.ipynb #d3a7c3a2
 def sft_trainer(
@@ -300,8 +309,9 @@ def sft_trainer(
     **options, # for `SFTConfig`
 ) -> SFTTrainer:
     "TRL's supervised trainer, for rows that are tokens already."
-    args = SFTConfig(max_steps=steps, max_length=None, report_to="none", disable_tqdm=True, max_grad_norm=1.0, save_total_limit=1,
-                     dataset_kwargs=dict(skip_prepare_dataset=True), remove_unused_columns=False, **options)
+    args = SFTConfig(max_steps=steps, max_length=None, report_to="none", disable_tqdm=True, max_grad_norm=1.0,
+                     save_total_limit=1, dataset_kwargs=dict(skip_prepare_dataset=True),
+                     remove_unused_columns=False, **options)
     optimizer = torch.optim.AdamW(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
     trainer = SFTTrainer(model, args, train_dataset=rows, processing_class=tokenizer,
                          optimizers=(optimizer, falling_rate(optimizer, steps)), callbacks=[progress])
@@ -310,7 +320,7 @@ def sft_trainer(
     return trainer
 
 def save_state(trainer: Trainer) -> str | None: # the checkpoint; None before the first step
-    "Save a checkpoint of the last whole step of any trainer. Of several processes the first does, and asks no other, which may have ended."
+    "Save a checkpoint of a trainer's last whole step. Of several processes the first does, without asking others."
     if trainer.state.global_step == 0 or not is_main(): return None
     if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled: return None # there a checkpoint takes all of them
     if trainer.args.world_size > 1: trainer.store_flos = lambda: None # it adds up what all have computed
@@ -342,12 +352,13 @@ def warm_up(
     "Supervised training on fresh demonstrations; changes `model` in place."
     resume = _unfinished(folder, steps) if folder else None
     first = int(resume.name.split("-")[1]) if resume else 0
-    stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed, careful=careful, habits=habits, first=first,
-                  mode=mode)
+    stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed,
+                  careful=careful, habits=habits, first=first, mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
-    trainer = sft_trainer(model, tokenizer, IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream), steps, learning_rate,
-        WarmupProgress(steps), output_dir=str(folder or tempfile.gettempdir()), per_device_train_batch_size=batch_size, bf16=False,
-        use_cpu=use_cpu, seed=seed, save_strategy="steps" if folder else "no", save_steps=25*POOL, ignore_data_skip=True,
+    trainer = sft_trainer(model, tokenizer, IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream),
+        steps, learning_rate, WarmupProgress(steps), output_dir=str(folder or tempfile.gettempdir()),
+        per_device_train_batch_size=batch_size, bf16=False, use_cpu=use_cpu, seed=seed,
+        save_strategy="steps" if folder else "no", save_steps=25*POOL, ignore_data_skip=True,
         logging_steps=min(10, steps), activation_checkpointing=False, accelerator_config=dict(dispatch_batches=False))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     return loss_log(trainer)
@@ -357,8 +368,9 @@ RECIPE = 5 # raised when the warm-up itself changes, so that older cached models
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
-    return dict(recipe=RECIPE, steps=config.warmup_steps_sft, batch_size=config.warmup_batch_size, learning_rate=config.warmup_learning_rate,
-                careful=config.careful_share, seed=config.seed) | ({} if config.mode == "agent" else dict(mode=config.mode))
+    return dict(recipe=RECIPE, steps=config.warmup_steps_sft, batch_size=config.warmup_batch_size,
+                learning_rate=config.warmup_learning_rate, careful=config.careful_share,
+                seed=config.seed) | ({} if config.mode == "agent" else dict(mode=config.mode))
 
 def base_folder(config: SQLGRPOConfig) -> Path:
     "Where the base model of this configuration is kept."
@@ -375,10 +387,11 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
     start, part = time.perf_counter(), folder.with_name(folder.name + "-part") if config.use_cache_folder else None
     if config.use_cache_folder: _make_writable(folder.parent)
     words, resumed = common_words(), _unfinished(part, config.warmup_steps_sft) if part else None
-    share = 1 - int(resumed.name.split("-")[1])/config.warmup_steps_sft if resumed else 1 # of the steps that are made now
+    share = 1 - int(resumed.name.split("-")[1])/config.warmup_steps_sft if resumed else 1 # of the steps made now
     model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
-    log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size, config.warmup_learning_rate,
-                  config.careful_share, seed=config.seed, folder=part, use_cpu=config.use_cpu, mode=config.mode) if config.warmup_steps_sft else []
+    log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size,
+                  config.warmup_learning_rate, config.careful_share, seed=config.seed, folder=part,
+                  use_cpu=config.use_cpu, mode=config.mode) if config.warmup_steps_sft else []
     model.eval()
     info = dict(seconds=round((time.perf_counter() - start)/share, 1), log=log, **_base_key(config))
     if config.use_cache_folder: _keep(model, tokenizer, info, folder, part)
@@ -391,7 +404,8 @@ def _make_writable(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder): pass
     except OSError as e:
-        raise ValueError(f"the cache folder {str(folder)!r} cannot be written to ({e.strerror}): set SQL_GRPO_CACHE to another one") from e
+        raise ValueError(f"the cache folder {str(folder)!r} cannot be written to ({e.strerror}): "
+                         "set SQL_GRPO_CACHE to another one") from e
 
 def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
     "Save a finished base model; it appears in the cache as a whole or not at all."
@@ -405,8 +419,9 @@ def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
 
 # %% ../nbs/03c_warmup.ipynb #5d0c4e22
 _OPTIONS = ("warmup_steps_sft", "warmup_batch_size", "warmup_learning_rate", "careful_share", "seed", "mode", "use_cpu")
-_ALONE = ("import json, sys; from transformers.utils import logging; from sql_grpo.config import SQLGRPOConfig; from sql_grpo.warmup import base_model; "
-          "logging.disable_progress_bar(); base_model(SQLGRPOConfig(**json.loads(sys.argv[1])))")
+_ALONE = ("import json, sys; from transformers.utils import logging; from sql_grpo.config import SQLGRPOConfig; "
+          "from sql_grpo.warmup import base_model; logging.disable_progress_bar(); "
+          "base_model(SQLGRPOConfig(**json.loads(sys.argv[1])))")
 
 def _alone(env: dict) -> dict:
     "An environment without what launchers put there, and with the threads of all their processes."
@@ -416,13 +431,15 @@ def _alone(env: dict) -> dict:
 
 def _made_for_all(config: SQLGRPOConfig, every: float = 0.5) -> bool: # was it made now?
     "See to it that the base model is in the cache, as one of several processes."
-    if not config.use_cache_folder: raise ValueError("several processes share the base model through the cache folder: leave use_cache_folder on")
+    if not config.use_cache_folder:
+        raise ValueError("several processes share the base model through the cache folder: leave use_cache_folder on")
     ready = base_folder(config)/"warmup.json"
     if ready.exists(): return False
     if is_main():
         _make_writable(ready.parent.parent)
         options = {k: getattr(config, k) for k in _OPTIONS} | dict(output_dir=config.output_dir)
         made = subprocess.run([sys.executable, "-c", _ALONE, json.dumps(options)], env=_alone(os.environ))
-        if made.returncode or not ready.exists(): raise ValueError(f"no base model was made in {ready.parent}; if there is a part of one, remove it")
+        if made.returncode or not ready.exists():
+            raise ValueError(f"no base model was made in {ready.parent}; if there is a part of one, remove it")
     while not ready.exists(): time.sleep(every)
     return True
