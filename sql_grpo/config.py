@@ -536,8 +536,7 @@ class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOp
         _settle(self)
         super().__post_init__()
         self._n_gpu = min(self.n_gpu, 1)  # one process, one GPU: with more, transformers would take to nn.DataParallel
-    def __repr__(self): return _one_line(self)
-    __str__ = __repr__
+    __repr__ = __str__ = _one_line
     def _repr_markdown_(self): return _as_table(self)
 
 # %% ../nbs/00_setup.ipynb #4ae41a75

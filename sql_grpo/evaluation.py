@@ -467,6 +467,14 @@ def load_report(
     if not path.is_file(): raise FileNotFoundError(f"there is no report at {path}")
     return json.loads(path.read_text(encoding="utf-8"))
 
+# %% ../nbs/05_evaluation.ipynb #2520e4f9
+def _json_object(text: str) -> dict:
+    "A JSON object, for argparse."
+    try: found = json.loads(text)
+    except ValueError as e: raise argparse.ArgumentTypeError(f"{text!r} is no JSON object: {e}")
+    if not isinstance(found, dict): raise argparse.ArgumentTypeError(f"{text!r} is no JSON object")
+    return found
+
 # %% ../nbs/05_evaluation.ipynb #2520e4f8
 def _parser() -> argparse.ArgumentParser:
     "The options of `sql_grpo_eval`."
@@ -489,13 +497,6 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--output_dir", help="where to write report.json, report.md, transcripts.md (default: nowhere)")
     _endpoint_options(p.add_argument_group("a model behind an address"))
     return p
-
-def _json_object(text: str) -> dict:
-    "A JSON object, for argparse."
-    try: found = json.loads(text)
-    except ValueError as e: raise argparse.ArgumentTypeError(f"{text!r} is no JSON object: {e}")
-    if not isinstance(found, dict): raise argparse.ArgumentTypeError(f"{text!r} is no JSON object")
-    return found
 
 def _endpoint_options(p) -> None:
     "The options for a model that is served elsewhere."
