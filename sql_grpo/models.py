@@ -84,14 +84,15 @@ def _load_pretrained(name: str, dtype: torch.dtype, bits: bool = False, use_cpu:
         need_bitsandbytes(f"{name!r} is to be loaded in 4 bits")
         device = "cpu" if use_cpu else torch.cuda.current_device()
         how |= dict(quantization_config=four_bits(dtype), device_map={"": device})
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(name)
-        if tokenizer.pad_token is None: tokenizer.pad_token = tokenizer.eos_token
-        ChatCodec(tokenizer) # raises if there is no usable chat template, before gigabytes are fetched
-        model = AutoModelForCausalLM.from_pretrained(name, **how)
-    except (OSError, ValueError, SafetensorError) as e:
-        reason = str(e).strip().splitlines()[0]
-        raise ValueError(f"no model {name!r} could be loaded from a folder or the Hub: {reason}") from e
+    def load(kind, **how):
+        try: return kind.from_pretrained(name, **how)
+        except (OSError, ValueError, SafetensorError) as e:
+            reason = str(e).strip().splitlines()[0]
+            raise ValueError(f"no model {name!r} could be loaded from a folder or the Hub: {reason}") from e
+    tokenizer = load(AutoTokenizer)
+    if tokenizer.pad_token is None: tokenizer.pad_token = tokenizer.eos_token
+    ChatCodec(tokenizer) # raises if there is no usable chat template, before gigabytes are fetched
+    model = load(AutoModelForCausalLM, **how)
     if hasattr(model, "peft_config"):
         raise ValueError(f"{name!r} holds adapters: download them into a folder, and give that as model_name")
     _without_fast_path(model)
@@ -157,7 +158,7 @@ def _check_same_adapters(
 
 # %% ../nbs/03e_models.ipynb #7c1e5d92
 def take_over(config: SQLGRPOConfig) -> None:
-    "Adapters of a folder that go on keep their rank, scale and layers. Raises ValueError for options that contradict them."
+    "Adapters of a folder that go on keep rank, scale and layers. Raises ValueError for options that contradict them."
     if config.peft == "none" or not adapter_base(config.model_name): return
     own = LoraConfig.from_pretrained(config.model_name)
     _check_same_adapters(config, own, folder_config(config.model_name).get("peft"))
@@ -172,8 +173,9 @@ def _check_mergeable(model: PeftModel, config: SQLGRPOConfig) -> None:
     odd = [name for name in _NOT_MERGED if getattr(own, name, None)]
     for name, m in model.named_modules():
         if isinstance(m, LoraLayer) and (m is head or not isinstance(m.base_layer, torch.nn.Linear)): odd.append(name)
-    if odd: raise ValueError(f"the adapters in {config.model_name!r} cannot be merged here ({', '.join(odd[:3])}): merge them with "
-                             "peft first, or train with peft lora and save_merged false")
+    if odd:
+        raise ValueError(f"the adapters in {config.model_name!r} cannot be merged here ({', '.join(odd[:3])}): "
+                         "merge them with peft first, or train with peft lora and save_merged false")
 
 # %% ../nbs/03e_models.ipynb #8d47a1fe
 def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, tokenizer

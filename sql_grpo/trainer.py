@@ -43,7 +43,7 @@ class EpisodeTrainer(GRPOTrainer):
 
     def create_model_card(self, *args, **kwargs): "None beside checkpoints: the card is written from the run's report."
 
-    def push_to_hub(self, *args, **kwargs): "Nothing here: TRL's would upload all of output_dir; the model goes at the end."
+    def push_to_hub(self, *args, **kwargs): "None here: TRL's would upload all of output_dir."
 
     def init_hf_repo(self, token=None, private=None):
         "Nothing to ask of the Hub: its repository is made before the run, by `check_hub`."
@@ -97,8 +97,8 @@ def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an ac
     if share <= bound or step < getattr(self, "_quiet_until", 0) or not self.accelerator.is_main_process: return
     self._quiet_until = step + 10
     knew = any(r.get("actions/unparseable", 1) <= bound for r in self.state.log_history)
-    todo = ("the policy is coming apart: lower learning_rate, or hold it near its beginning with beta (0.02, say)" if knew else
-            "the model does not know the actions: let it learn them first, from demonstrations")
+    todo = ("the policy is coming apart: lower learning_rate, or hold it near its beginning with beta (0.02, say)"
+            if knew else "the model does not know the actions: let it learn them first, from demonstrations")
     what = f"step {step}: no action in {share:.0%} of the turns (unparseable_bound is {bound:.0%})"
     warnings.warn(f"{what}; {todo}", stacklevel=2)
 
@@ -116,7 +116,7 @@ def _generate(self: EpisodeTrainer, prompts: list):
 # %% ../nbs/03f_trainer.ipynb #d05c8e91
 @patch
 def score(self: EpisodeTrainer, episodes: list[Episode]) -> torch.Tensor: # (len(episodes),)
-    "The weighted sums of rewards, of functions that look at nothing but `episodes`; a reward of None counts as nothing."
+    "The weighted sums of rewards, of functions that look at `episodes` alone; a reward of None counts as nothing."
     parts = [f(prompts=None, completions=None, episodes=episodes) for f in self.reward_funcs]
     parts = torch.tensor([[math.nan if r is None else r for r in rs] for rs in parts], dtype=torch.float32)
     return (parts.T*self.reward_weights.to("cpu", torch.float32)).nansum(1)
@@ -144,7 +144,8 @@ def with_spread(
                 for name, column in more.items(): out[name][group*G:group*G + G] = column[k*G:k*G + G]
             flat = flat[len(fresh):]
         trainer._log_metric("groups/replaced", (len(before) - len(flat))*G/len(prompts))
-        return out | {name: [getattr(ep.task, a) for ep in out["episodes"]] for name, a in dict(task_id="id", difficulty="difficulty").items()}
+        asked = [ep.task for ep in out["episodes"]]
+        return out | dict(task_id=[t.id for t in asked], difficulty=[t.difficulty for t in asked])
     return play
 
 # %% ../nbs/03f_trainer.ipynb #17ea6c3f
