@@ -5,11 +5,11 @@
 # %% auto #0
 __all__ = ['GROUP', 'PARTS', 'MANY', 'TOOLS', 'TOOL_CHATML', 'TRL_COLUMNS', 'PAGE', 'AT_ONCE', 'ARMS', 'WORKS', 'Workload',
            'careful_script', 'hasty_script', 'exploring_script', 'short_work', 'wide_work', 'free_work', 'long_work',
-           'qwen_work', 'Clock', 'stand_in', 'observed', 'judge', 'ForceTokens', 'sampling_config', 'RereadPolicy',
-           'naive_arm', 'parse_call', 'action_tokenizer', 'observed_generate', 'trl_arm', 'ForceRequests',
-           'longest_episode', 'batching_manager', 'batching_arm', 'ScriptDice', 'ScriptedLM', 'overruled_draw',
-           'our_arm', 'played', 'glued', 'perfect_prefill', 'Round', 'measure', 'run_rounds', 'figures', 'bench_table',
-           'bench_model', 'run_bench', 'main']
+           'qwen_work', 'is_recording', 'Clock', 'pass_bytes', 'copy_bandwidth', 'stand_in', 'observed', 'judge',
+           'ForceTokens', 'sampling_config', 'RereadPolicy', 'naive_arm', 'parse_call', 'action_tokenizer',
+           'observed_generate', 'trl_arm', 'ForceRequests', 'longest_episode', 'batching_manager', 'batching_arm',
+           'ScriptDice', 'ScriptedLM', 'overruled_draw', 'our_arm', 'played', 'glued', 'perfect_prefill', 'Round',
+           'measure', 'run_rounds', 'figures', 'bench_table', 'bench_model', 'run_bench', 'main']
 
 # %% ../nbs/03b_benchmark.ipynb #e0bc56ae
 import argparse, copy, ctypes, gc, itertools, json, os, platform, random, statistics, sys, tempfile, time, warnings
@@ -142,16 +142,23 @@ def qwen_work(tokenizer, episodes: int = 64, seed: int = 0) -> Workload:
 # %% ../nbs/03b_benchmark.ipynb #aa79b081
 PARTS = ("model", "sampling", "environment", "judge")
 
+def is_recording() -> bool: # does anything that is sent to the GPU go into a CUDA graph?
+    return torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
+
 class Clock:
     "Where the time of a round goes, and how many tokens the model reads."
     def __init__(self, cuda: bool = False): # wait for the GPU at the ends of each part? It slows down the whole
         self.cuda, self.seconds, self.positions, self.prefilled = cuda, dict.fromkeys(PARTS, 0.0), 0, 0
         self.start = self.forward_end = self.now()
-        self.end = None
+        self.end, self.decoding = None, [0.0, 0] # seconds and bytes of passes that read nothing but sampled tokens
 
     def now(self) -> float:
-        if self.cuda: torch.cuda.synchronize()
+        if self.cuda and not is_recording(): torch.cuda.synchronize()
         return time.perf_counter()
+
+    def decoded(self, seconds: float, size: int) -> None: # `size` in bytes
+        "Add a decoding pass."
+        self.decoding = [self.decoding[0] + seconds, self.decoding[1] + size]
 
     def timed(self, part: str, f: Callable) -> Callable: # the same function
         "Adds the time spent in `f` to a part."
@@ -160,6 +167,23 @@ class Clock:
             try: return f(*args, **kwargs)
             finally: self.seconds[part] += self.now() - start
         return g
+
+# %% ../nbs/03b_benchmark.ipynb #bebe0002
+def pass_bytes(policy: LMPolicy, seats: list) -> int:
+    "What a decoding pass has to read: weights, keys and values."
+    slots, long = policy.slots, [s.prompt for s in seats if len(s.prompt) >= generation.SHARED]
+    own = {id(p): len(p) for p in long} # one tuple for all rows that share it
+    again = 0 if isinstance(slots, FixedSlots) else sum(map(len, long)) - sum(own.values())
+    token = sum(2*x.keys.nbytes for x in slots.layers)//(slots.rows*slots.width)
+    return sum(p.nbytes for p in policy.model.parameters()) + token*(sum(slots.lengths[:len(seats)]) - again)
+
+def copy_bandwidth(device: torch.device) -> float: # bytes a second, those read and those written
+    "How fast a device copies memory: the best of five times."
+    clock, x = Clock(device.type == "cuda"), torch.ones(2**(30 if device.type == "cuda" else 27), dtype=torch.uint8,
+                                                        device=device)
+    y, times = x.clone(), [clock.now()]
+    for _ in range(5): y.copy_(x); times.append(clock.now())
+    return 2*x.nbytes/min(b - a for a, b in itertools.pairwise(times))
 
 # %% ../nbs/03b_benchmark.ipynb #3ad31600
 @contextmanager
@@ -175,8 +199,9 @@ def stand_in(owner, **others):
 def observed(clock: Clock, model):
     "While this lasts, the clock sees the parts of a round."
     forward, multinomial, read = clock.timed("model", model.forward), torch.multinomial, LMPolicy._read
+    replay = clock.timed("model", Step.replay)
     def counted(input_ids=None, **kwargs):
-        clock.positions += input_ids.numel()
+        clock.positions += 0 if is_recording() else input_ids.numel()
         out = forward(input_ids=input_ids, **kwargs)
         clock.forward_end = clock.now()
         return out
@@ -186,10 +211,17 @@ def observed(clock: Clock, model):
         return out
     def counted_read(policy, queue, seats):
         clock.prefilled += sum(len(s.todo) for s in seats if not s.ids) # else the token sampled just before
-        return read(policy, queue, seats)
+        only, start = all(s.ids for s in seats), clock.now()
+        out = read(policy, queue, seats)
+        if only: clock.decoded(clock.now() - start, pass_bytes(policy, seats))
+        return out
+    def counted_replay(step):
+        clock.positions += step.line
+        replay(step)
     env = {n: clock.timed("environment", getattr(SQLEnvironment, n)) for n in ("reset", "step")}
     with (stand_in(model, forward=counted), stand_in(torch, multinomial=drawn), stand_in(LMPolicy, _read=counted_read),
-          stand_in(generation, draw=clock.timed("sampling", generation.draw)), stand_in(SQLEnvironment, **env)): yield
+          stand_in(Step, replay=counted_replay), stand_in(SQLEnvironment, **env),
+          stand_in(generation, draw=clock.timed("sampling", generation.draw))): yield
 
 # %% ../nbs/03b_benchmark.ipynb #42b4e4cf
 def judge(clock: Clock, episodes: list[Episode]) -> list[float]: # of each episode, the first reward
@@ -516,6 +548,7 @@ class Round:
     perfect: int # tokens that a perfect cache would have prefilled
     padding: float # share of positions in the forward passes that were no token of an episode
     share: dict # of the time, by part
+    decoding: list # seconds and bytes of decoding passes; zeros for arms other than ours
     peak: int | None # bytes
 
 def measure(work: Workload, play: Callable, n: int, sync: bool = False) -> Round:
@@ -531,7 +564,7 @@ def measure(work: Workload, play: Callable, n: int, sync: bool = False) -> Round
     share, decoded = {p: s/seconds for p, s in clock.seconds.items()}, sampled - sum(1 + glued(ep) for ep in episodes)
     return Round(seconds/part, tokens, len(episodes), clock.prefilled, perfect_prefill(episodes),
                  1 - (clock.prefilled + decoded)/clock.positions, share | dict(python=1 - sum(share.values())),
-                 before and peak - before)
+                 clock.decoding, before and peak - before)
 
 # %% ../nbs/03b_benchmark.ipynb #56241c68
 def run_rounds(
@@ -556,7 +589,9 @@ def run_rounds(
         say(f"{work.name}, round {i + 1} of {rounds}: "
             + ", ".join(f"{arm} {rs[-1].seconds:.1f} s" for arm, rs in found.items()))
     if cuda: # kernels run by themselves: to see the parts, wait for each of them, in a round that does not count
-        for arm, rs in found.items(): rs[0].share = measure(work, ready[arm], n, sync=True).share
+        for arm, rs in found.items():
+            slow = measure(work, ready[arm], n, sync=True)
+            for r in rs: r.share, r.decoding = slow.share, slow.decoding
     return found
 
 # %% ../nbs/03b_benchmark.ipynb #7457ca7b
@@ -573,6 +608,7 @@ def figures(
             perfect_prefill_tokens=mid(lambda r: r.perfect),
             prefilled_over_perfect=mid(lambda r: r.prefilled/r.perfect), padding=mid(lambda r: r.padding),
             share={p: mid(lambda r: r.share[p]) for p in rs[0].share},
+            decode_gb_per_second=mid(lambda r: r.decoding[1]/r.decoding[0]/1e9) if rs[0].decoding[1] else None,
             peak_mb=rs[0].peak and max(r.peak for r in rs)/2**20, seconds=[r.seconds for r in rs],
             episodes_played=rs[0].episodes, tokens=mid(lambda r: r.tokens))
     if "ours" in found:
@@ -586,7 +622,7 @@ def _about(work: Workload) -> dict:
     return dict(episodes=len(work.tasks), group=work.group, parameters=sum(p.numel() for p in work.model.parameters()),
         dtype=str(work.model.dtype).removeprefix("torch."),
         device=torch.cuda.get_device_name() if device.type == "cuda" else f"{platform.machine()} CPU",
-        cores=detect_runtime().cores, threads=torch.get_num_threads(), torch=torch.__version__,
+        copy_gb_per_second=copy_bandwidth(device)/1e9, cores=detect_runtime().cores, threads=torch.get_num_threads(), torch=torch.__version__,
         transformers=transformers.__version__, trl=trl.__version__)
 
 # %% ../nbs/03b_benchmark.ipynb #410669ad
@@ -608,6 +644,9 @@ def bench_table(
                      + " | ".join(f"{s:.0%}" for s in f["share"].values())
                      + f" | {'' if f['peak_mb'] is None else round(f['peak_mb'])} | "
                      + (f"{ratio[arm]:.2f} ×" if arm in ratio and arm != "ours" else "") + " |")
+    if speed := found.get("ours", {}).get("decode_gb_per_second"):
+        lines += ["", f"Passes of ours that only decode read {speed:.1f} GB of weights, keys and values a second, "
+                      f"{speed/a['copy_gb_per_second']:.0%} of the speed of copying."]
     return "\n".join(lines)
 
 # %% ../nbs/03b_benchmark.ipynb #e7c58201

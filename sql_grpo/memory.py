@@ -250,7 +250,7 @@ def plan_memory(
             "optimizer state": states}
     parts = {k: (v, v) for k, v in both.items()} | {
         "vLLM": (vllm, vllm*(not config.vllm_enable_sleep_mode)), "gradients": (0, m["gradients"] + buckets),
-        "keys and values": (r["cache"], r["cache"]*(d.kind == "cpu")),
+        "keys and values": (r["cache"], r["cache"]*(d.kind == "cpu" or r["cache"] <= KEPT_SHARE*d.total)),
         "activations": (r["reading"] + autocast_copies(s, f), m["activations"]), "logits": (r["sampling"], m["logits"])}
     return MemoryPlan(config, s, d, {k: v for k, v in parts.items() if any(v)}, r["rows"])
 
