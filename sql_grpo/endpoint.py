@@ -4,15 +4,16 @@
 
 # %% auto #0
 __all__ = ['ScriptedServer', 'endpoint_url', 'api_key', 'load_env', 'Usage', 'EndpointError', 'EndpointPolicy', 'Reply',
-           'read_reply', 'context_full', 'retry_after']
+           'read_reply', 'context_full', 'retry_after', 'read_replies']
 
 # %% ../nbs/03d_endpoint.ipynb #95b5ee7b
-import json, math, os, random, re, sys, threading, time
-from collections import deque
+import hashlib, json, math, os, random, re, sys, threading, time
+from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from email.utils import parsedate_to_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 import httpx2
@@ -136,6 +137,7 @@ class Usage:
     prompt_tokens: int = 0 # as the server counts them
     completion_tokens: int = 0
     uncounted_replies: int = 0 # those without a count of tokens
+    reused_replies: int = 0 # of an earlier run: neither sent nor paid for again
 
     def cost(self,
         prices: tuple[float, float] | None, # for a million prompt tokens, and for a million completion tokens
@@ -145,6 +147,7 @@ class Usage:
 
     def __str__(self):
         more = f", {self.uncounted_replies} replies not counted" if self.uncounted_replies else ""
+        more += f", {self.reused_replies} replies of an earlier run" if self.reused_replies else ""
         return (f"{self.requests} requests, {self.retries} of them retries; {self.prompt_tokens} prompt tokens, "
                 f"{self.completion_tokens} completion tokens{more}")
 
@@ -168,6 +171,7 @@ class EndpointPolicy(Policy):
         backoff: float = 1.0, # seconds before the first retry, doubled for each further one
         api_key_env: str | None = None, # variable with the key; by default OPENAI_API_KEY, if it is set
         prices: tuple[float, float] | None = None, # for a million prompt tokens, and for a million completion tokens
+        replies: str | Path | None = None, # a file that keeps what is answered, and answers what it knows
         name: str = "model",
     ):
         self.url, self.model, self.instructions, self.name = endpoint_url(base_url), model, instructions, name
@@ -176,6 +180,7 @@ class EndpointPolicy(Policy):
         self.concurrency, self.timeout, self.retries, self.backoff = concurrency, timeout, retries, backoff
         self.api_key_env, self.prices, self.usage = api_key_env, prices, Usage()
         self._lock, self._reached = threading.Lock(), False
+        self.replies, self.known = replies and Path(replies), read_replies(replies)
         self._check_settings()
 
     def __repr__(self): return f"<EndpointPolicy {self.model} at {self.url.removesuffix('/chat/completions')}>"
@@ -210,12 +215,17 @@ class _Again(Exception):
         self.wait = wait # seconds that the server asks for
 
 @patch
+def _content(self: EndpointPolicy, messages: list[dict]) -> str:
+    "The body of a request."
+    fields = {k: v for k, v in self.fields.items() if v is not None}
+    return json.dumps(dict(model=self.model, messages=messages) | fields)
+
+@patch
 def _post(self: EndpointPolicy, client: httpx2.Client, messages: list[dict]) -> tuple: # status, headers, body
     "Send one request."
     key, body, deadline = api_key(self.api_key_env), b"", time.monotonic() + self.timeout
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-    fields = dict(model=self.model, messages=messages) | {k: v for k, v in self.fields.items() if v is not None}
-    with client.stream("POST", self.url, content=json.dumps(fields), headers=headers) as r:
+    with client.stream("POST", self.url, content=self._content(messages), headers=headers) as r:
         self._reached = True
         for part in r.iter_bytes():
             body += part
@@ -326,6 +336,41 @@ def _understand(self: EndpointPolicy, status: int, headers, body: bytes) -> Repl
     if status not in _PASSING or b"insufficient_quota" in body: raise self._error(what)
     raise _Again(what, retry_after(headers.get("retry-after")))
 
+# %% ../nbs/03d_endpoint.ipynb #d1ce0002
+def read_replies(
+    path: str | Path | None, # there may be none yet
+) -> dict: # of a request's digest, the replies to it, in their order
+    "What a file of replies holds."
+    found = defaultdict(deque)
+    lines = Path(path).read_text(encoding="utf-8").splitlines() if path and Path(path).exists() else []
+    for line in lines:
+        try: key, *reply = json.loads(line)
+        except ValueError: continue # the first line is empty, and one may be cut off
+        found[key].append(Reply(*reply))
+    return found
+
+@patch
+def _digest(self: EndpointPolicy, messages: list[dict]) -> str:
+    "What a request is known by."
+    return hashlib.sha256(f"{self.url} {self._content(messages)}".encode()).hexdigest()
+
+@patch
+def _recall(self: EndpointPolicy, messages: list[dict]) -> Reply | None:
+    "A reply of an earlier run to the same request, if one is left."
+    with self._lock:
+        left = self.replies and self.known.get(self._digest(messages))
+        reply = left.popleft() if left else None
+    if reply: self._count(reused_replies=1)
+    return reply
+
+@patch
+def _note(self: EndpointPolicy, messages: list[dict], reply: Reply) -> None:
+    "Add a reply to the file."
+    if self.replies is None: return
+    with self._lock:
+        self.replies.parent.mkdir(parents=True, exist_ok=True)
+        with self.replies.open("a", encoding="utf-8") as f: f.write("\n" + json.dumps([self._digest(messages), *reply]))
+
 # %% ../nbs/03d_endpoint.ipynb #73205db2
 _MAX_PAUSE, _MAX_WAIT = 30.0, 300.0 # seconds: of our own pause, and of one that a server asks for
 
@@ -340,6 +385,7 @@ def _ask(self: EndpointPolicy, client: httpx2.Client, messages: list[dict],
     stop: threading.Event, # set when nobody waits for the reply any more
 ) -> Reply | None:
     "The model's reply, after as many attempts as it takes; None if the context is full."
+    if reply := self._recall(messages): return reply
     for attempt in range(self.retries + 1):
         if stop.is_set(): raise self._error("stopped")
         self._count(requests=1, retries=int(attempt > 0))
@@ -347,6 +393,7 @@ def _ask(self: EndpointPolicy, client: httpx2.Client, messages: list[dict],
             if reply := self._attempt(client, messages):
                 self._count(prompt_tokens=reply.prompt_tokens or 0, completion_tokens=reply.completion_tokens or 0,
                             uncounted_replies=int(None in reply))
+                self._note(messages, reply)
             return reply
         except _Again as e: what, wait = str(e), e.wait
         if wait > _MAX_WAIT: raise self._error(f"asks to wait {wait:.0f} s: {what}")

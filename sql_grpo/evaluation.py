@@ -570,6 +570,10 @@ def _draw_tasks(args: argparse.Namespace) -> list[Task]:
     return [tasks[i] for i in sorted(random.Random(args.seed).sample(range(len(tasks)), args.n))]
 
 # %% ../nbs/05_evaluation.ipynb #56d524c7
+def _replies(args: argparse.Namespace) -> Path | None:
+    "Where the replies of an endpoint are kept until the report is written."
+    return Path(args.output_dir) / "replies.jsonl" if args.endpoint and args.output_dir else None
+
 def _load_policy(args: argparse.Namespace) -> Policy:
     "The policy that `--model` names."
     if args.endpoint:
@@ -577,7 +581,8 @@ def _load_policy(args: argparse.Namespace) -> Policy:
         load_env()
         names = dict(request="fields") # in `EndpointPolicy`, where they differ
         given = {names.get(name, name): v for name in ENDPOINT_OPTIONS if (v := getattr(args, name)) is not None}
-        return EndpointPolicy(args.endpoint, args.model, args.instructions, max_tokens=args.max_turn_tokens, **given)
+        return EndpointPolicy(args.endpoint, args.model, args.instructions, max_tokens=args.max_turn_tokens,
+                              replies=_replies(args), **given)
     if args.model in BASELINES: return baseline(args.model, args.seed, args.mode)
     from transformers.utils import logging
     from sql_grpo.config import SQLGRPOConfig
@@ -636,6 +641,8 @@ def main(
         tasks, policy = _draw_tasks(args), _load_policy(args)
         policy.check(tasks, args.mode)
     except (OSError, ValueError) as e: return _complain(e)
+    if args.endpoint and policy.known:
+        print(f"what {_replies(args)} has is not asked for again: delete it to begin anew", file=sys.stderr)
     loaded = time.perf_counter()
     try:
         ev = evaluate(policy, tasks, args.max_turns, terminal_progress("evaluating"),
@@ -643,13 +650,17 @@ def main(
                       max_obs_chars=args.max_obs_chars)
     except (ConnectionError, KeyboardInterrupt) as e:
         if args.endpoint: print(_cost(policy), file=sys.stderr) # it was spent all the same
+        if (file := _replies(args)) and file.exists():
+            print(f"what was answered is kept in {file}: the same command asks for the rest", file=sys.stderr)
         return _complain(e, 130 if isinstance(e, KeyboardInterrupt) else 2)
     done, more = time.perf_counter(), policy.report() if args.endpoint else {}
     print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}), {args.max_turns} turns\n")
     print(ev.card())
     if more: print(f"\n{_cost(policy)}")
     if args.output_dir is None: return 0
-    try: _save(args, ev, dict(eval=done - loaded, total=done - start), more)
+    try:
+        _save(args, ev, dict(eval=done - loaded, total=done - start), more)
+        if file := _replies(args): file.unlink(missing_ok=True)
     except OSError as e: return _complain(e)
     return 0
 
