@@ -213,9 +213,12 @@ def shared_attention(q, keys, values, # (n, kv heads, G, dim), and twice (n, kv 
     return by_row(by_head(p[..., :P]) @ values[0, :, :P]) + p[..., P:] @ values[:, :, P:]
 
 # %% ../nbs/03a_generation.ipynb #1b4a252b
-def check_attention(model, capacity: int) -> None:
+def check_attention(
+    config, # of a model
+    capacity: int, # tokens
+) -> None:
     "Raise ValueError for a model whose layers do not attend to all of `capacity` tokens."
-    config, name = model.config.get_text_config(), type(model).__name__
+    config, name = config.get_text_config(), (config.architectures or [config.model_type])[0]
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
     if kinds != {"full_attention"}:
         raise ValueError(f"{name} has layers of {sorted(kinds)}: rollouts know full_attention only")
@@ -236,7 +239,7 @@ class Slots:
     ):
         self.model, self.rows, self.capacity, self.width = model, rows, capacity, capacity
         self.device, self.lengths, self.config = model.device, [0]*rows, model.config.get_text_config()
-        check_attention(model, capacity)
+        check_attention(model.config, capacity)
         self.layers = [SlotLayer(self) for _ in range(self.config.num_hidden_layers)]
         self.cache = Cache(layers=self.layers)
 
@@ -611,7 +614,7 @@ class LMPolicy(TokenPolicy):
 
     def check(self, tasks: list[Task], mode: str = "agent") -> None:
         "Raises `ValueError` for a model that cannot be played, or a prompt that leaves no room for a reply."
-        check_attention(self.model, self.max_context)
+        check_attention(self.model.config, self.max_context)
         super().check(tasks, mode)
 
     def dice(self, place: int): # something with `random()`

@@ -89,15 +89,19 @@ def model_shape(
 
 # %% ../nbs/03g_memory.ipynb #6b8d20f7
 def read_shape(config: SQLGRPOConfig) -> Shape:
-    "The shape of the model that `config` names. Raises ValueError if there is no such model."
+    "The shape of the model that `config` names. Raises ValueError if there is none, or none that can be played."
     if config.model_name == "embedded":
         mine = base_config(byte_tokenizer())
         mine.vocab_size = 1024
         return model_shape(mine)
-    try: return model_shape(AutoConfig.from_pretrained(adapter_base(config.model_name) or config.model_name))
+    try:
+        found = AutoConfig.from_pretrained(adapter_base(config.model_name) or config.model_name)
+        shape = model_shape(found)
     except (OSError, ValueError) as e:
         reason = str(e).strip().splitlines()[0]
         raise ValueError(f"no model {config.model_name!r} could be loaded from a folder or the Hub: {reason}") from e
+    check_attention(found, config.max_context) # before anything large is loaded
+    return shape
 
 # %% ../nbs/03g_memory.ipynb #1e86b9c4
 @dataclass(frozen=True)
