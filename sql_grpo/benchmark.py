@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['GROUP', 'PARTS', 'MANY', 'TOOLS', 'TOOL_CHATML', 'TRL_COLUMNS', 'PAGE', 'AT_ONCE', 'ARMS', 'WORKS', 'Workload',
            'careful_script', 'hasty_script', 'exploring_script', 'short_work', 'wide_work', 'free_work', 'long_work',
-           'qwen_work', 'is_recording', 'Clock', 'pass_bytes', 'copy_bandwidth', 'stand_in', 'observed', 'judge',
+           'qwen_work', 'is_recording', 'Clock', 'cache_bytes', 'copy_bandwidth', 'stand_in', 'observed', 'judge',
            'ForceTokens', 'sampling_config', 'RereadPolicy', 'naive_arm', 'parse_call', 'action_tokenizer',
            'observed_generate', 'trl_arm', 'ForceRequests', 'longest_episode', 'batching_manager', 'batching_arm',
            'ScriptDice', 'ScriptedLM', 'overruled_draw', 'our_arm', 'played', 'glued', 'perfect_prefill', 'Round',
@@ -150,7 +150,8 @@ class Clock:
     def __init__(self, cuda: bool = False): # wait for the GPU at the ends of each part? It slows down the whole
         self.cuda, self.seconds, self.positions, self.prefilled = cuda, dict.fromkeys(PARTS, 0.0), 0, 0
         self.start = self.forward_end = self.now()
-        self.end, self.decoding = None, [0.0, 0] # seconds and bytes of passes that read nothing but sampled tokens
+        self.end, self.passes = None, 0 # forward passes
+        self.decoding = [0.0, 0] # seconds and bytes of those that read nothing but sampled tokens
 
     def now(self) -> float:
         if self.cuda and not is_recording(): torch.cuda.synchronize()
@@ -169,13 +170,13 @@ class Clock:
         return g
 
 # %% ../nbs/03b_benchmark.ipynb #bebe0002
-def pass_bytes(policy: LMPolicy, seats: list) -> int:
-    "What a decoding pass has to read: weights, keys and values."
+def cache_bytes(policy: LMPolicy, seats: list) -> int:
+    "The keys and values that a decoding pass has to read."
     slots, long = policy.slots, [s.prompt for s in seats if len(s.prompt) >= generation.SHARED]
     own = {id(p): len(p) for p in long} # one tuple for all rows that share it
     again = 0 if isinstance(slots, FixedSlots) else sum(map(len, long)) - sum(own.values())
     token = sum(2*x.keys.nbytes for x in slots.layers)//(slots.rows*slots.width)
-    return sum(p.nbytes for p in policy.model.parameters()) + token*(sum(slots.lengths[:len(seats)]) - again)
+    return token*(sum(slots.lengths[:len(seats)]) - again)
 
 def copy_bandwidth(device: torch.device) -> float: # bytes a second, those read and those written
     "How fast a device copies memory: the best of five times."
@@ -199,9 +200,9 @@ def stand_in(owner, **others):
 def observed(clock: Clock, model):
     "While this lasts, the clock sees the parts of a round."
     forward, multinomial, read = clock.timed("model", model.forward), torch.multinomial, LMPolicy._read
-    replay = clock.timed("model", Step.replay)
+    replay, weights = clock.timed("model", Step.replay), sum(p.nbytes for p in model.parameters())
     def counted(input_ids=None, **kwargs):
-        clock.positions += 0 if is_recording() else input_ids.numel()
+        clock.positions, clock.passes = clock.positions + (not is_recording())*input_ids.numel(), clock.passes + 1
         out = forward(input_ids=input_ids, **kwargs)
         clock.forward_end = clock.now()
         return out
@@ -211,12 +212,13 @@ def observed(clock: Clock, model):
         return out
     def counted_read(policy, queue, seats):
         clock.prefilled += sum(len(s.todo) for s in seats if not s.ids) # else the token sampled just before
-        only, start = all(s.ids for s in seats), clock.now()
+        only, before, start = all(s.ids for s in seats), clock.passes, clock.now()
         out = read(policy, queue, seats)
-        if only: clock.decoded(clock.now() - start, pass_bytes(policy, seats))
+        seconds = clock.now() - start
+        if only and clock.passes == before + 1: clock.decoded(seconds, weights + cache_bytes(policy, seats))
         return out
     def counted_replay(step):
-        clock.positions += step.line
+        clock.positions, clock.passes = clock.positions + step.line, clock.passes + 1
         replay(step)
     env = {n: clock.timed("environment", getattr(SQLEnvironment, n)) for n in ("reset", "step")}
     with (stand_in(model, forward=counted), stand_in(torch, multinomial=drawn), stand_in(LMPolicy, _read=counted_read),
@@ -525,7 +527,7 @@ def perfect_prefill(episodes: list[Episode]) -> int: # tokens
 def _memory(device, name: str) -> int | None: # bytes; None where it is not known
     "Memory of the GPU or of this process: `name` is VmRSS (now) or VmHWM (highest)."
     if device.type == "cuda":
-        return torch.cuda.memory_allocated() if name == "VmRSS" else torch.cuda.max_memory_allocated()
+        return torch.cuda.memory_reserved() if name == "VmRSS" else torch.cuda.max_memory_reserved()
     if not sys.platform.startswith("linux"): return None
     return next(int(line.split()[1])*1024 for line in open("/proc/self/status") if line.startswith(name))
 
@@ -574,12 +576,11 @@ def run_rounds(
     say: Callable = print,
 ) -> dict: # of each arm, its rounds
     "Play the workload through all arms, in turns."
-    n, cuda, ready = len(work.tasks), work.model.device.type == "cuda", {}
+    n, cuda, ready, peak = len(work.tasks), work.model.device.type == "cuda", {}, {}
     for arm in arms:
         try:
             play = ARMS[arm](work)
-            measure(work, play, min(n, 2*work.group))
-            ready[arm] = play
+            ready[arm], peak[arm] = play, measure(work, play, min(n, 2*work.group)).peak
         except (RuntimeError, ValueError, ImportError) as e:
             if arm != "batching": raise
             say(f"{work.name}: continuous batching does not run here: {e}")
@@ -588,6 +589,7 @@ def run_rounds(
         for arm in list(ready)[::1 if i % 2 == 0 else -1]: found[arm].append(measure(work, ready[arm], n))
         say(f"{work.name}, round {i + 1} of {rounds}: "
             + ", ".join(f"{arm} {rs[-1].seconds:.1f} s" for arm, rs in found.items()))
+    for arm, rs in found.items(): rs[0].peak = peak[arm] and max(peak[arm], rs[0].peak)
     if cuda: # kernels run by themselves: to see the parts, wait for each of them, in a round that does not count
         for arm, rs in found.items():
             slow = measure(work, ready[arm], n, sync=True)
@@ -622,7 +624,8 @@ def _about(work: Workload) -> dict:
     return dict(episodes=len(work.tasks), group=work.group, parameters=sum(p.numel() for p in work.model.parameters()),
         dtype=str(work.model.dtype).removeprefix("torch."),
         device=torch.cuda.get_device_name() if device.type == "cuda" else f"{platform.machine()} CPU",
-        copy_gb_per_second=copy_bandwidth(device)/1e9, cores=detect_runtime().cores, threads=torch.get_num_threads(), torch=torch.__version__,
+        copy_gb_per_second=copy_bandwidth(device)/1e9, cores=detect_runtime().cores,
+        threads=torch.get_num_threads(), torch=torch.__version__,
         transformers=transformers.__version__, trl=trl.__version__)
 
 # %% ../nbs/03b_benchmark.ipynb #410669ad

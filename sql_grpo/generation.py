@@ -5,13 +5,14 @@
 # %% auto #0
 __all__ = ['CHATML', 'SHARED', 'BLOCK', 'PIECE', 'PIECES', 'FEWEST', 'NEAREST', 'NORMS', 'AT_ONCE', 'MOST_ROWS', 'CACHE_SHARE',
            'KEPT_SHARE', 'READ_AT_ONCE', 'OUT_OF_MEMORY', 'byte_tokenizer', 'tiny_model', 'ChatCodec', 'lazy_zeros',
-           'SlotLayer', 'Plan', 'slots_attention', 'shared_attention', 'check_attention', 'Slots', 'FixedPlan',
-           'fixed_attention', 'few_kernels', 'Step', 'cuda_graphs', 'FixedSlots', 'TokenRecord', 'draw', 'keep_likely',
-           'TokenPolicy', 'LMPolicy', 'free_memory', 'rows_that_fit', 'Seat', 'is_out_of_memory', 'task_prompt',
-           'prompt_key', 'tasks_by_prompt', 'whole_weights', 'whole_model', 'make_rollout_func', 'rollout_columns']
+           'autocast_dtype', 'SlotLayer', 'Plan', 'slots_attention', 'shared_attention', 'check_attention', 'Slots',
+           'FixedPlan', 'fixed_attention', 'few_kernels', 'no_kept_casts', 'Step', 'waiting_fails', 'cuda_graphs',
+           'FixedSlots', 'TokenRecord', 'draw', 'keep_likely', 'TokenPolicy', 'LMPolicy', 'free_memory',
+           'rows_that_fit', 'Seat', 'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'whole_weights',
+           'whole_model', 'make_rollout_func', 'rollout_columns']
 
 # %% ../nbs/03a_generation.ipynb #93834964
-import math, mmap, sys
+import math, mmap, sys, warnings
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -144,6 +145,11 @@ def lazy_zeros(shape: tuple, like: torch.Tensor) -> torch.Tensor: # of the same 
     return torch.frombuffer(mmap.mmap(-1, math.prod(shape)*like.dtype.itemsize, **private),
                             dtype=like.dtype).view(shape)
 
+def autocast_dtype(device: torch.device) -> torch.dtype | None: # None if autocast is off
+    "What autocast computes attention in."
+    on = torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type)
+    return torch.get_autocast_dtype(device.type) if on else None
+
 class SlotLayer(CacheLayerMixin):
     "Keys and values of one layer: `(rows, heads, capacity, head_dim)`, written at each row's own position."
     def __init__(self, slots):
@@ -152,8 +158,8 @@ class SlotLayer(CacheLayerMixin):
 
     def lazy_initialization(self, key_states, value_states) -> None:
         _, heads, _, dim = key_states.shape
-        shape = (self.slots.rows, heads, self.slots.width, dim)
-        self.keys, self.values = lazy_zeros(shape, key_states), lazy_zeros(shape, value_states)
+        shape, half = (self.slots.rows, heads, self.slots.width, dim), autocast_dtype(key_states.device)
+        self.keys, self.values = (lazy_zeros(shape, x.to(half or x.dtype)) for x in (key_states, value_states))
         self.is_initialized = True
 
     def update(self, key_states, value_states, *args, **kwargs): # both (1, heads, N, head_dim)
@@ -301,7 +307,7 @@ def _run(self: Slots, ids: torch.Tensor, plan: Plan) -> torch.Tensor: # (n, voca
     "One forward pass, with our attention."
     own, self.plan = self.config._attn_implementation, plan
     self.config._attn_implementation = plan.attention
-    try: out = self.model(input_ids=ids[None], position_ids=plan.pos.clamp(max=self.capacity - 1)[None], use_cache=True,
+    try: out = self.model(input_ids=ids[None], position_ids=(plan.pos % self.capacity)[None], use_cache=True,
                           past_key_values=self.cache, logits_to_keep=plan.last, plan=plan)
     finally: self.config._attn_implementation = own
     return out.logits[0].float()
@@ -348,25 +354,29 @@ class FixedPlan:
 
     def __post_init__(self):
         seen = torch.arange(self.end, device=self.pos.device) <= self.pos[:, None]
-        mask = torch.zeros_like(seen, dtype=torch.float).masked_fill(~seen, -torch.inf)
-        self.masks = mask[:-self.last].view(-1, 1, PIECE, self.end), mask[-self.last:].view(-1, 1, 1, self.end)
+        mask, self.made = torch.zeros_like(seen, dtype=torch.float).masked_fill(~seen, -torch.inf), {}
+        self.seen = mask[:-self.last].view(-1, 1, PIECE, self.end), mask[-self.last:].view(-1, 1, 1, self.end)
+
+    def masks(self, G: int, dtype: torch.dtype) -> list: # (pieces, 1, G*PIECE, end), (rows, 1, G, end)
+        "What is added to the scores of `G` queries for each key, one below the other; made in the first layer."
+        if (G, dtype) not in self.made: self.made[G, dtype] = [m.to(dtype).repeat(1, 1, G, 1) for m in self.seen]
+        return self.made[G, dtype]
 
 # %% ../nbs/03a_generation.ipynb #c0de0003
 def fixed_attention(module, query, keys, values, attention_mask, scaling: float | None = None,
                     plan: FixedPlan | None = None, **kwargs):
     "As `slots_attention`, for a pass of fixed shape."
-    heads, kv, n, plan.masks = query.shape[1], keys.shape[1], plan.last, [m.to(keys.dtype) for m in plan.masks]
+    n, (several, one) = plan.last, plan.masks(query.shape[1]//keys.shape[1], keys.dtype)
     q, (k, v) = query[0].transpose(0, 1).to(keys.dtype), (x[:, :, :plan.end] for x in (keys, values))
-    out = _attend(q[-n:], k[:n], v[:n], plan.masks[1], scaling)
-    if len(plan.read): out = torch.cat([_attend(q[:-n], k[plan.read], v[plan.read], plan.masks[0], scaling), out])
+    out = _attend(q[-n:], k[:n], v[:n], one, scaling)
+    if len(plan.read): out = torch.cat([_attend(q[:-n], k[plan.read], v[plan.read], several, scaling), out])
     return out[None].to(query.dtype), None
 
-def _attend(q, k, v, mask, scaling): # (n*L, heads, dim), twice (n, kv heads, end, dim), (n, 1, L, end) -> as q
-    "Attention of `L` tokens a row; the queries that share keys stand one below the other."
-    (n, kv, _, dim), L = k.shape, mask.shape[2]
-    G = q.shape[1]//kv
+def _attend(q, k, v, mask, scaling): # (n*L, heads, dim), twice (n, kv heads, end, dim), (n, 1, G*L, end) -> as q
+    "Attention of `L` tokens a row; the `G` queries that share a key stand one below the other."
+    (n, kv, _, dim), G = k.shape, q.shape[1]//k.shape[1]
+    L = mask.shape[2]//G
     q = q.reshape(n, L, kv, G, dim).permute(0, 2, 3, 1, 4).reshape(n, kv, G*L, dim)
-    mask = mask.unsqueeze(2).expand(-1, -1, G, -1, -1).flatten(2, 3)
     out = scaled_dot_product_attention(q, k, v, mask, scale=scaling)
     return out.view(n, kv, G, L, dim).permute(0, 3, 1, 2, 4).reshape(n*L, kv*G, dim)
 
@@ -389,12 +399,25 @@ def few_kernels(model):
         for m in norms: del m.forward
         torch.use_deterministic_algorithms(strict, warn_only=warns)
 
+# %% ../nbs/03a_generation.ipynb #c0de0019
+@contextmanager
+def no_kept_casts(model):
+    "While this lasts, autocast keeps nothing, not even one that accelerate has put into `model.forward`."
+    def keep_nothing(*args): torch.set_autocast_cache_enabled(False)
+    keeps, hooks = torch.is_autocast_cache_enabled(), [m.register_forward_pre_hook(keep_nothing)
+                                                       for m in model.children()]
+    keep_nothing()
+    try: yield
+    finally:
+        for h in hooks: h.remove()
+        torch.set_autocast_cache_enabled(keeps)
+
 # %% ../nbs/03a_generation.ipynb #c0de0005
 class Step:
     "A forward pass of one shape; its inputs and its output stay in their place."
     def __init__(self, slots, rows: int, pieces: int, end: int):
         self.slots, self.rows, self.pieces, self.end = proxy(slots), rows, pieces, end
-        self.line, self.trusted, self.out = pieces*PIECE + rows, False, None
+        self.line, self.recording, self.replays = pieces*PIECE + rows, None, 0 # the first one is no replay
         self.host = torch.zeros(3*self.line + pieces, dtype=torch.long, pin_memory=slots.device.type == "cuda")
         self.given = self.host.to(slots.device, copy=True)
 
@@ -418,10 +441,10 @@ class Step:
 def compute(self: Step) -> torch.Tensor: # (rows, vocabulary)
     "The pass itself."
     ids, row, pos = self.given[:3*self.line].view(3, -1)
-    kind = self.given.device.type
-    no_cache = torch.autocast(kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind), False)
-    with few_kernels(self.slots.model), no_cache: # a replay would not see what autocast keeps
-        return self.slots._run(ids, FixedPlan(row, pos, self.given[3*self.line:], self.rows, self.end))
+    with few_kernels(self.slots.model), no_kept_casts(self.slots.model):
+        logits = self.slots._run(ids, FixedPlan(row, pos, self.given[3*self.line:], self.rows, self.end))
+    if self.slots.logits is None: self.slots.logits = logits.new_empty(self.slots.rows, logits.shape[-1])
+    return self.slots.logits[:self.rows].copy_(logits) # one place for all recordings
 
 @patch
 def replay(self: Step) -> None:
@@ -431,27 +454,36 @@ def replay(self: Step) -> None:
 @patch
 def run(self: Step, n: int) -> torch.Tensor: # (n, vocabulary); the next pass of this shape overwrites it
     "Logits of the first `n` rows. Raises RuntimeError where passes cannot be recorded."
-    if self.out is None:
-        logits = self.compute()
-        self.recording, self.out = self.slots.record(self.compute)
-        return logits[:n]
-    self.replay()
-    if not self.trusted:
-        want = self.compute()[:n]
-        if not (self.out[:n] - want).norm() <= 0.05*want.norm(): raise RuntimeError("a replay gave other logits")
-        self.trusted = True
-    return self.out[:n]
+    if self.recording is None: self.recording = self.slots.record(self.compute)
+    else: self.replay()
+    logits = self.slots.logits[:n]
+    if self.replays == 1:
+        replayed, want = logits.clone(), self.compute()[:n]
+        if not (replayed - want).norm() <= 0.05*want.norm(): raise RuntimeError("a replay gave other logits")
+    self.replays += 1
+    return logits
 
 # %% ../nbs/03a_generation.ipynb #c0de0008
-def cuda_graphs() -> Callable: # record(f) -> what replays `f`, and its result, which every replay writes anew
+@contextmanager
+def waiting_fails():
+    "While this lasts, whatever waits for the GPU raises RuntimeError."
+    mode = torch.cuda.get_sync_debug_mode()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore") # torch says that it does not find everything
+        torch.cuda.set_sync_debug_mode("error")
+    try: yield
+    finally: torch.cuda.set_sync_debug_mode(mode)
+
+def cuda_graphs() -> Callable: # record(f): does what `f` does, and returns what does it again
     "What records passes on a GPU. Recordings share their memory, since one at a time is replayed."
     pool = torch.cuda.graph_pool_handle()
     def record(f):
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
+        with waiting_fails(): f() # older versions of torch do not recover well from a recording that fails
         try:
-            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"): out = f()
+            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"): f()
         finally: torch.cuda.set_stream(stream) # torch does not, if recording fails
-        return graph.replay, out
+        return graph.replay
     return record
 
 class FixedSlots(Slots):
@@ -461,23 +493,23 @@ class FixedSlots(Slots):
         recorder: Callable = cuda_graphs, # makes what records
     ):
         super().__init__(model, rows, capacity)
-        self.recorder, self.width, self.steps, self.where = recorder, capacity + 1, {}, None
+        self.recorder, self.width, self.steps, self.where, self.logits = recorder, capacity + 1, {}, None, None
 
     def forget(self) -> None:
         "Throw recordings away."
-        self.steps, self.record = {}, self.recorder and self.recorder()
+        self.steps, self.logits, self.record = {}, None, self.recorder and self.recorder()
 
     def clear(self) -> None:
         "Begin anew with empty rows; with new recordings too, if weights are no longer where they were."
         super().clear()
-        kind, tensors = self.device.type, (*self.model.parameters(), *self.model.buffers())
-        where = [x.data_ptr() for x in tensors], torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)
+        tensors = *self.model.parameters(), *self.model.buffers()
+        where = [x.data_ptr() for x in tensors], autocast_dtype(self.device)
         if where != self.where: self.where = where; self.forget()
 
     def shrink(self, rows: int) -> None:
         "Keep the first rows only."
+        self.forget() # first, since the memory is needed
         super().shrink(rows)
-        self.forget()
 
 # %% ../nbs/03a_generation.ipynb #c0de0009
 @patch
@@ -488,18 +520,19 @@ def forward(self: FixedSlots,
     "Read new tokens into the first rows, by a recorded pass if there is one of that size."
     if self.recorder is None or (shape := self._shape(tokens)) is None: return Slots.forward(self, tokens, prompts)
     _, start, ends = self.spans(tokens)
-    step = self.steps[shape] = self.steps.get(shape) or Step(self, *shape)
     try:
+        step = self.steps[shape] = self.steps.get(shape) or Step(self, *shape)
         step.fill(tokens, start)
         logits = step.run(len(tokens))
-    except RuntimeError as e:
-        if is_out_of_memory(e): raise
-        print(f"no recorded passes here, it goes on without: {str(e).splitlines()[0]}", flush=True)
-        self.recorder = None
-        self.forget()
-        return Slots.forward(self, tokens, prompts)
-    self.lengths[:len(tokens)] = ends.tolist()
-    return logits
+    except RuntimeError as e: why = str(e).splitlines()[0]
+    else:
+        self.lengths[:len(tokens)] = ends.tolist()
+        return logits
+    print(f"no recorded passes here, it goes on without: {why}", flush=True)
+    self.recorder = step = None # the error is gone here, and with it what it held in memory
+    self.forget()
+    if self.device.type == "cuda": torch.cuda.empty_cache()
+    return Slots.forward(self, tokens, prompts)
 
 @patch
 def _shape(self: FixedSlots, tokens: list[list[int]]) -> tuple | None: # rows, pieces, end; None if none is that large
@@ -704,7 +737,7 @@ def _keeps(self: LMPolicy) -> bool:
     "Is the cache kept for the next rollout, though what trains meanwhile may need the memory?"
     device = self.slots.device
     if device.type == "cpu": return True # touching new memory costs up to a fifth of a rollout
-    size = sum(x.nbytes for layer in self.slots.layers for x in (layer.keys, layer.values))
+    size = sum(x.nbytes for layer in self.slots.layers if layer.is_initialized for x in (layer.keys, layer.values))
     return device.type == "cuda" and size <= KEPT_SHARE*torch.cuda.get_device_properties(device).total_memory
 
 # %% ../nbs/03a_generation.ipynb #c4e2a012
