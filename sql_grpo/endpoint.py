@@ -147,7 +147,7 @@ class Usage:
 
     def __str__(self):
         more = f", {self.uncounted_replies} replies not counted" if self.uncounted_replies else ""
-        more += f", {self.reused_replies} replies of an earlier run" if self.reused_replies else ""
+        more += f", {self.reused_replies} replies of an earlier run apart" if self.reused_replies else ""
         return (f"{self.requests} requests, {self.retries} of them retries; {self.prompt_tokens} prompt tokens, "
                 f"{self.completion_tokens} completion tokens{more}")
 
@@ -171,7 +171,7 @@ class EndpointPolicy(Policy):
         backoff: float = 1.0, # seconds before the first retry, doubled for each further one
         api_key_env: str | None = None, # variable with the key; by default OPENAI_API_KEY, if it is set
         prices: tuple[float, float] | None = None, # for a million prompt tokens, and for a million completion tokens
-        replies: str | Path | None = None, # a file that keeps what is answered, and answers what it knows
+        replies: str | Path | None = None, # a file in which replies are kept, and looked up before a request is sent
         name: str = "model",
     ):
         self.url, self.model, self.instructions, self.name = endpoint_url(base_url), model, instructions, name
@@ -342,10 +342,13 @@ def read_replies(
 ) -> dict: # of a request's digest, the replies to it, in their order
     "What a file of replies holds."
     found = defaultdict(deque)
-    lines = Path(path).read_text(encoding="utf-8").splitlines() if path and Path(path).exists() else []
-    for line in lines:
-        try: key, *reply = json.loads(line)
+    text = Path(path).read_text(encoding="utf-8", errors="replace") if path and Path(path).exists() else ""
+    for i, line in enumerate(text.splitlines(), 1):
+        try: key, *reply = data = json.loads(line)
         except ValueError: continue # the first line is empty, and one may be cut off
+        except TypeError: data = reply = None
+        if [type(x) for x in (data or ())[:2]] != [str, str] or len(reply) != 3:
+            raise ValueError(f"{path} is no file of replies: line {i} is {line[:50]!r}")
         found[key].append(Reply(*reply))
     return found
 
@@ -369,7 +372,8 @@ def _note(self: EndpointPolicy, messages: list[dict], reply: Reply) -> None:
     if self.replies is None: return
     with self._lock:
         self.replies.parent.mkdir(parents=True, exist_ok=True)
-        with self.replies.open("a", encoding="utf-8") as f: f.write("\n" + json.dumps([self._digest(messages), *reply]))
+        line = "\n" + json.dumps([self._digest(messages), *reply]) # a new line first: the last one may be cut off
+        with self.replies.open("a", encoding="utf-8") as f: f.write(line)
 
 # %% ../nbs/03d_endpoint.ipynb #73205db2
 _MAX_PAUSE, _MAX_WAIT = 30.0, 300.0 # seconds: of our own pause, and of one that a server asks for
@@ -383,9 +387,10 @@ def _pause(self: EndpointPolicy, attempt: int, wait: float) -> float: # seconds
 @patch
 def _ask(self: EndpointPolicy, client: httpx2.Client, messages: list[dict],
     stop: threading.Event, # set when nobody waits for the reply any more
+    kept: bool = True, # may the reply come from the file of replies, and go there?
 ) -> Reply | None:
     "The model's reply, after as many attempts as it takes; None if the context is full."
-    if reply := self._recall(messages): return reply
+    if kept and (reply := self._recall(messages)): return reply
     for attempt in range(self.retries + 1):
         if stop.is_set(): raise self._error("stopped")
         self._count(requests=1, retries=int(attempt > 0))
@@ -393,7 +398,7 @@ def _ask(self: EndpointPolicy, client: httpx2.Client, messages: list[dict],
             if reply := self._attempt(client, messages):
                 self._count(prompt_tokens=reply.prompt_tokens or 0, completion_tokens=reply.completion_tokens or 0,
                             uncounted_replies=int(None in reply))
-                self._note(messages, reply)
+                if kept: self._note(messages, reply)
             return reply
         except _Again as e: what, wait = str(e), e.wait
         if wait > _MAX_WAIT: raise self._error(f"asks to wait {wait:.0f} s: {what}")
@@ -448,7 +453,7 @@ def check(self: EndpointPolicy, tasks: list[Task], mode: str = "agent") -> None:
     "One request, the first of the first task; raises `EndpointError` if it does not work."
     with self._client() as client:
         messages = task_messages(MODES[mode]().reset(tasks[0]), self.instructions)
-        if self._ask(client, messages, threading.Event()): return
+        if self._ask(client, messages, threading.Event(), kept=False): return
     raise self._error(f"the prompt of task {tasks[0].id} does not fit into the model's context")
 
 @patch

@@ -494,7 +494,8 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--require_grounded", action="store_true", default=None,
                    help="count a guess as wrong, even if it is right (default: as the model was trained)")
     p.add_argument("--seed", type=int, default=0, help="draws the questions, and the random policy's dice (default: 0)")
-    p.add_argument("--output_dir", help="where to write report.json, report.md, transcripts.md (default: nowhere)")
+    p.add_argument("--output_dir", help="where to write report.json, report.md, transcripts.md (default: nowhere); "
+                                        "until then, the replies of an endpoint are kept there")
     _endpoint_options(p.add_argument_group("a model behind an address"))
     return p
 
@@ -624,8 +625,16 @@ def _cost(policy) -> str: # an `EndpointPolicy`
     cost = policy.report()["cost"]
     return str(policy.usage) + (f"; cost {cost:.4f}" if cost is not None else "")
 
-def _complain(e: BaseException, code: int = 2) -> int:
+def _say_kept(args: argparse.Namespace, policy) -> None: # an `EndpointPolicy`
+    "What was spent, and where it is not lost."
+    file = _replies(args)
+    print(_cost(policy), file=sys.stderr)
+    print(f"what was answered is kept in {file}: the same command asks for the rest" if file and file.exists()
+          else "nothing was kept: with --output_dir, replies are", file=sys.stderr)
+
+def _complain(e: BaseException) -> int:
     "One line on stderr, and the exit code."
+    code = 130 if isinstance(e, KeyboardInterrupt) else 2
     print(f"sql_grpo_eval: {(str(e).strip() or type(e).__name__).splitlines()[0]}", file=sys.stderr)
     return code
 
@@ -640,19 +649,18 @@ def main(
         _check_args(args)
         tasks, policy = _draw_tasks(args), _load_policy(args)
         policy.check(tasks, args.mode)
-    except (OSError, ValueError) as e: return _complain(e)
-    if args.endpoint and policy.known:
-        print(f"what {_replies(args)} has is not asked for again: delete it to begin anew", file=sys.stderr)
+    except (OSError, ValueError, KeyboardInterrupt) as e: return _complain(e)
+    if args.endpoint and (n := sum(map(len, policy.known.values()))):
+        print(f"{n} replies in {_replies(args)} are of an earlier run, and not asked for again; "
+              "delete the file to begin anew", file=sys.stderr)
     loaded = time.perf_counter()
     try:
         ev = evaluate(policy, tasks, args.max_turns, terminal_progress("evaluating"),
                       require_grounded=args.require_grounded, mode=args.mode, max_obs_rows=args.max_obs_rows,
                       max_obs_chars=args.max_obs_chars)
-    except (ConnectionError, KeyboardInterrupt) as e:
-        if args.endpoint: print(_cost(policy), file=sys.stderr) # it was spent all the same
-        if (file := _replies(args)) and file.exists():
-            print(f"what was answered is kept in {file}: the same command asks for the rest", file=sys.stderr)
-        return _complain(e, 130 if isinstance(e, KeyboardInterrupt) else 2)
+    except (OSError, KeyboardInterrupt) as e: # of an endpoint, or a full disk
+        if args.endpoint: _say_kept(args, policy)
+        return _complain(e)
     done, more = time.perf_counter(), policy.report() if args.endpoint else {}
     print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}), {args.max_turns} turns\n")
     print(ev.card())
@@ -660,8 +668,10 @@ def main(
     if args.output_dir is None: return 0
     try:
         _save(args, ev, dict(eval=done - loaded, total=done - start), more)
-        if file := _replies(args): file.unlink(missing_ok=True)
-    except OSError as e: return _complain(e)
+        if (file := _replies(args)) and not any(policy.known.values()): file.unlink(missing_ok=True)
+    except OSError as e:
+        if args.endpoint: _say_kept(args, policy)
+        return _complain(e)
     return 0
 
 # %% ../nbs/05_evaluation.ipynb #dbf0954e
