@@ -35,6 +35,7 @@ from .environment import *
 from .rewards import *
 from .rollout import *
 from .generation import *
+from .graphs import *
 from .tools import *
 
 # %% ../nbs/03b_benchmark.ipynb #2f0b3253

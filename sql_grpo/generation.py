@@ -4,15 +4,13 @@
 
 # %% auto #0
 __all__ = ['CHATML', 'SHARED', 'BLOCK', 'AT_ONCE', 'MOST_ROWS', 'CACHE_SHARE', 'KEPT_SHARE', 'READ_AT_ONCE', 'OUT_OF_MEMORY',
-           'PIECE', 'PIECES', 'LEAST_ROWS', 'LEAST_END', 'SAME', 'ADAPTER_STATE', 'NORMS', 'byte_tokenizer',
-           'tiny_model', 'ChatCodec', 'lazy_zeros', 'autocast_dtype', 'SlotLayer', 'Plan', 'slots_attention',
-           'shared_attention', 'check_attention', 'Slots', 'TokenRecord', 'draw', 'keep_likely', 'TokenPolicy',
-           'LMPolicy', 'free_memory', 'rows_that_fit', 'Seat', 'is_out_of_memory', 'FixedPlan', 'fixed_attention',
-           'few_kernels', 'no_kept_casts', 'FixedPass', 'no_waiting', 'cuda_graphs', 'FixedSlots', 'task_prompt',
+           'byte_tokenizer', 'tiny_model', 'ChatCodec', 'lazy_zeros', 'autocast_dtype', 'SlotLayer', 'Plan',
+           'slots_attention', 'shared_attention', 'check_attention', 'Slots', 'TokenRecord', 'draw', 'keep_likely',
+           'TokenPolicy', 'LMPolicy', 'free_memory', 'rows_that_fit', 'Seat', 'is_out_of_memory', 'task_prompt',
            'prompt_key', 'tasks_by_prompt', 'whole_weights', 'whole_model', 'make_rollout_func', 'rollout_columns']
 
 # %% ../nbs/03a_generation.ipynb #93834964
-import math, mmap, sys, warnings
+import math, mmap, sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -24,7 +22,7 @@ from weakref import proxy
 import numpy as np, psutil, torch
 from jinja2 import TemplateError
 from torch.distributed.fsdp import FSDPModule
-from torch.nn.functional import rms_norm, scaled_dot_product_attention
+from torch.nn.functional import scaled_dot_product_attention
 from transformers import (AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig,
                           LlamaForCausalLM)
 from transformers.cache_utils import Cache, CacheLayerMixin
@@ -218,7 +216,7 @@ def shared_attention(q, keys, values, # (n, kv heads, G, dim), and twice (n, kv 
     p = scores.float().softmax(-1).to(values.dtype)
     return by_row(by_head(p[..., :P]) @ values[0, :, :P]) + p[..., P:] @ values[:, :, P:]
 
-# %% ../nbs/03a_generation.ipynb #1b4a252b
+# %% ../nbs/03a_generation.ipynb #4c1e0001
 def check_attention(
     config, # of a model
     capacity: int, # tokens
@@ -235,16 +233,17 @@ def check_attention(
     if longest and longest < capacity:
         raise ValueError(f"{name} knows {longest} positions, and max_context is {capacity}: lower that")
 
+# %% ../nbs/03a_generation.ipynb #1b4a252b
 class Slots:
     "A key-value cache with one row for each episode, and the forward pass that fills it."
-    recorder = None # `FixedSlots` has one
+    recorder = None # those of the next page have one, on a GPU
     def __init__(self,
         model, # a causal language model of `transformers`, with full attention in all layers
         rows: int, # episodes it can hold
         capacity: int = 512, # tokens of a row
     ):
         self.model, self.rows, self.capacity = model, rows, capacity
-        self.width = capacity # places in a row; `FixedSlots` has one more
+        self.width = capacity # places in a row
         self.device, self.lengths, self.config = model.device, [0]*rows, model.config.get_text_config()
         check_attention(model.config, capacity)
         self.layers = [SlotLayer(self) for _ in range(self.config.num_hidden_layers)]
@@ -308,7 +307,7 @@ def _run(self: Slots, ids: torch.Tensor, plan: Plan) -> torch.Tensor: # (n, voca
     "One forward pass, with our attention."
     own, self.plan = self.config._attn_implementation, plan
     self.config._attn_implementation = plan.attention
-    places = plan.pos % self.capacity # only where nothing is to be read, in a pass of fixed shape, is it `capacity`
+    places = plan.pos % self.capacity # a place may be `capacity` on the next page, where nothing is to be read
     try: out = self.model(input_ids=ids[None], position_ids=places[None], use_cache=True,
                           past_key_values=self.cache, logits_to_keep=plan.last, plan=plan)
     finally: self.config._attn_implementation = own
@@ -440,7 +439,9 @@ class LMPolicy(TokenPolicy):
         if temperature < 0: raise ValueError(f"temperature must be 0 or more, got {temperature}")
         self.model, self.temperature, self.seed = model, temperature, seed
         self.max_rows, self.likely, self.slots = max_rows, likely, None
-        self.recorder = cuda_graphs if model.device.type == "cuda" else None
+        if model.device.type == "cuda": from sql_grpo.graphs import FixedSlots as make # the next page's
+        else: make = Slots
+        self.make_slots = make # `make_slots(model, rows, capacity)`
 
     def check(self, tasks: list[Task], mode: str = "agent") -> None:
         "Raises `ValueError` for a model that cannot be played, or a prompt that leaves no room for a reply."
@@ -512,9 +513,10 @@ def play(self: LMPolicy,
         over = self._write(seats, self._read(queue, seats))
         done += len(over)
         if over and progress is not None: progress(done, len(envs))
-    self.recorder = self.slots.recorder # none, if recording has failed
+    if self.slots.recorder is None: self.make_slots = Slots # as ever, or recording has failed
     if not self._keeps(): self.slots = None
 
+# %% ../nbs/03a_generation.ipynb #4c1e0003
 @patch
 def _make_room(self: LMPolicy, episodes: int) -> None:
     "A cache for as many as fit, be it the last one."
@@ -526,14 +528,14 @@ def _make_room(self: LMPolicy, episodes: int) -> None:
 @patch
 def _cache(self: LMPolicy, rows: int) -> Slots:
     "A new cache."
-    if self.recorder is None or isinstance(self.model, FSDPModule): return Slots(self.model, rows, self.max_context)
-    return FixedSlots(self.model, rows, self.max_context, self.recorder)
+    make = Slots if isinstance(self.model, FSDPModule) else self.make_slots
+    return make(self.model, rows, self.max_context)
 
 @patch
 def _keeps(self: LMPolicy) -> bool:
-    "Is the cache kept for the next rollout, though what trains meanwhile may need the memory?"
+    "Is the cache kept for the next rollout?"
     device = self.slots.device
-    if device.type == "cpu": return True # touching new memory costs up to a fifth of a rollout
+    if device.type == "cpu": return True
     size = sum(x.nbytes for layer in self.slots.layers if layer.is_initialized for x in (layer.keys, layer.values))
     return device.type == "cuda" and size <= KEPT_SHARE*torch.cuda.get_device_properties(device).total_memory
 
@@ -650,222 +652,6 @@ def _fit(self: TokenPolicy, s: Seat, glue: list[int]) -> bool: # False if nothin
     if prompt + sum(map(len, turns)) > room: return False
     s.window, s.dropped, tokens.exact = turns, True, False
     return True
-
-# %% ../nbs/03a_generation.ipynb #c0de0002
-PIECE, PIECES = 32, (0, 8, 32) # tokens of a piece; pieces that a pass may have
-LEAST_ROWS, LEAST_END = 16, 512 # rows and length of the smallest pass; each larger one has twice as many
-SAME = 0.05 # how far logits may be off, as a share: more than rounding in half precision, less than another token's
-ADAPTER_STATE = ("disable_adapters", "active_adapters", "merged_adapters", "scaling") # of PEFT's layers
-
-@dataclass
-class FixedPlan:
-    "Where the tokens of a pass of fixed shape belong: first those of the pieces, then the last one of each row."
-    row: torch.Tensor # (N,) of each token
-    pos: torch.Tensor # (N,) its place in the row, or `capacity` where nothing is
-    read: torch.Tensor # (pieces,) their rows
-    last: int # how many rows: `logits_to_keep` takes the number of tokens at the end, too
-    end: int # attention looks at so many places
-    attention: str = "sql_grpo_fixed"
-
-    def __post_init__(self):
-        seen = torch.arange(self.end, device=self.pos.device) <= self.pos[:, None]
-        mask, self.made = torch.zeros_like(seen, dtype=torch.float).masked_fill(~seen, -torch.inf), {}
-        self.seen = mask[:-self.last].view(-1, 1, PIECE, self.end), mask[-self.last:].view(-1, 1, 1, self.end)
-
-    def masks(self, G: int, dtype: torch.dtype) -> list: # (pieces, 1, G*PIECE, end), (rows, 1, G, end)
-        "Masks for `G` query heads that share a key head; made in the first layer, and kept for the others."
-        if (G, dtype) not in self.made: self.made[G, dtype] = [m.to(dtype).repeat(1, 1, G, 1) for m in self.seen]
-        return self.made[G, dtype]
-
-# %% ../nbs/03a_generation.ipynb #c0de0003
-def fixed_attention(module, query, keys, values, attention_mask, scaling: float | None = None,
-                    plan: FixedPlan | None = None, **kwargs):
-    "As `slots_attention`, for a pass of fixed shape, and without sharing prompts."
-    n, (several, one) = plan.last, plan.masks(query.shape[1]//keys.shape[1], keys.dtype)
-    q, (k, v) = query[0].transpose(0, 1).to(keys.dtype), (x[:, :, :plan.end] for x in (keys, values))
-    out = _attend(q[-n:], k[:n], v[:n], one, scaling)
-    if len(plan.read): out = torch.cat([_attend(q[:-n], k[plan.read], v[plan.read], several, scaling), out])
-    return out[None].to(query.dtype), None
-
-def _attend(q, k, v, mask, scaling): # (n*L, heads, dim), twice (n, kv heads, end, dim), (n, 1, G*L, end) -> as q
-    "Attention of `L` tokens a row; the `G` queries that share a key stand one below the other."
-    (n, kv, _, dim), G = k.shape, q.shape[1]//k.shape[1]
-    L = mask.shape[2]//G
-    q = q.reshape(n, L, kv, G, dim).permute(0, 2, 3, 1, 4).reshape(n, kv, G*L, dim)
-    out = scaled_dot_product_attention(q, k, v, mask, scale=scaling)
-    return out.view(n, kv, G, L, dim).permute(0, 3, 1, 2, 4).reshape(n*L, kv*G, dim)
-
-ALL_ATTENTION_FUNCTIONS.register("sql_grpo_fixed", fixed_attention)
-
-# %% ../nbs/03a_generation.ipynb #c0de000e
-NORMS = {"GraniteRMSNorm", "LlamaRMSNorm", "MistralRMSNorm", "Phi3RMSNorm", "Qwen2RMSNorm", "Qwen3RMSNorm",
-         "SmolLM3RMSNorm"} # weight * x/rms(x); others, such as Gemma's, have 1 + weight
-
-@contextmanager
-def few_kernels(model):
-    "While this lasts, RMS norms are one kernel each, and the cache is written without sorting."
-    norms = [m for m in model.modules() if type(m).__name__ in NORMS and "forward" not in vars(m)]
-    strict, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    def fused(norm):
-        own, w = norm.forward, norm.weight
-        return lambda x: rms_norm(x, w.shape, w, norm.variance_epsilon) if x.dtype == w.dtype else own(x)
-    for m in norms: m.forward = fused(m)
-    torch.use_deterministic_algorithms(False)
-    try: yield
-    finally:
-        for m in norms: del m.forward
-        torch.use_deterministic_algorithms(strict, warn_only=warns)
-
-# %% ../nbs/03a_generation.ipynb #c0de0019
-@contextmanager
-def no_kept_casts(model):
-    "While this lasts, autocast keeps no casts."
-    def keep_nothing(*args): torch.set_autocast_cache_enabled(False)
-    # accelerate's autocast begins inside `model.forward`, and keeps again: a child's hook is the first to run in there
-    keeps, hooks = torch.is_autocast_cache_enabled(), [m.register_forward_pre_hook(keep_nothing)
-                                                       for m in model.children()]
-    keep_nothing()
-    try: yield
-    finally:
-        for h in hooks: h.remove()
-        torch.set_autocast_cache_enabled(keeps)
-
-# %% ../nbs/03a_generation.ipynb #c0de0005
-class FixedPass:
-    "A forward pass of one shape; its inputs and its output stay in their place."
-    def __init__(self, slots, rows: int, pieces: int, end: int):
-        self.slots, self.rows, self.pieces, self.end = proxy(slots), rows, pieces, end
-        self.line, self.recording, self.runs = pieces*PIECE + rows, None, 0
-        self.host = torch.zeros(3*self.line + pieces, dtype=torch.long, pin_memory=slots.device.type == "cuda")
-        self.given = self.host.to(slots.device, copy=True)
-
-    def fill(self, tokens: list[list[int]], start) -> None: # of each row: new tokens, and where they begin
-        "Say what is to be read."
-        (ids, row, pos), read = self.host[:3*self.line].view(3, -1).numpy(), self.host[3*self.line:].numpy()
-        n, first, i = len(tokens), self.line - self.rows, 0
-        ids.fill(0); row.fill(0); pos.fill(self.slots.capacity); read.fill(0)
-        at = slice(first, first + n)
-        ids[at], row[at], pos[at] = [t[-1] for t in tokens], range(n), start + [len(t) - 1 for t in tokens]
-        for r in (r for r, t in enumerate(tokens) if len(t) > 1):
-            for a in range(0, len(tokens[r]) - 1, PIECE):
-                part = tokens[r][a:a + PIECE][:len(tokens[r]) - 1 - a]
-                at = slice(i*PIECE, i*PIECE + len(part))
-                ids[at], row[at], pos[at], read[i] = part, r, range(start[r] + a, start[r] + a + len(part)), r
-                i += 1
-        self.given.copy_(self.host, non_blocking=True) # `_write` waits for the tokens before `host` is written again
-
-# %% ../nbs/03a_generation.ipynb #c0de0006
-@patch
-def compute(self: FixedPass) -> torch.Tensor: # (rows, vocabulary)
-    "The pass itself."
-    ids, row, pos = self.given[:3*self.line].view(3, -1)
-    with few_kernels(self.slots.model), no_kept_casts(self.slots.model):
-        logits = self.slots._run(ids, FixedPlan(row, pos, self.given[3*self.line:], self.rows, self.end))
-    if self.slots.logits is None: self.slots.logits = logits.new_empty(self.slots.rows, logits.shape[-1])
-    return self.slots.logits[:self.rows].copy_(logits) # one place for all recordings
-
-@patch
-def replay(self: FixedPass) -> None:
-    "The pass as it was recorded, on what is given now."
-    self.recording()
-
-@patch
-def run(self: FixedPass, n: int) -> torch.Tensor: # (n, vocabulary); the next pass of this shape overwrites it
-    "Logits of the first `n` rows. Raises RuntimeError where passes cannot be recorded."
-    if self.recording is None: self.recording = self.slots.record(self.compute)
-    else: self.replay()
-    logits = self.slots.logits[:n]
-    if self.runs == 1: # the first replay
-        replayed, want = logits.clone(), self.compute()[:n]
-        if not (replayed - want).norm() <= SAME*want.norm(): raise RuntimeError("a replay gave other logits")
-    self.runs += 1
-    return logits
-
-# %% ../nbs/03a_generation.ipynb #c0de001b
-@contextmanager
-def no_waiting():
-    "While this lasts, whatever waits for the GPU raises RuntimeError."
-    mode = torch.cuda.get_sync_debug_mode()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore") # torch says that it does not find everything
-        torch.cuda.set_sync_debug_mode("error")
-    try: yield
-    finally: torch.cuda.set_sync_debug_mode(mode)
-
-def cuda_graphs() -> Callable: # record(f): does what `f` does, and returns what does it again
-    "What records passes on a GPU. Recordings share their memory, since one at a time is replayed."
-    pool = torch.cuda.graph_pool_handle()
-    def record(f):
-        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
-        with no_waiting(): f() # older versions of torch do not recover well from a recording that fails
-        try:
-            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"): f()
-        finally: torch.cuda.set_stream(stream) # torch does not, if recording fails
-        return graph.replay
-    return record
-
-# %% ../nbs/03a_generation.ipynb #c0de0008
-class FixedSlots(Slots):
-    "A cache whose passes have few shapes, each recorded once and then replayed."
-    def __init__(self,
-        model, rows: int, capacity: int = 512, # as for `Slots`
-        recorder: Callable = cuda_graphs, # makes what records
-    ):
-        super().__init__(model, rows, capacity)
-        self.recorder, self.width, self.state = recorder, capacity + 1, None
-        self.forget()
-
-    def forget(self) -> None:
-        "Throw recordings away."
-        self.passes, self.logits, self.record = {}, None, self.recorder and self.recorder()
-
-    def clear(self) -> None:
-        "Begin anew with empty rows; with new recordings too, if weights have moved or adapters were switched."
-        super().clear()
-        tensors, adapters = ((*self.model.parameters(), *self.model.buffers()),
-                             [m for m in self.model.modules() if hasattr(m, "merged_adapters")])
-        state = ([x.data_ptr() for x in tensors], autocast_dtype(self.device), self.model.training,
-                 [str([getattr(m, a, None) for a in ADAPTER_STATE]) for m in adapters])
-        if state != self.state: self.state = state; self.forget()
-
-    def shrink(self, rows: int) -> None:
-        "Keep the first rows only."
-        self.forget() # first, since the memory is needed
-        super().shrink(rows)
-
-# %% ../nbs/03a_generation.ipynb #c0de0009
-@patch
-def forward(self: FixedSlots,
-    tokens: list[list[int]], # new tokens of rows 0 to n-1, at least one each
-    prompts: list | None = None, # of each row, the tokens that it begins with; for passes that are not recorded
-) -> torch.Tensor: # (n, vocabulary) logits after the last token of each row; the next pass overwrites them
-    "Read new tokens into the first rows, by a recorded pass if there is one of that size."
-    if self.recorder is None or (shape := self._shape(tokens)) is None: return Slots.forward(self, tokens, prompts)
-    _, start, ends = self.spans(tokens)
-    try:
-        step = self.passes[shape] = self.passes.get(shape) or FixedPass(self, *shape)
-        step.fill(tokens, start)
-        logits = step.run(len(tokens))
-    except RuntimeError as e: why = str(e).splitlines()[0]
-    else:
-        self.lengths[:len(tokens)] = ends.tolist()
-        return logits
-    print(f"CUDA graphs do not work here ({why}): going on without them, slower and with the same result", flush=True)
-    self.recorder = step = None # the error is gone here, and with it what it held in memory
-    self.forget()
-    if self.device.type == "cuda": torch.cuda.empty_cache()
-    return Slots.forward(self, tokens, prompts)
-
-@patch
-def _shape(self: FixedSlots, tokens: list[list[int]]) -> tuple | None: # rows, pieces, end; None if none is that large
-    "The smallest pass that can read this."
-    longest, pieces = int(self.spans(tokens)[2].max()), sum(-(-(len(t) - 1)//PIECE) for t in tokens)
-    if pieces > PIECES[-1]: return None
-    def size(least, most, need):
-        while least < need: least *= 2
-        return min(least, most)
-    return (size(LEAST_ROWS, self.rows, len(tokens)), next(p for p in PIECES if p >= pieces),
-            size(LEAST_END, self.capacity, longest))
 
 # %% ../nbs/03a_generation.ipynb #2bc95bd4
 def task_prompt(task: Task, instructions: str = "", mode: str = "agent") -> list[dict]: # messages
