@@ -181,8 +181,7 @@ def cache_bytes(policy: LMPolicy, seats: list) -> int:
 
 def copy_bandwidth(device: torch.device) -> float: # bytes a second, those read and those written
     "How fast a device copies memory: the best of five times."
-    clock, x = Clock(device.type == "cuda"), torch.ones(2**28, dtype=torch.uint8,
-                                                        device=device)
+    clock, x = Clock(device.type == "cuda"), torch.ones(2**28, dtype=torch.uint8, device=device)
     y, times = x.clone(), [clock.now()]
     for _ in range(5): y.copy_(x); times.append(clock.now())
     return 2*x.nbytes/min(b - a for a, b in itertools.pairwise(times))
@@ -591,7 +590,8 @@ def run_rounds(
         for arm in list(ready)[::1 if i % 2 == 0 else -1]: found[arm].append(measure(work, ready[arm], n))
         say(f"{work.name}, round {i + 1} of {rounds}: "
             + ", ".join(f"{arm} {rs[-1].seconds:.1f} s" for arm, rs in found.items()))
-    for arm, rs in found.items(): rs[0].peak = peak[arm] and max(peak[arm], rs[0].peak)
+    for arm, rs in found.items():
+        if peak[arm] is not None: rs[0].peak = max(peak[arm], rs[0].peak)
     if cuda: # kernels run by themselves: to see the parts, wait for each of them, in a round that does not count
         for arm, rs in found.items():
             slow = measure(work, ready[arm], n, sync=True)

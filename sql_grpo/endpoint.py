@@ -147,7 +147,7 @@ class Usage:
 
     def __str__(self):
         more = f", {self.uncounted_replies} replies not counted" if self.uncounted_replies else ""
-        more += f", {self.reused_replies} replies of an earlier run apart" if self.reused_replies else ""
+        more += f", beside {self.reused_replies} replies of an earlier run" if self.reused_replies else ""
         return (f"{self.requests} requests, {self.retries} of them retries; {self.prompt_tokens} prompt tokens, "
                 f"{self.completion_tokens} completion tokens{more}")
 
@@ -344,12 +344,11 @@ def read_replies(
     found = defaultdict(deque)
     text = Path(path).read_text(encoding="utf-8", errors="replace") if path and Path(path).exists() else ""
     for i, line in enumerate(text.splitlines(), 1):
-        try: key, *reply = data = json.loads(line)
+        try: data = json.loads(line)
         except ValueError: continue # the first line is empty, and one may be cut off
-        except TypeError: data = reply = None
-        if [type(x) for x in (data or ())[:2]] != [str, str] or len(reply) != 3:
+        if not (isinstance(data, list) and len(data) == 4 and all(isinstance(x, str) for x in data[:2])):
             raise ValueError(f"{path} is no file of replies: line {i} is {line[:50]!r}")
-        found[key].append(Reply(*reply))
+        found[data[0]].append(Reply(*data[1:]))
     return found
 
 @patch

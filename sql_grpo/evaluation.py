@@ -651,7 +651,7 @@ def main(
         policy.check(tasks, args.mode)
     except (OSError, ValueError, KeyboardInterrupt) as e: return _complain(e)
     if args.endpoint and (n := sum(map(len, policy.known.values()))):
-        print(f"{n} replies in {_replies(args)} are of an earlier run, and not asked for again; "
+        print(f"{n} replies of an earlier run in {_replies(args)} are used where the requests are the same; "
               "delete the file to begin anew", file=sys.stderr)
     loaded = time.perf_counter()
     try:
