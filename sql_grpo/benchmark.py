@@ -175,7 +175,7 @@ def cache_bytes(policy: LMPolicy, seats: list) -> int:
     "The fewest bytes of keys and values that a decoding pass has to read."
     slots, long = policy.slots, [s.prompt for s in seats if len(s.prompt) >= generation.SHARED]
     own = {id(p): len(p) for p in long} # one tuple for all rows that share it
-    again = 0 if slots.recorder else sum(map(len, long)) - sum(own.values())
+    again = 0 if slots.recorder or slots.device.type != "cpu" else sum(map(len, long)) - sum(own.values())
     token = sum(2*x.keys.nbytes for x in slots.layers)//(slots.rows*slots.width)
     return token*(sum(slots.lengths[:len(seats)]) - again)
 
