@@ -180,9 +180,9 @@ class Plan:
     row: torch.Tensor # (N,) of each new token
     pos: torch.Tensor # (N,) its place in the row
     last: torch.Tensor # (n,) where each row's last new token stands in the line
-    blocks: list # of neighbouring rows, for their last tokens: first, stop, where their keys begin, mask (rows, 1, 1, end)
-    reads: list # of rows with several new tokens: row, part of the line (start, stop), as above, mask (stop - start, end)
-    prompts: list # that neighbours share: a row that has it, their part of the line (start, stop), tokens
+    blocks: list # of neighbours, for their last tokens: rows, places that they look at, mask (rows, 1, 1, places)
+    reads: list # of rows with several new tokens: part of the line, row, places, mask (tokens, places)
+    prompts: list # that neighbours share: part of the line, a row that begins with it, places
     attention: str = "sql_grpo_slots"
 
 def slots_attention(module, query, keys, values, attention_mask, scaling: float | None = None,
@@ -190,31 +190,32 @@ def slots_attention(module, query, keys, values, attention_mask, scaling: float 
     "Attention of a line of new tokens `(1, heads, N, dim)` over the rows that they belong to: `(1, N, heads, dim)`."
     (_, heads, N, dim), kv, dtype, query = query.shape, keys.shape[1], query.dtype, query.to(keys.dtype)
     attend = attend_to_part if plan.prompts else scaled_dot_product_attention
-    def over(q, rows, begin, mask):
-        k, v = (x[rows, :, begin:begin + mask.shape[-1]] for x in (keys, values))
-        return attend(q, k, v, mask.to(k.dtype), scale=scaling, enable_gqa=q.shape[1] != kv)
+    def look(q, rows, places, mask=None):
+        k, v = (x[rows, :, places] for x in (keys, values))
+        return attend(q, k, v, None if mask is None else mask.to(k.dtype), scale=scaling, enable_gqa=q.shape[1] != kv)
     q = query[0, :, plan.last] if plan.reads else query[0]
     q = q.transpose(0, 1).reshape(-1, kv, heads//kv, dim) # those that share keys: side by side
-    parts = zip(q.split([b - a for a, b, *_ in plan.blocks]), plan.blocks)
-    out = torch.cat([over(x, slice(a, b), *keys_of) for x, (a, b, *keys_of) in parts]).reshape(1, len(q), heads, -1)
-    if plan.reads: last, out = out, out.new_empty(1, N, *out.shape[2:]); out[:, plan.last] = last
-    for r, a, b, *keys_of in plan.reads: # one query more than needed, which is less work than cutting it off
-        out[:, a:b] = over(query[:, :, a:b], slice(r, r + 1), *keys_of).transpose(1, 2)
-    for r, a, b, shared in plan.prompts:
-        part = attend(query[:, :, a:b], keys[r:r+1, :, :shared], values[r:r+1, :, :shared], scale=scaling)
-        out[:, a:b] = with_part(out[:, a:b], part.transpose(1, 2))
+    blocks = zip(q.split([rows.stop - rows.start for rows, *_ in plan.blocks]), plan.blocks)
+    out = torch.cat([look(part, *block) for part, block in blocks]).reshape(1, len(q), heads, -1)
+    if plan.reads:
+        last, out = out, out.new_empty(1, N, *out.shape[2:])
+        out[:, plan.last] = last
+    for part, *at in plan.reads: # one query more than needed, which is less work than cutting it off
+        out[:, part] = look(query[:, :, part], *at).transpose(1, 2)
+    for part, *at in plan.prompts:
+        out[:, part] = with_part(out[:, part], look(query[:, :, part], *at).transpose(1, 2))
     return out[..., :dim].to(dtype), None
 
 ALL_ATTENTION_FUNCTIONS.register("sql_grpo_slots", slots_attention)
 
 # %% ../nbs/03a_generation.ipynb #d57e0c43
 def attend_to_part(q, k, v, mask=None, scale=None, enable_gqa=False) -> torch.Tensor: # (n, heads, L, dim + 1)
-    "Attention to some of the keys; the last column is the logarithm of the sum of the exponentials of the scores."
+    "Attention to a part of the keys; the last column is the logarithm of what its weights were divided by."
     out, total = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, attn_mask=mask, scale=scale)
     return torch.cat([out, total[..., None]], -1)
 
-def with_part(one, other): # both as from `attend_to_part`; the last column is of no use any more
-    "Attention to the keys of both: each counts as much as the sum of its exponentials."
+def with_part(one, other): # both of `attend_to_part`; the last column of what comes out means nothing
+    "Attention to the keys of both, each weighted by what its weights were divided by."
     return other.lerp(one, (one[..., -1:] - other[..., -1:]).sigmoid())
 
 # %% ../nbs/03a_generation.ipynb #4c1e0001
@@ -262,7 +263,7 @@ class Slots:
         return counts, start, start + counts
 
 # %% ../nbs/03a_generation.ipynb #6e006027
-READ_AT_ONCE = 1024 # tokens in a pass, roughly
+READ_AT_ONCE = 1024 # tokens in a pass; a row's are not cut
 
 @patch
 def forward(self: Slots,
@@ -271,7 +272,7 @@ def forward(self: Slots,
 ) -> torch.Tensor: # (n, vocabulary) logits after the last token of each row
     "Read new tokens into the first rows."
     counts, start, ends = self.spans(tokens)
-    cuts = np.r_[0, 1 + np.flatnonzero(np.diff((counts.cumsum() - 1)//READ_AT_ONCE)), len(tokens)]
+    cuts = np.r_[0, 1 + np.flatnonzero(np.diff((counts.cumsum() - 1)//READ_AT_ONCE)), len(tokens)] # between rows
     logits = []
     for a, b in pairwise(cuts.tolist()):
         ids = torch.tensor([t for ts in tokens[a:b] for t in ts], device=self.device)
@@ -286,14 +287,17 @@ def _plan(self: Slots, first: int, start, ends, prompts) -> Plan: # arrays (n,)
     stops, shared = counts.cumsum(), np.repeat([n for *_, n in runs], [b - a for a, b, _ in runs])
     pos = np.arange(stops[-1]) + np.repeat(start - stops + counts, counts)
     mask, put = self._mask(ends - shared)[:, None, None], lambda x: torch.from_numpy(x).to(self.device)
-    blocks = [(first + a, first + b, n, mask[a:b, ..., :end]) for a, b, n, end in _blocks(runs, ends.tolist())]
-    reads = [(first + i, stops[i] - counts[i], stops[i], shared[i],
+    rows = lambda a, b: slice(first + a, first + b)
+    line = lambda a, b: slice(stops[a] - counts[a], stops[b - 1])
+    blocks = [(rows(a, b), slice(n, n + end), mask[a:b, ..., :end]) for a, b, n, end in _blocks(runs, ends.tolist())]
+    reads = [(line(i, i + 1), rows(i, i + 1), slice(shared[i], ends[i]),
               self._mask(np.arange(start[i], ends[i]) + 1 - shared[i])) for i in np.flatnonzero(counts > 1)]
-    alike = [(first + a, stops[a] - counts[a], stops[b - 1], n) for a, b, n in runs if n]
-    return Plan(put(first + np.repeat(np.arange(len(counts)), counts)), put(pos), put(stops - 1), blocks, reads, alike)
+    begin = [(line(a, b), rows(a, a + 1), slice(n)) for a, b, n in runs if n]
+    return Plan(put(first + np.repeat(np.arange(len(counts)), counts)), put(pos), put(stops - 1), blocks, reads, begin)
 
 # %% ../nbs/03a_generation.ipynb #f20b6d9a
-SHARED, CALL = 256, 400 # tokens of a prompt from which on sharing pays; tokens of a row that are read in a call's overhead
+SHARED = 256 # tokens of a prompt from which on sharing pays
+CALL = 400 # tokens of a row that are read in the time which a call costs by itself
 
 def _runs(start, prompts: list | None) -> list[tuple]: # first, stop, how many tokens they share
     "Neighbouring rows that begin with the same long prompt, and have read it; and the others."
@@ -564,12 +568,13 @@ def _keeps(self: LMPolicy) -> bool:
 @patch
 def _admit(self: LMPolicy, queue: deque, seats: list[Seat], over: list[int]) -> None: # `over`: rows that are over
     "Give rows to those who wait, and close gaps."
-    lengths, free, new, reading, waiting = self.slots.lengths, [*over, *range(len(seats), self.slots.rows)], [], set(), []
+    lengths, free = self.slots.lengths, [*over, *range(len(seats), self.slots.rows)]
+    new, reading, waiting = [], set(), [] # `new`: a seat, the row of its tokens, how many
     known = {s.prompt: r for r, s in enumerate(seats) if lengths[r] >= len(s.prompt) - 1}
     alone = {s.prompt: r for r, s in enumerate(seats) if lengths[r] == len(s.prompt) >= SHARED and r not in over}
     for _ in range(min(len(free), len(queue))):
         s = queue.popleft()
-        if (r := alone.pop(s.prompt, None)) is not None: # who has read it moves to where the others will sit
+        if (r := alone.pop(s.prompt, None)) is not None:
             free.append(r); new.append((seats[r], r, lengths[r]))
         if s.prompt in known: s.todo = s.todo[-1:]; new.append((s, known[s.prompt], len(s.prompt) - 1))
         elif s.prompt in reading: waiting.append(s)
