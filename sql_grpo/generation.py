@@ -189,27 +189,24 @@ def slots_attention(module, query, keys, values, attention_mask, scaling: float 
                     plan: Plan | None = None, **kwargs):
     "Attention of a line of new tokens `(1, heads, N, dim)` over the rows that they belong to: `(1, N, heads, dim)`."
     (_, heads, N, dim), kv, dtype, query = query.shape, keys.shape[1], query.dtype, query.to(keys.dtype)
-    attend = attend_to_part if plan.prompts else scaled_dot_product_attention
-    def look(q, rows, places, mask=None):
-        k, v = (x[rows, :, places] for x in (keys, values))
-        return attend(q, k, v, None if mask is None else mask.to(k.dtype), scale=scaling, enable_gqa=q.shape[1] != kv)
-    q = query[0, :, plan.last] if plan.reads else query[0]
-    q = q.transpose(0, 1).reshape(-1, kv, heads//kv, dim) # those that share keys: side by side
-    blocks = zip(q.split([rows.stop - rows.start for rows, *_ in plan.blocks]), plan.blocks)
-    out = torch.cat([look(part, *block) for part, block in blocks]).reshape(1, len(q), heads, -1)
-    if plan.reads:
-        last, out = out, out.new_empty(1, N, *out.shape[2:])
-        out[:, plan.last] = last
-    for part, *at in plan.reads: # one query more than needed, which is less work than cutting it off
-        out[:, part] = look(query[:, :, part], *at).transpose(1, 2)
-    for part, *at in plan.prompts:
-        out[:, part] = with_part(out[:, part], look(query[:, :, part], *at).transpose(1, 2))
-    return out[..., :dim].to(dtype), None
+    attend, q = attend_to_part if plan.prompts else scaled_dot_product_attention, query[0].unflatten(0, (kv, -1))
+    def look(q, k, v, mask=None): return attend(q, k, v, mask if mask is None else mask.to(k.dtype), scale=scaling)
+    def look_back(part, row, places, *mask): # of a part of the line, at one row
+        k, v = (x[row, :, None, places].expand(-1, heads//kv, -1, -1) for x in (keys, values))
+        return look(q[:, :, part], k, v, *mask).flatten(0, 1).transpose(0, 1)
+    last = (q[:, :, plan.last] if plan.reads else q).permute(2, 0, 1, 3) # queries that share keys: side by side
+    blocks = zip(last.split([rows.stop - rows.start for rows, *_ in plan.blocks]), plan.blocks)
+    out = torch.cat([look(x, keys[rows, :, places], values[rows, :, places], mask)
+                     for x, (rows, places, mask) in blocks]).flatten(1, 2)
+    if plan.reads: last, out = out, out.new_empty(N, *out.shape[1:]); out[plan.last] = last
+    for part, *at in plan.reads: out[part] = look_back(part, *at) # the last one again: less work than to cut it off
+    for part, *at in plan.prompts: out[part] = with_part(out[part], look_back(part, *at))
+    return out[None, ..., :dim].to(dtype), None
 
 ALL_ATTENTION_FUNCTIONS.register("sql_grpo_slots", slots_attention)
 
 # %% ../nbs/03a_generation.ipynb #d57e0c43
-def attend_to_part(q, k, v, mask=None, scale=None, enable_gqa=False) -> torch.Tensor: # (n, heads, L, dim + 1)
+def attend_to_part(q, k, v, mask=None, scale=None) -> torch.Tensor: # (n, heads, L, dim + 1)
     "Attention to a part of the keys; the last column is the logarithm of what its weights were divided by."
     out, total = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, attn_mask=mask, scale=scale)
     return torch.cat([out, total[..., None]], -1)
@@ -263,22 +260,24 @@ class Slots:
         return counts, start, start + counts
 
 # %% ../nbs/03a_generation.ipynb #6e006027
-READ_AT_ONCE = 1024 # tokens in a pass; a row's are not cut
+READ_AT_ONCE = 1024 # tokens in a pass, or those of one row
 
 @patch
 def forward(self: Slots,
     tokens: list[list[int]], # new tokens of rows 0 to n-1, at least one each
-    prompts: list | None = None, # of each row, the tokens that it begins with: rows may share them
+    prompts: list | None = None, # of each row, the tokens that it begins with: the same object where rows share them
 ) -> torch.Tensor: # (n, vocabulary) logits after the last token of each row
     "Read new tokens into the first rows."
     counts, start, ends = self.spans(tokens)
-    cuts = np.r_[0, 1 + np.flatnonzero(np.diff((counts.cumsum() - 1)//READ_AT_ONCE)), len(tokens)] # between rows
-    logits = []
-    for a, b in pairwise(cuts.tolist()):
+    cuts, size, logits = [0], 0, []
+    for r, n in enumerate(counts.tolist()):
+        if size and size + n > READ_AT_ONCE: cuts.append(r); size = 0
+        size += n
+    for a, b in pairwise([*cuts, len(tokens)]):
         ids = torch.tensor([t for ts in tokens[a:b] for t in ts], device=self.device)
         logits.append(self._run(ids, self._plan(a, start[a:b], ends[a:b], prompts and prompts[a:b])))
     self.lengths[:len(tokens)] = ends.tolist()
-    return torch.cat(logits)
+    return torch.cat(logits) if len(logits) > 1 else logits[0]
 
 @patch
 def _plan(self: Slots, first: int, start, ends, prompts) -> Plan: # arrays (n,)
@@ -287,13 +286,13 @@ def _plan(self: Slots, first: int, start, ends, prompts) -> Plan: # arrays (n,)
     stops, shared = counts.cumsum(), np.repeat([n for *_, n in runs], [b - a for a, b, _ in runs])
     pos = np.arange(stops[-1]) + np.repeat(start - stops + counts, counts)
     mask, put = self._mask(ends - shared)[:, None, None], lambda x: torch.from_numpy(x).to(self.device)
-    rows = lambda a, b: slice(first + a, first + b)
     line = lambda a, b: slice(stops[a] - counts[a], stops[b - 1])
-    blocks = [(rows(a, b), slice(n, n + end), mask[a:b, ..., :end]) for a, b, n, end in _blocks(runs, ends.tolist())]
-    reads = [(line(i, i + 1), rows(i, i + 1), slice(shared[i], ends[i]),
+    blocks = [(slice(first + a, first + b), slice(n, n + end), mask[a:b, ..., :end])
+              for a, b, n, end in _blocks(runs, ends.tolist())]
+    reads = [(line(i, i + 1), first + i, slice(shared[i], ends[i]),
               self._mask(np.arange(start[i], ends[i]) + 1 - shared[i])) for i in np.flatnonzero(counts > 1)]
-    begin = [(line(a, b), rows(a, a + 1), slice(n)) for a, b, n in runs if n]
-    return Plan(put(first + np.repeat(np.arange(len(counts)), counts)), put(pos), put(stops - 1), blocks, reads, begin)
+    shared = [(line(a, b), first + a, slice(n)) for a, b, n in runs if n]
+    return Plan(put(first + np.repeat(np.arange(len(counts)), counts)), put(pos), put(stops - 1), blocks, reads, shared)
 
 # %% ../nbs/03a_generation.ipynb #f20b6d9a
 SHARED = 256 # tokens of a prompt from which on sharing pays
@@ -301,10 +300,10 @@ CALL = 400 # tokens of a row that are read in the time which a call costs by its
 
 def _runs(start, prompts: list | None) -> list[tuple]: # first, stop, how many tokens they share
     "Neighbouring rows that begin with the same long prompt, and have read it; and the others."
-    def known(i): # what stands for the prompt
-        return id(prompts[i]) if prompts is not None and start[i] >= len(prompts[i]) >= SHARED else 0
-    runs = [(k, list(rows)) for k, rows in groupby(range(len(start)), known)]
-    return [(rows[0], rows[-1] + 1, len(prompts[rows[0]]) if k and len(rows) > 1 else 0) for k, rows in runs]
+    kinds = [id(p) if n >= len(p) >= SHARED else 0 for n, p in zip(start, prompts or [()]*len(start))]
+    def kind(i): return kinds[i] if kinds[i] in (*kinds[max(0, i - 1):i], *kinds[i + 1:i + 2]) else 0
+    runs = [(shared, list(rows)) for shared, rows in groupby(range(len(start)), kind)]
+    return [(rows[0], rows[-1] + 1, len(prompts[rows[0]]) if shared else 0) for shared, rows in runs]
 
 def _blocks(runs: list[tuple], ends: list[int]) -> list[tuple]: # first, stop, tokens shared, most tokens beside these
     "Neighbours of a run that attend together: as long as what is read in vain costs less than another call."
@@ -323,8 +322,8 @@ def _blocks(runs: list[tuple], ends: list[int]) -> list[tuple]: # first, stop, t
 @patch
 def _mask(self: Slots, ends) -> torch.Tensor: # (len(ends), max(ends))
     "0 up to each end, -inf from there on."
-    seen = torch.arange(ends.max()) < torch.from_numpy(ends)[:, None]
-    return torch.zeros(seen.shape).masked_fill(~seen, -torch.inf).to(self.device, self.model.dtype)
+    hidden = torch.arange(ends.max()) >= torch.from_numpy(ends)[:, None]
+    return torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf).to(self.device, self.model.dtype)
 
 # %% ../nbs/03a_generation.ipynb #4c2ca2a1
 @patch
@@ -571,10 +570,10 @@ def _admit(self: LMPolicy, queue: deque, seats: list[Seat], over: list[int]) -> 
     lengths, free = self.slots.lengths, [*over, *range(len(seats), self.slots.rows)]
     new, reading, waiting = [], set(), [] # `new`: a seat, the row of its tokens, how many
     known = {s.prompt: r for r, s in enumerate(seats) if lengths[r] >= len(s.prompt) - 1}
-    alone = {s.prompt: r for r, s in enumerate(seats) if lengths[r] == len(s.prompt) >= SHARED and r not in over}
+    moves = {s.prompt: r for r, s in enumerate(seats) if lengths[r] == len(s.prompt) >= SHARED and r not in over}
     for _ in range(min(len(free), len(queue))):
         s = queue.popleft()
-        if (r := alone.pop(s.prompt, None)) is not None:
+        if (r := moves.pop(s.prompt, None)) is not None:
             free.append(r); new.append((seats[r], r, lengths[r]))
         if s.prompt in known: s.todo = s.todo[-1:]; new.append((s, known[s.prompt], len(s.prompt) - 1))
         elif s.prompt in reading: waiting.append(s)
@@ -584,7 +583,7 @@ def _admit(self: LMPolicy, queue: deque, seats: list[Seat], over: list[int]) -> 
     for r, (s, source, n) in zip(free, new):
         seats[r:r + 1] = [s] # in place of another, or at the end
         if source is None: lengths[r] = 0
-        else: copies.append((r, source, n))
+        elif (source, n) != (r, lengths[r]): copies.append((r, source, n))
     copies += self._gaps(seats, [r for r in free[len(new):] if r < len(seats)])
     if copies: self.slots.copy(*map(list, zip(*copies)))
 

@@ -195,10 +195,11 @@ def of_rollout(s: Shape, f: Formats, config: SQLGRPOConfig,
     rows = min(episodes, MOST_ROWS, max(1, int(share/(row*config.max_context))))
     prompts = max(1, episodes//config.num_generations)*(tokens - config.max_turn_tokens)
     observations = rows*min(config.max_obs_chars//3, tokens//2)*(config.max_turns > 1)
-    reading = min(max(prompts, observations), READ_AT_ONCE + tokens)
+    reading = min(max(prompts, observations), max(READ_AT_ONCE, tokens))
     vectors = 16*s.hidden + (3*s.intermediate + 4*s.queries)*f.compute
     return dict(rows=rows, cache=rows*row*(config.max_context if device.kind == "cuda" else tokens),
-                reading=reading*vectors, sampling=rows*s.vocab*(24 + f.compute*(f.compute < 4)))
+                reading=reading*vectors + 5*tokens**2, # and a mask
+                sampling=rows*s.vocab*(24 + f.compute*(f.compute < 4)))
 
 def of_vllm(config: SQLGRPOConfig, device: Device) -> int: # bytes
     "What vLLM takes of this device."
