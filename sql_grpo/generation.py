@@ -189,17 +189,20 @@ def slots_attention(module, query, keys, values, attention_mask, scaling: float 
                     plan: Plan | None = None, **kwargs):
     "Attention of a line of new tokens `(1, heads, N, dim)` over the rows that they belong to: `(1, N, heads, dim)`."
     (_, heads, N, dim), kv, dtype, query = query.shape, keys.shape[1], query.dtype, query.to(keys.dtype)
-    attend, q = attend_to_part if plan.prompts else scaled_dot_product_attention, query[0].unflatten(0, (kv, -1))
+    attend = attend_to_part if plan.prompts else scaled_dot_product_attention
+    q = query[0].unflatten(0, (kv, -1)) # (kv heads, queries that share one, N, dim)
     def look(q, k, v, mask=None): return attend(q, k, v, mask if mask is None else mask.to(k.dtype), scale=scaling)
-    def look_back(part, row, places, *mask): # of a part of the line, at one row
+    def look_back(part, row, places, *mask): # of a part of the line, at one row: (tokens, heads, dim)
         k, v = (x[row, :, None, places].expand(-1, heads//kv, -1, -1) for x in (keys, values))
         return look(q[:, :, part], k, v, *mask).flatten(0, 1).transpose(0, 1)
-    last = (q[:, :, plan.last] if plan.reads else q).permute(2, 0, 1, 3) # queries that share keys: side by side
+    # each row's last token: the queries that share keys stand side by side, as if they were several tokens
+    last = (q[:, :, plan.last] if plan.reads else q).permute(2, 0, 1, 3)
     blocks = zip(last.split([rows.stop - rows.start for rows, *_ in plan.blocks]), plan.blocks)
     out = torch.cat([look(x, keys[rows, :, places], values[rows, :, places], mask)
                      for x, (rows, places, mask) in blocks]).flatten(1, 2)
+    # rows that read several tokens (their last one again: less work than to cut it off), and prompts that rows share
     if plan.reads: last, out = out, out.new_empty(N, *out.shape[1:]); out[plan.last] = last
-    for part, *at in plan.reads: out[part] = look_back(part, *at) # the last one again: less work than to cut it off
+    for part, *at in plan.reads: out[part] = look_back(part, *at)
     for part, *at in plan.prompts: out[part] = with_part(out[part], look_back(part, *at))
     return out[None, ..., :dim].to(dtype), None
 
