@@ -368,7 +368,8 @@ def get_demonstrations(
 def _made_demonstrations(model, tokenizer, tasks: list[Task], config: SQLGRPOConfig) -> tuple[list[dict], dict]:
     "Demonstrations of the run's own, from its folder if they have been made before."
     kind = config.demonstrations
-    key = [[(t.id, t.question, t.query, str(t.db_path)) for t in tasks], env_options(config),
+    if kind != "self": need_sql(tasks, kind)
+    key = [[(t.id, t.question, t.query or repr((t.answer, t.ordered)), str(t.db_path)) for t in tasks], env_options(config),
            instructions_for(config), config.demonstration_count, config.seed]
     if kind == "self": key += [fingerprint(model), config.num_generations, config.max_turn_tokens, config.max_context]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]

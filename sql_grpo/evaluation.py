@@ -338,7 +338,8 @@ def side_by_side(
         if missing: raise ValueError(f"question {tid!r} was not played by {', '.join(missing)}")
         task = next(evaluations[name].episodes[i].task for name, i in at.items())
         out.append(f"### {' '.join(task.question.split())}\n\n`{task.id}`, database `{task.db_id}`, {task.difficulty}. "
-                   f"Gold SQL, which no policy sees:\n\n{_fenced(task.query)}")
+                   + (f"Gold SQL, which no policy sees:\n\n{_fenced(task.query)}" if task.query else
+                      f"Gold answer, which no policy sees:\n\n{task.gold._repr_markdown_()}"))
         out += [_one_side(name, evaluations[name], i, max_chars) for name, i in at.items()]
     return MarkdownText("\n\n".join(out))
 
