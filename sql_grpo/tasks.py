@@ -916,6 +916,8 @@ class Task:
     answer: object = None # what is right where there is no query: a value, a list of values, or a list of rows
     ordered: bool|None = None # does the order of rows count? By default if the query says ORDER BY
 
+    def __post_init__(self): self.query = self.query or ""
+
     def database(self) -> Database:
         "The guarded, read-only database, opened once per path and thread."
         return open_database(self.db_path)
