@@ -300,7 +300,10 @@ def run_controls(
     try:
         for name, play in controls_of(start).items():
             clock = time.perf_counter()
-            policy, told["controls"][name] = play(start)
+            try: policy, told["controls"][name] = play(start)
+            except ValueError as e: # such as no demonstration that fits
+                print(f"{name} left out: {e}", flush=True)
+                continue
             wall[name] = time.perf_counter() - clock
             found[name] = start.measure(policy)
             print(f"{found[name]!r}, {wall[name]:.0f} s", flush=True)
