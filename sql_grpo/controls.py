@@ -223,7 +223,8 @@ def any_of_k(
     k: int, # drawn without putting back, 1 to n
 ) -> float:
     "The chance that at least one of `k` of the samples is right (arXiv:2107.03374, equation 1)."
-    if not (0 <= c <= n and 1 <= k <= n): raise ValueError(f"0 <= c <= n and 1 <= k <= n are wanted, got {n=}, {c=}, {k=}")
+    if not (0 <= c <= n and 1 <= k <= n):
+        raise ValueError(f"0 <= c <= n and 1 <= k <= n are wanted, got {n=}, {c=}, {k=}")
     if n - c < k: return 1.0
     return 1 - math.prod(1 - k/i for i in range(n - c + 1, n + 1))
 
@@ -236,6 +237,7 @@ def count_right(
 ) -> list[int]: # of each evaluation question
     "How many of `n` sampled episodes are right."
     policy, c, counts = policy_of(model, start.tokenizer, start.config, temperature=1.0), start.config, []
+    print(f"sampling {name}: {len(start.eval_tasks)} questions, {n} times each", flush=True)
     tick, each = terminal_progress(f"sampling {name}"), max(1, 1024//n)
     for i in range(0, len(start.eval_tasks), each):
         now, policy.seed = start.eval_tasks[i:i + each], c.seed + 2_000_003*(i + 1)
@@ -269,7 +271,7 @@ def _verdict(r: dict) -> str:
     rate = lambda name, k: f"{100*r[name][k]['rate']:.1f} %"
     far = r["p_value"] < 0.05 and r["gained"] != r["lost"]
     what = ("reaches beyond what the base samples" if far and r["gained"] > r["lost"] else
-            "has lost some of what the base samples" + " and picks the rest more often"*(r["oftener"][0] > 0) if far else
+            "has lost some of what the base samples" if far else
             "picks more often what the base samples already" if r["oftener"][0] > 0 else
             "changes neither clearly")
     return (f"GRPO {what}: any of {n} went from {rate('base', all_)} to {rate('trained', all_)} (gained {r['gained']}, "
@@ -279,8 +281,9 @@ def _verdict(r: dict) -> str:
 # %% ../nbs/04c_controls.ipynb #39bab97c
 CONTROLS = (dict(more_warmup=more_warmup, own_samples=own_samples)
             | {f"forced_{word}": partial(forced, word=word) for word in ACTIONS} | dict(gold_sft=gold_sft))
-NEEDS = (dict(random="nothing", base="nothing", warmed="demonstrations", trained="answers", more_warmup="demonstrations",
-              own_samples="answers", gold_sft="gold SQL") | {f"forced_{word}": "nothing" for word in ACTIONS})
+NEEDS = (dict(random="nothing", base="nothing", warmed="demonstrations", trained="answers",
+              more_warmup="demonstrations", own_samples="answers", gold_sft="gold SQL")
+         | {f"forced_{word}": "nothing" for word in ACTIONS})
 
 def controls_of(start: Start) -> dict: # name -> function
     "The controls that make sense for a run."

@@ -94,7 +94,8 @@ def aggregate(
     out = dict(n=n, success=k / n, ci_low=low, ci_high=high,
                action_error_rate=sum(r.errors for r in records) / max(1, sum(r.turns for r in records)))
     out |= {name: sum(getattr(r, attr) for r in records) / n for name, attr in _MEANS.items()}
-    out |= _suite_stats(records) | _recovery(records) | dict(guess_rate=sum(r.guessed for r in records) / answered if answered else None)
+    out |= _suite_stats(records) | _recovery(records)
+    out["guess_rate"] = sum(r.guessed for r in records) / answered if answered else None
     return {name: out[name] for name in STATS}
 
 def _suite_stats(records: list[Record]) -> dict:
@@ -486,8 +487,8 @@ def policies_table(report: dict) -> MarkdownText:
     rows = [[name, *(_rate(report[name][g]) for g in GROUPS), recovered(report[name]["all"]),
              *([needs.get(name, "-"), _number(wall.get(name), 0)] if needs else [])] for name in policies_of(report)]
     n = report[policies_of(report)[0]]
-    return MarkdownText(_markdown_table(["policy", *(f"{label} (N={n[g]['n']})" for g, label in GROUPS.items()), "recovered",
-                                         *(["needs", "seconds"] if needs else [])], rows))
+    head = ["policy", *(f"{label} (N={n[g]['n']})" for g, label in GROUPS.items()), "recovered"]
+    return MarkdownText(_markdown_table(head + ["needs", "seconds"]*bool(needs), rows))
 
 # %% ../nbs/05_evaluation.ipynb #38023679
 def _points(d: dict) -> str:
@@ -818,6 +819,8 @@ def pooled(
     group: str = "all", # of `GROUPS`
 ) -> dict: # as of one run; and "runs", "by_question", and "recovered" by policy
     "The paired difference between two policies over several runs."
+    if bad := next((r for r in reports if "questions" not in r), None):
+        raise ValueError(f"the report of seed {bad['seed']} has no line for each question")
     kept = [[q for q in r["questions"] if group == "all" or q["heldout"] == (group == "heldout_dbs")] for r in reports]
     pairs, by_question = [], {}
     for q in (q for qs in kept for q in qs):

@@ -213,7 +213,8 @@ def _command(report: dict) -> str:
     elif report["data"] != "embedded": options.append(f"--data_source {report['data']} --data_path FOLDER")
     n = report.get("processes", 1)
     command = "sql_grpo_train" if n == 1 else f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.training"
-    return " ".join([command, *options, f"--seed {report['seed']}"] + ["--controls"]*any(name in report for name in CONTROLS))
+    controls = ["--controls"]*bool(set(CONTROLS) & set(report))
+    return " ".join([command, *options, f"--seed {report['seed']}", *controls])
 
 def _settings(report: dict) -> str:
     "What differs from the defaults, and the command."
@@ -268,7 +269,7 @@ def _limits(report: dict, adapter: bool) -> str:
         "Every question was about a database of the training: nothing is known of others.": not t["heldout_dbs"]["n"],
         "Answers were judged on one state of each database: some may be right by luck.": not t["all"]["suite_n"],
         "A small model for questions of the kind it was trained on: no other English, no general SQL.": own,
-        "No control was run: what cheaper ways would give is not known.": not any(name in report for name in CONTROLS),
+        "No control was run: what cheaper ways would give is not known.": not set(CONTROLS) & set(report),
         "It was measured as it left the training: merging rounds adapters to the base model's number format.":
             report["peft"] != "none" and not adapter,
         "Not measured: other data sets, languages and SQL dialects, and sampling instead of greedy play.": True,

@@ -415,7 +415,12 @@ def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) 
                 warmup_cached=bool(info.get("cached")),
                 device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
                 torch=torch.__version__, threads=torch.get_num_threads(), processes=config.world_size,
-                demonstrations=metrics["demonstrations"], needs=NEEDS, **card_facts(config))
+                demonstrations=metrics["demonstrations"], needs=_needs(config), **card_facts(config))
+
+def _needs(config: SQLGRPOConfig) -> dict: # by policy
+    "What each policy has to be given beyond the base model."
+    first = dict(none="nothing", oracle="gold SQL", explore="gold SQL", self="answers")
+    return NEEDS | dict(warmed=first.get(str(config.demonstrations), "demonstrations"))
 
 # %% ../nbs/04_training.ipynb #d3a70402
 def learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task],
