@@ -363,8 +363,7 @@ def train(
         return write_report(config.output_dir, compare(last), _meta(config, preset, model, metrics, wall) | told)
     report = keep({})
     if controls:
-        start = Start(model, tokenizer, base_weights, config, trainer.tasks, eval_tasks, wall["grpo"],
-                      getattr(model, "warmup_info", None))
+        start = Start(model, tokenizer, base_weights, config, trainer.tasks, eval_tasks, wall["grpo"])
         run_controls(start, model, found, wall, keep)
         report = load_report(config.output_dir)
     if url := share_model(config, report): say(f"model uploaded to {url}")
