@@ -279,7 +279,7 @@ def _verdict(r: dict) -> str:
     what = ("reaches beyond what the base samples" if far and r["gained"] > r["lost"] else
             "has lost some of what the base samples" if far else
             "picks more often what the base samples already" if r["oftener"][0] > 0 else
-            "changes neither clearly")
+            "shows neither a longer reach nor a higher rate")
     return (f"GRPO {what}: any of {n} went from {rate('base', all_)} to {rate('trained', all_)} (gained {r['gained']}, "
             f"lost {r['lost']}, p {r['p_value']:.2g}), one sample from {rate('base', one)} to {rate('trained', one)}; "
             f"of {r['right']} questions answered greedily the base never solved {r['never_sampled']} in {n}.")

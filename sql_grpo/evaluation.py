@@ -516,7 +516,8 @@ _CARDS_NOTE = ("Errors are refused actions, of all actions; grounded answers cam
                "the answers, did not. Where databases have variants (other rows), on all variants is the share of "
                "questions whose answer is right and whose query is right on those too.")
 _MANY_NOTE = ("The chance that at least one of k episodes sampled at temperature 1 is right "
-              "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions.")
+              "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions; it has no width where all of them are alike. "
+              "Base is the model that GRPO began with.")
 
 def many_table(report: dict) -> MarkdownText:
     "What base and trained model reach in many tries."
