@@ -293,8 +293,9 @@ NEEDS = (dict(random="nothing", base="nothing", warmed="demonstrations", trained
 
 def controls_of(start: Start) -> dict: # name -> function
     "The controls that make sense for a run."
-    return {name: play for name, play in CONTROLS.items()
-            if (start.config.model_name == "embedded" or name != "more_warmup") and (start.config.mode == "agent" or "forced" not in name)}
+    own, agent = start.config.model_name == "embedded", start.config.mode == "agent"
+    def fits(name): return own if name == "more_warmup" else agent or not name.startswith("forced")
+    return {name: play for name, play in CONTROLS.items() if fits(name)}
 
 # %% ../nbs/04c_controls.ipynb #b9e888f5
 def run_controls(

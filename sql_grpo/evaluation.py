@@ -510,14 +510,14 @@ _SCORES_NOTE = ("Success is the share of questions answered right, with its 95 %
 _NEEDS_NOTE = ("Needs: what a policy is given beyond the base model, about the training questions. Seconds: what its "
                "learning took.")
 _PAIRS_NOTE = ("Points: difference of the success rates on the same questions in percentage points, with Newcombe's "
-               "95 % interval for paired rates; questions gained : lost, right only with the second policy or only with "
-               "the first; p: exact McNemar test.")
+               "95 % interval for paired rates; questions gained : lost, right only with the second policy or only "
+               "with the first; p: exact McNemar test.")
 _CARDS_NOTE = ("Errors are refused actions, of all actions; grounded answers came out of a query; guesses, a share of "
                "the answers, did not. Where databases have variants (other rows), on all variants is the share of "
                "questions whose answer is right and whose query is right on those too.")
 _MANY_NOTE = ("The chance that at least one of k episodes sampled at temperature 1 is right "
-              "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions; it has no width where all of them are alike. "
-              "Base is the model that GRPO began with.")
+              "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions, which has no width "
+              "where all of them are alike. Base is the model that GRPO began with.")
 
 def many_table(report: dict) -> MarkdownText:
     "What base and trained model reach in many tries."
