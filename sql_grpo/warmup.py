@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['SQL_WORDS', 'FUNCTION_WORDS', 'SPECIALS', 'RESPONSE', 'POOL', 'RECIPE', 'common_words', 'made_up', 'Words',
-           'random_world', 'random_question', 'tables_in', 'careful_actions', 'hasty_actions', 'demonstration',
-           'train_tokenizer', 'encode_messages', 'encode_demonstration', 'demonstration_stream', 'base_config',
-           'new_base_model', 'WarmupProgress', 'falling_rate', 'weight_groups', 'sft_trainer', 'save_state', 'loss_log',
-           'warm_up', 'base_folder', 'base_model']
+           'random_world', 'random_question', 'tables_in', 'careful_actions', 'demonstration', 'train_tokenizer',
+           'encode_messages', 'encode_demonstration', 'demonstration_stream', 'base_config', 'new_base_model',
+           'WarmupProgress', 'falling_rate', 'weight_groups', 'sft_trainer', 'save_state', 'loss_log', 'warm_up',
+           'base_folder', 'base_model']
 
 # %% ../nbs/03c_warmup.ipynb #2530ec50
 import hashlib, itertools, json, os, random, re, shutil, subprocess, sys, tempfile, time
@@ -146,27 +146,19 @@ def careful_actions(sql: str, sample: bool = False, tables: list[str] | None = N
     look = [f"SAMPLE {tables[0]}"] if sample else []
     return [f"DESCRIBE {t}" for t in tables] + look + [f"QUERY {sql}", "ANSWER"]
 
-def hasty_actions(sql: str) -> list[str]:
-    "Count the rows of the first table, submit."
-    return [f"QUERY SELECT COUNT(*) FROM {tables_in(sql)[0]}", "ANSWER"]
-
 # %% ../nbs/03c_warmup.ipynb #7955f983
 def demonstration(
     rng: random.Random,
     words: list[str],
-    careful: float = 0.3, # share of careful demonstrations
-    distracted: float = 0.05, # share of those that answer another question; the rest is hasty
-    sample: float = 0.08, # share of careful ones that also look at a sample
+    sample: float = 0.08, # share that also looks at a sample
     mode: str = "agent", # or single_turn
-) -> Episode: # played, to its end
+) -> Episode: # played to its end, which is right
     "A demonstration on a world of its own."
     question = None
     while question is None:
         world = random_world(rng, words)
         question = random_question(world, rng)
-    style, sql = rng.random(), question["query"]
-    if careful <= style < careful + distracted: sql = (random_question(world, rng) or question)["query"]
-    actions = careful_actions(sql, rng.random() < sample) if style < careful + distracted else hasty_actions(sql)
+    actions = careful_actions(question["query"], rng.random() < sample)
     if mode == "single_turn": actions = [a.removeprefix("QUERY ") for a in actions if a.startswith("QUERY ")]
     task = Task("demo", "demo", question["question"], question["query"], question["difficulty"], "train",
                 Database.from_sql(world_script(world)))
@@ -230,8 +222,6 @@ def demonstration_stream(
     batch_size: int,
     steps: int, # batches in all
     seed: int,
-    careful: float = 0.3, # share of careful demonstrations in the last part; before it all are careful
-    habits: float = 0.1, # share of the steps that are the last part
     all_tokens: float = 0.6, # share of the steps in which half the demonstrations' observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `POOL`
     mode: str = "agent", # or single_turn
@@ -239,12 +229,10 @@ def demonstration_stream(
     "Training rows, `batch_size` after `batch_size` of like length."
     for start in range(first, steps, POOL):
         rng = random.Random(f"{seed}/{start}")
-        last_part = start >= (1 - habits)*steps
-        style = dict(careful=careful) if last_part else dict(careful=1.0, distracted=0.0)
-        rows = [encode_demonstration(codec, demonstration(rng, words, mode=mode, **style),
+        rows = [encode_demonstration(codec, demonstration(rng, words, mode=mode),
                                      start < all_tokens*steps and rng.random() < 0.5)
                 for _ in range(POOL*batch_size)]
-        if not last_part: rows.sort(key=lambda r: len(r["input_ids"]))
+        rows.sort(key=lambda r: len(r["input_ids"]))
         batches = [rows[i:i + batch_size] for i in range(0, len(rows), batch_size)]
         rng.shuffle(batches)
         for batch in batches[:steps - start]: yield from batch
@@ -343,7 +331,7 @@ def _unfinished(folder: str | Path, steps: int) -> Path | None:
 
 def warm_up(
     model, tokenizer, words: list[str],
-    steps: int = 2200, batch_size: int = 8, learning_rate: float = 1.5e-3, careful: float = 0.3, habits: float = 0.1,
+    steps: int = 2200, batch_size: int = 8, learning_rate: float = 1.5e-3,
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up; None: none are kept
     use_cpu: bool = not torch.cuda.is_available(),
@@ -353,23 +341,23 @@ def warm_up(
     resume = _unfinished(folder, steps) if folder else None
     first = int(resume.name.split("-")[1]) if resume else 0
     stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed,
-                  careful=careful, habits=habits, first=first, mode=mode)
+                  first=first, mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
     trainer = sft_trainer(model, tokenizer, IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream),
         steps, learning_rate, WarmupProgress(steps), output_dir=str(folder or tempfile.gettempdir()),
         per_device_train_batch_size=batch_size, bf16=False, use_cpu=use_cpu, seed=seed,
         save_strategy="steps" if folder else "no", save_steps=25*POOL, ignore_data_skip=True,
-        logging_steps=min(10, steps), activation_checkpointing=False, accelerator_config=dict(dispatch_batches=False))
+        logging_steps=min(10, steps), dataloader_num_workers=1, dataloader_prefetch_factor=2*POOL, activation_checkpointing=False, accelerator_config=dict(dispatch_batches=False))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     return loss_log(trainer)
 
 # %% ../nbs/03c_warmup.ipynb #3dde4059
-RECIPE = 5 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
+RECIPE = 6 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
     return dict(recipe=RECIPE, steps=config.warmup_steps_sft, batch_size=config.warmup_batch_size,
-                learning_rate=config.warmup_learning_rate, careful=config.careful_share,
+                learning_rate=config.warmup_learning_rate,
                 seed=config.seed) | ({} if config.mode == "agent" else dict(mode=config.mode))
 
 def base_folder(config: SQLGRPOConfig) -> Path:
@@ -390,7 +378,7 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
     share = 1 - int(resumed.name.split("-")[1])/config.warmup_steps_sft if resumed else 1 # of the steps made now
     model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
     log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size,
-                  config.warmup_learning_rate, config.careful_share, seed=config.seed, folder=part,
+                  config.warmup_learning_rate, seed=config.seed, folder=part,
                   use_cpu=config.use_cpu, mode=config.mode) if config.warmup_steps_sft else []
     model.eval()
     info = dict(seconds=round((time.perf_counter() - start)/share, 1), log=log, **_base_key(config))
@@ -418,7 +406,7 @@ def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)
 
 # %% ../nbs/03c_warmup.ipynb #5d0c4e22
-_OPTIONS = ("warmup_steps_sft", "warmup_batch_size", "warmup_learning_rate", "careful_share", "seed", "mode", "use_cpu")
+_OPTIONS = ("warmup_steps_sft", "warmup_batch_size", "warmup_learning_rate", "seed", "mode", "use_cpu")
 _ALONE = ("import json, sys; from transformers.utils import logging; from sql_grpo.config import SQLGRPOConfig; "
           "from sql_grpo.warmup import base_model; logging.disable_progress_bar(); "
           "base_model(SQLGRPOConfig(**json.loads(sys.argv[1])))")
