@@ -137,8 +137,6 @@ class ModelOptions:
     warmup_steps_sft: int = _option(2200, "embedded model: supervised steps before GRPO")
     warmup_batch_size: int = _option(8, "embedded model: demonstrations in a supervised step")
     warmup_learning_rate: float = _option(1.5e-3, "embedded model: highest learning rate of the supervised steps")
-    careful_share: float = _option(0.3, "embedded model: share of careful demonstrations in the last tenth of "
-                                        "the warm-up, 0 to 1")
     use_cache_folder: bool = _option(True, "embedded model: reuse one that was warmed up with the same options before")
 
 # %% ../nbs/00_setup.ipynb #f7a41d52
@@ -182,7 +180,7 @@ _WHOLE = dict(  # whole numbers: the lowest value
     per_device_eval_batch_size=1, gradient_accumulation_steps=1,
     num_iterations=1, max_completion_length=1, max_steps=-1, seed=0)
 _ABOVE_ZERO = ("warmup_learning_rate", "temperature", "epsilon")
-_FROM_ZERO = ("careful_share", "unparseable_bound", "learning_rate", "beta", "max_grad_norm", "weight_decay")
+_FROM_ZERO = ("unparseable_bound", "learning_rate", "beta", "max_grad_norm", "weight_decay")
 
 # %% ../nbs/00_setup.ipynb #f453cc07
 def _check_number(name: str, value: Any, low: Any = None, kind: type = numbers.Real) -> None:
@@ -198,8 +196,7 @@ def _check_numbers(c) -> None:
     for name in _ABOVE_ZERO:
         _check_number(name, getattr(c, name))
         if getattr(c, name) <= 0: raise ValueError(f"{name} is {getattr(c, name)}; it must be greater than 0")
-    for name in ("careful_share", "unparseable_bound"):
-        if getattr(c, name) > 1: raise ValueError(f"{name} is {getattr(c, name)}; it must be at most 1")
+    if c.unparseable_bound > 1: raise ValueError(f"unparseable_bound is {c.unparseable_bound}; it must be at most 1")
     if c.max_steps == 0: raise ValueError("max_steps is 0; give at least 1, or -1 to train for num_train_epochs")
     if c.max_context <= c.max_turn_tokens:
         raise ValueError(f"max_context is {c.max_context}; it must be more than max_turn_tokens, {c.max_turn_tokens}")

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ALIASES', 'READERS', 'LEVELS', 'BIRD_LEVELS', 'QUESTION_FILES', 'DATABASE_FOLDERS', 'ENDINGS', 'LOADERS',
-           'sql_difficulty', 'read_questions', 'variant_files', 'task_fault', 'LoadReport', 'check_tasks',
-           'load_with_report', 'load_tasks']
+           'read_questions', 'variant_files', 'task_fault', 'LoadReport', 'check_tasks', 'load_with_report',
+           'load_tasks']
 
 # %% ../nbs/00c_data.ipynb #8c9f8075
 import csv, io, json, random, re, warnings
@@ -14,68 +14,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-import sqlglot
-from sqlglot import exp
-
 from .database import *
+from .difficulty import *
 from .tasks import *
 from .context import context_database
-
-# %% ../nbs/00c_data.ipynb #a22a8221
-def _conditions(
-    node # the condition of a WHERE, HAVING or ON; None if there is none
-) -> tuple: # list of single conditions, number of ORs
-    "Take a condition apart at AND and OR."
-    if node is None: return [], 0
-    if isinstance(node, exp.Paren): return _conditions(node.this)
-    if not isinstance(node, exp.Connector): return [node], 0
-    (a, n), (b, m) = _conditions(node.this), _conditions(node.expression)
-    return a + b, n + m + isinstance(node, exp.Or)
-
-def _negated(c) -> bool: # not so "a IS NOT NULL", whose NOT comes after the operator
-    return bool(c.args.get("negate")) or isinstance(c, exp.Not) and not isinstance(c.this, exp.Is)
-
-def _is_like(c) -> bool: return isinstance(c.this if isinstance(c, exp.Not) else c, exp.Like)
-
-def _nested(condition) -> int:
-    "The number of queries in a condition, without those inside another."
-    return sum(isinstance(n, exp.Query) for n in condition.walk(prune=lambda n: isinstance(n, exp.Query)))
-
-# %% ../nbs/00c_data.ipynb #6f7c1483
-def _counts(
-    tree # a parsed query
-) -> tuple: # numbers of clauses, nested queries, others
-    "What Spider's hardness rule counts (evaluation.py of taoyds/spider: count_component1, count_component2, ...)."
-    compound, q = False, tree.unnest()
-    while isinstance(q, exp.SetOperation): compound, q = True, q.this.unnest()
-    arg = lambda name: q.args.get(name)
-    under = lambda name: arg(name).this if arg(name) else None
-    joins, group, order = arg("joins") or [], arg("group"), arg("order")
-    ons = [_conditions(j.args.get("on")) for j in joins]
-    where, having = _conditions(under("where")), _conditions(under("having"))
-    every = [c for cs, _ in (*ons, where, having) for c in cs]
-    clauses = sum(map(bool, (where[0], group, order, arg("limit")))) + len(joins)
-    clauses += sum(n for _, n in (*ons, where, having)) + sum(map(_is_like, every))
-    negated = sum(map(_negated, where[0] + having[0])) + max(0, len(having[0]) - 1)
-    aggregates = sum(e.find(exp.AggFunc) is not None for e in q.expressions + (order.expressions if order else []))
-    others = (aggregates + negated > 1, len(q.expressions) > 1, len(where[0]) > 1, group and len(group.expressions) > 1)
-    return clauses, sum(map(_nested, every)) + compound, sum(map(bool, others))
-
-# %% ../nbs/00c_data.ipynb #9d1fccf6
-@lru_cache(maxsize=16384)
-def sql_difficulty(
-    sql: str # a query, in SQLite's dialect
-) -> str: # easy, medium, hard or extra; unknown if it cannot be parsed
-    "Spider's hardness of a query (evaluation.py of taoyds/spider: eval_hardness)."
-    try: tree = sqlglot.parse_one(sql, read="sqlite")
-    except (sqlglot.errors.SqlglotError, RecursionError): return "unknown"
-    if not isinstance(tree, exp.Query): return "unknown"
-    clauses, nested, others = _counts(tree)
-    if nested == 0:
-        if clauses <= 1 and others == 0: return "easy"
-        if clauses <= 1 and others <= 2 or clauses <= 2 and others < 2: return "medium"
-        if clauses <= 2 and others > 2 or clauses == 3 and others <= 2: return "hard"
-    return "hard" if nested == 1 and clauses <= 1 and others == 0 else "extra"
 
 # %% ../nbs/00c_data.ipynb #6997ac5c
 def _read_text(path: Path) -> str:

@@ -438,7 +438,7 @@ def control_model(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, s
     twin = type(model)(model.config).to(model.device)
     twin.load_state_dict(base_weights)
     warm_up(twin, tokenizer, common_words(), steps, config.warmup_batch_size, config.warmup_learning_rate*0.13,
-            config.careful_share, habits=1.0, seed=config.seed + 1, use_cpu=config.use_cpu, mode=config.mode)
+            seed=config.seed + 1, use_cpu=config.use_cpu, mode=config.mode)
     return twin.eval()
 
 def measure_control(model, tokenizer, base_weights: dict,

@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['SQL_WORDS', 'FUNCTION_WORDS', 'SPECIALS', 'RESPONSE', 'POOL', 'RECIPE', 'common_words', 'made_up', 'Words',
-           'random_world', 'random_question', 'tables_in', 'careful_actions', 'hasty_actions', 'demonstration',
+           'random_world', 'random_question', 'tables_in', 'careful_actions', 'found_out', 'slip', 'demonstration',
            'train_tokenizer', 'encode_messages', 'encode_demonstration', 'demonstration_stream', 'base_config',
            'new_base_model', 'WarmupProgress', 'falling_rate', 'weight_groups', 'sft_trainer', 'save_state', 'loss_log',
            'warm_up', 'base_folder', 'base_model']
 
 # %% ../nbs/03c_warmup.ipynb #2530ec50
-import hashlib, itertools, json, os, random, re, shutil, subprocess, sys, tempfile, time
+import hashlib, itertools, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
 from collections import Counter
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
 from trl import SFTConfig, SFTTrainer
 
 from .database import Database
+from .world import *
 from .tasks import *
 from .environment import *
 from .rollout import *
@@ -40,10 +41,11 @@ replace restrict returning right rollback row rows savepoint select set table te
 unbounded union unique update using vacuum values view virtual when where window with within without id""".split())
 
 def common_words() -> list[str]: # sorted
-    "Plain English words from Python's manual, without the embedded world's names."
+    "Plain English words from Python's manual, without the embedded world's names and what is said instead of them."
     from pydoc_data.topics import topics
     found = set(re.findall(r"(?<![\w.`'_])[a-z]{3,9}(?![\w_('.])", " ".join(topics.values())))
     taken = {w for name in theme_words() for w in name.split("_")}
+    taken |= {w for s in SENSES.values() for text in vars(s).values() for w in text.split()} - {"more", "less", "than"}
     taken |= {w.removesuffix("s") for w in taken} | {w.removesuffix("es") for w in taken} | SQL_WORDS
     return sorted(w for w in found - taken if re.search("[aeiouy]", w))
 
@@ -52,7 +54,7 @@ _SYLLABLES = [a + b for a in "b c d f g h j k l m n p r s t v w z br cl dr fl gr
 
 def made_up(rng: random.Random) -> str:
     "A word that means nothing."
-    word = "".join(rng.choice(_SYLLABLES) for _ in range(rng.choice((1, 2, 2, 2, 3))))
+    word = "".join(rng.choice(_SYLLABLES) for _ in range(rng.choice((1, 2, 2))))
     return word + rng.choice("nrlstxm") if len(word) < 3 or rng.random() < 0.8 else word
 
 class Words:
@@ -72,7 +74,24 @@ class Words:
 def _column(words: Words) -> str:
     "A column's name: one word, sometimes two."
     name = words.draw()
-    return f"{name}_{words.draw()}" if words.rng.random() < 0.22 else name
+    return f"{name}_{words.draw()}" if words.rng.random() < 0.12 else name
+
+def _made_up_sense(words: Words) -> Sense:
+    "Made-up words for the rows with high and low values of a column."
+    rng = words.rng
+    a, b, c = (made_up(rng) for _ in range(3))
+    top, low = (f"{a}est", f"{b}est") if rng.random() < .6 else (f"most {a}", f"least {a}")
+    more, less = rng.choice(((f"{a}er than", f"{b}er than"), (f"{c}ing more than", f"{c}ing less than"),
+                             (f"{c} after", f"{c} before")))
+    return Sense(top, low, more, less, c)
+
+def _spelled(words: Words, texts: list[str]) -> dict: # stored text -> as it is said
+    "The texts as a database might store them: as they are, in other case, as a code, or with something around them."
+    way, extra = words.rng.random(), words.rng.choice((words.draw(), words.draw().capitalize(), made_up(words.rng)[:1].upper()))
+    change = (str.upper if way < .1 else str.lower if way < .2 else (lambda s: s[:3].upper()) if way < .35 else
+              (lambda s: f"{extra} {s}") if way < .42 else (lambda s: f"{s} {extra}") if way < .5 else str)
+    stored = {change(t): t for t in texts}
+    return stored if len(stored) == len(texts) else {t: t for t in texts}
 
 def _texts(words: Words, n: int) -> list[str]:
     "`n` different texts, as cells of a text column."
@@ -84,14 +103,15 @@ def _texts(words: Words, n: int) -> list[str]:
     return out
 
 # %% ../nbs/03c_warmup.ipynb #01f58b51
-def _cells(kind: str, n: int, words: Words, rows: int) -> list: # rows: of the table that a reference points to
+def _cells(f: Field, n: int, words: Words, rows: int) -> list: # rows: of the table that a reference points to
     "The values of a column."
-    rng = words.rng
+    rng, kind = words.rng, f.kind
     if kind == "id": return list(range(1, n + 1))
     if kind == "name": return _texts(words, n)
     if kind == "ref": return [rng.randint(1, rows) for _ in range(n)]
     if kind == "category":
-        pool = _texts(words, rng.randint(2, 4))
+        f.said = _spelled(words, _texts(words, rng.randint(2, 5)))
+        pool = list(f.said)
         return [rng.choice(pool) for _ in range(n)]
     if kind == "real":
         low, high, digits = rng.choice(((0, 10, 1), (1, 100, 2), (1, 100, 1), (100, 3000, 2)))
@@ -105,20 +125,36 @@ def _cells(kind: str, n: int, words: Words, rows: int) -> list: # rows: of the t
     return [rng.randint(low, high) for _ in range(n)]
 
 # %% ../nbs/03c_warmup.ipynb #019cfe6f
+_WAYS = (PLAIN, PLAIN, PLACE, MATERIAL) # how a category's value is put to a noun
+
+def _random_field(words: Words, kind: str) -> Field:
+    "A column, with what people say of it."
+    f = Field(_column(words), kind)
+    if kind in ("integer", "real", "year"): f.sense = _made_up_sense(words)
+    if kind == "category": f.way = words.rng.choice(_WAYS)
+    return f
+
+def _references(words: Words, noun: str, tables: list) -> list[Field]:
+    "Foreign keys: named for their table or for a role, to tables before this one or to this one."
+    rng, out = words.rng, []
+    for parent in rng.choices(tables, k=rng.choice((0, 1, 1, 2))) if tables else []:
+        role = rng.random() < .6 or any(f.ref == parent.name for f in out)
+        out.append(Field(_column(words) if role else re.sub("e?s$", "", parent.name) + "_id", "ref", parent.name))
+    return out + [Field(_column(words), "ref", noun)]*(rng.random() < .15)
+
 def _random_table(words: Words, tables: list) -> Table:
-    "A table, which may refer to one of the tables before it."
+    "A table, which may refer to some before it, and to itself."
     rng, noun = words.rng, words.draw()
-    kinds = rng.choices(("category", "integer", "real", "year", "date"), (4, 3, 2, 1.2, 0.8), k=rng.randint(2, 5))
-    fields = [Field(_column(words), k) for k in ["name", *kinds]]
-    parent = rng.choice(tables) if tables and rng.random() < 0.75 else None
-    if parent: fields.append(Field(re.sub("e?s$", "", parent.name) + "_id", "ref", parent.name))
+    noun += "es" if noun.endswith(("s", "x")) else "s"
+    kinds = rng.choices(("category", "integer", "real", "year", "date"), (4, 3, 2, 1.2, 0.8), k=rng.randint(2, 4))
+    fields = [_random_field(words, k) for k in ["name", *kinds]] + _references(words, noun, tables)
     if rng.random() < 0.5: rng.shuffle(fields)
-    fields, n = [Field("id", "id"), *fields], rng.randint(6, 16)
-    columns = [_cells(f.kind, n, words, len(parent.rows) if f.kind == "ref" else 0) for f in fields]
+    fields, n, sizes = [Field("id", "id"), *fields], rng.randint(6, 16), {t.name: len(t.rows) for t in tables}
+    columns = [_cells(f, n, words, sizes.get(f.ref, 4)) for f in fields]
     for f, cells in zip(fields, columns):
         if f.kind in ("category", "integer", "real", "date") and rng.random() < 0.25:
             cells[:] = [None if rng.random() < 0.2 else c for c in cells]
-    return Table(noun + ("es" if noun.endswith(("s", "x")) else "s"), fields, list(zip(*columns)))
+    return Table(noun, fields, list(zip(*columns)))
 
 def random_world(rng: random.Random, words: list[str]) -> World:
     "A small database with made-up tables, columns and contents."
@@ -127,10 +163,10 @@ def random_world(rng: random.Random, words: list[str]) -> World:
     return World("demo", tables)
 
 # %% ../nbs/03c_warmup.ipynb #f7d3ca3c
-def random_question(world: World, rng: random.Random, tries: int = 60) -> dict | None:
-    "A question about `world` whose gold query finds something; None if `tries` draws gave none."
+def random_question(world: World, kind: str, rng: random.Random, tries: int = 12) -> dict | None:
+    "A question of a kind whose gold query finds something; None if `tries` draws gave none."
     for _ in range(tries):
-        if (q := draw_question(world, rng)) is None: continue
+        if (q := draw_question(world, rng, WARMUP, kind)) is None: continue
         rows = world.conn.execute(q["query"]).fetchall()
         if rows and rows[0][-1] is not None and rows != [(0,)]: return q
     return None
@@ -146,40 +182,77 @@ def careful_actions(sql: str, sample: bool = False, tables: list[str] | None = N
     look = [f"SAMPLE {tables[0]}"] if sample else []
     return [f"DESCRIBE {t}" for t in tables] + look + [f"QUERY {sql}", "ANSWER"]
 
-def hasty_actions(sql: str) -> list[str]:
-    "Count the rows of the first table, submit."
-    return [f"QUERY SELECT COUNT(*) FROM {tables_in(sql)[0]}", "ANSWER"]
+def _finds_nothing(world: World, sql: str) -> bool:
+    "Does a query find no row, nothing to aggregate, or nothing to count?"
+    return world.conn.execute(sql).fetchall() in ([], [(0,)], [(None,)])
+
+def _elsewhere(world: World, c: Condition, rng: random.Random) -> str:
+    "The condition on another text column of the table, as one who does not know which column is meant might try it."
+    column, value = re.fullmatch(r"(?:\w+\.)?(\w+) = ('.*')", c.first or c.sql).groups()
+    table = world.table(c.look.split()[-1])
+    others = [f.name for f in table.of("category", "name") if f.name != column]
+    return c.sql.split(column)[0] + f"{rng.choice(others)} = {value}" if others else ""
+
+def found_out(world: World, q: dict, rng: random.Random) -> list[str]: # queries, the right one last
+    "The queries of somebody who finds out how values are stored."
+    sql, out = q["query"], []
+    for c in q["draw"].conditions:
+        if not c.look: continue
+        wrong = _elsewhere(world, c, rng) if not c.named and rng.random() < .3 else ""
+        if wrong and _finds_nothing(world, sql.replace(c.sql, wrong)): out.append(sql.replace(c.sql, wrong))
+        if c.first:
+            tried = sql.replace(c.sql, c.first)
+            if rng.random() < .4 and _finds_nothing(world, tried): out.append(tried)
+            out.append(c.look)
+        elif wrong or not c.named and rng.random() < .3: out.append(c.look)
+    return list(dict.fromkeys(out)) + [sql]
+
+# %% ../nbs/03c_warmup.ipynb #b2d3fd9b
+def slip(world: World, sql: str, rng: random.Random) -> str: # a query that fails, or ""
+    "The query with a column's name as somebody might mistake it."
+    tables = [world.table(t) for t in tables_in(sql)]
+    used = [f.name for t in tables for f in t.fields if f.kind != "id" and re.search(rf"\b{f.name}\b", sql)]
+    if not used: return ""
+    name = rng.choice(used)
+    others = [f.name for t in world.tables for f in t.fields if f.name not in {g.name for u in tables for g in u.fields}]
+    wrong = rng.choice([name.split("_")[0] if "_" in name else name + "_id", name + "s", *others[:1]])
+    mistaken = re.sub(rf"\b{name}\b", wrong, sql, count=1)
+    try: world.conn.execute(mistaken)
+    except sqlite3.OperationalError: return mistaken
+    return ""
 
 # %% ../nbs/03c_warmup.ipynb #7955f983
 def demonstration(
     rng: random.Random,
     words: list[str],
-    careful: float = 0.3, # share of careful demonstrations
-    distracted: float = 0.05, # share of those that answer another question; the rest is hasty
-    sample: float = 0.08, # share of careful ones that also look at a sample
+    sample: float = 0.08, # share that also looks at a sample
+    slips: float = 0.12, # share in which a query fails first
     mode: str = "agent", # or single_turn
-) -> Episode: # played, to its end
+) -> Episode: # played to its end, which is right; task.extra["slips"] has the turns that nobody should learn
     "A demonstration on a world of its own."
-    question = None
+    question, kind = None, draw_kind(rng, WARMUP)
     while question is None:
         world = random_world(rng, words)
-        question = random_question(world, rng)
-    style, sql = rng.random(), question["query"]
-    if careful <= style < careful + distracted: sql = (random_question(world, rng) or question)["query"]
-    actions = careful_actions(sql, rng.random() < sample) if style < careful + distracted else hasty_actions(sql)
-    if mode == "single_turn": actions = [a.removeprefix("QUERY ") for a in actions if a.startswith("QUERY ")]
-    task = Task("demo", "demo", question["question"], question["query"], question["difficulty"], "train",
-                Database.from_sql(world_script(world)))
+        question = random_question(world, kind, rng)
+    queries = found_out(world, question, rng) if mode == "agent" else [question["query"]]
+    mistaken = slip(world, queries[-1], rng) if mode == "agent" and rng.random() < slips else ""
+    actions = careful_actions(queries[-1], mode == "agent" and rng.random() < sample)
+    actions[-2:-2] = [f"QUERY {q}" for q in queries[:-1] + [mistaken]*(mistaken != "")]
+    if mode == "single_turn": actions = queries
+    extra = dict(slips=[actions.index(f"QUERY {mistaken}")] if mistaken else [], kind=question["kind"])
+    task = Task("demo", "demo", question["question"], question["query"],
+                db_path=Database.from_sql(world_script(world)), extra=extra)
     world.conn.close()
     return rollout(ScriptedPolicy(actions), [task], mode=mode)[0]
 
 # %% ../nbs/03c_warmup.ipynb #e766d1ef
-FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that have has no among all
-a per sum belong to list count give find show which values common most least average mean total highest largest
-maximum lowest smallest minimum above below more than less over under after before later earlier without missing
-different distinct do""".split()
-_PIECES = (r" (?:" + "|".join(sorted(FUNCTION_WORDS, key=len, reverse=True)) + r")(?![a-z_])" # " how"
-           r"| ?[A-Z]{2,}(?: [A-Z]{2,})* ?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s") # " FROM ", names, digits, " = "
+_PHRASES = " ".join(p for lists in PHRASINGS.values() for p in lists[WARMUP.phrasing])
+FUNCTION_WORDS = sorted(set(re.findall(r"[a-z]+", re.sub("{.*?}", " ", _PHRASES).lower())) | set("""with whose is above
+    below more than less over under most least highest lowest average mean total maximum minimum sum of the one from made
+    in after before thousand either""".split()) | {m.lower() for m in MONTHS})
+_WORDS = "(?:" + "|".join(sorted(FUNCTION_WORDS + MONTHS, key=len, reverse=True)) + ")(?![a-z_])"
+_PIECES = (rf" {_WORDS}(?: (?!{_WORDS}))?" # " how"
+           r"| ?[A-Z]{2,}(?: [A-Z]{2,})*[ \n]?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s") # " FROM ", names, digits, " = "
 SPECIALS = ["<|endoftext|>", "<|im_start|>user\n", "<|im_start|>assistant\n", "<|im_start|>system\n", "<|im_end|>\n"]
 RESPONSE = dict(defaults=dict(role="assistant"), start_anchor=SPECIALS[2], # how servers of models find a reply's text
                 fields=dict(content=dict(close_pattern=r"<\|im_end\|>\s*", content="text")))
@@ -207,19 +280,20 @@ def encode_messages(
     codec: ChatCodec,
     messages: list[dict], # observation (the user's), reply (the assistant's), and so on; the codec adds the system's
     everything: bool = False, # do observations count in the loss too?
+    skip: list[int] = (), # replies that don't count, by their number
 ) -> dict: # input_ids and labels
     "The tokens of an episode, as a rollout would have produced them."
     ids, end = codec.prompt_ids(messages[0]["content"]), codec.tokenizer.convert_tokens_to_ids(codec.end)
-    own = [0]*len(ids)
-    for m in messages[1:]:
+    own = [int(everything)]*len(ids)
+    for i, m in enumerate(messages[1:]):
         policys = m["role"] == "assistant"
         new = codec._plain_ids(m["content"]) + [end] if policys else codec.glue_ids(m["content"])
-        ids, own = ids + new, own + [int(policys)]*len(new)
-    return dict(input_ids=ids, labels=[t if o or everything else -100 for t, o in zip(ids, own)])
+        ids, own = ids + new, own + [int(i//2 not in skip if policys else everything)]*len(new)
+    return dict(input_ids=ids, labels=[t if o else -100 for t, o in zip(ids, own)])
 
 def encode_demonstration(codec: ChatCodec, episode: Episode, everything: bool = False) -> dict: # input_ids and labels
     "The tokens of a demonstration; its last observation, which nobody answers, is left out."
-    return encode_messages(codec, history_messages(episode)[:-1], everything)
+    return encode_messages(codec, history_messages(episode)[:-1], everything, episode.task.extra.get("slips", ()))
 
 # %% ../nbs/03c_warmup.ipynb #089eb271
 POOL = 8 # batches that are sorted by length together
@@ -230,8 +304,6 @@ def demonstration_stream(
     batch_size: int,
     steps: int, # batches in all
     seed: int,
-    careful: float = 0.3, # share of careful demonstrations in the last part; before it all are careful
-    habits: float = 0.1, # share of the steps that are the last part
     all_tokens: float = 0.6, # share of the steps in which half the demonstrations' observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `POOL`
     mode: str = "agent", # or single_turn
@@ -239,12 +311,10 @@ def demonstration_stream(
     "Training rows, `batch_size` after `batch_size` of like length."
     for start in range(first, steps, POOL):
         rng = random.Random(f"{seed}/{start}")
-        last_part = start >= (1 - habits)*steps
-        style = dict(careful=careful) if last_part else dict(careful=1.0, distracted=0.0)
-        rows = [encode_demonstration(codec, demonstration(rng, words, mode=mode, **style),
+        rows = [encode_demonstration(codec, demonstration(rng, words, mode=mode),
                                      start < all_tokens*steps and rng.random() < 0.5)
                 for _ in range(POOL*batch_size)]
-        if not last_part: rows.sort(key=lambda r: len(r["input_ids"]))
+        rows.sort(key=lambda r: len(r["input_ids"]))
         batches = [rows[i:i + batch_size] for i in range(0, len(rows), batch_size)]
         rng.shuffle(batches)
         for batch in batches[:steps - start]: yield from batch
@@ -343,7 +413,7 @@ def _unfinished(folder: str | Path, steps: int) -> Path | None:
 
 def warm_up(
     model, tokenizer, words: list[str],
-    steps: int = 2200, batch_size: int = 8, learning_rate: float = 1.5e-3, careful: float = 0.3, habits: float = 0.1,
+    steps: int = 2200, batch_size: int = 8, learning_rate: float = 1.5e-3,
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up; None: none are kept
     use_cpu: bool = not torch.cuda.is_available(),
@@ -353,23 +423,23 @@ def warm_up(
     resume = _unfinished(folder, steps) if folder else None
     first = int(resume.name.split("-")[1]) if resume else 0
     stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed,
-                  careful=careful, habits=habits, first=first, mode=mode)
+                  first=first, mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
     trainer = sft_trainer(model, tokenizer, IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream),
         steps, learning_rate, WarmupProgress(steps), output_dir=str(folder or tempfile.gettempdir()),
         per_device_train_batch_size=batch_size, bf16=False, use_cpu=use_cpu, seed=seed,
         save_strategy="steps" if folder else "no", save_steps=25*POOL, ignore_data_skip=True,
-        logging_steps=min(10, steps), activation_checkpointing=False, accelerator_config=dict(dispatch_batches=False))
+        logging_steps=min(10, steps), dataloader_num_workers=1, dataloader_prefetch_factor=2*POOL, activation_checkpointing=False, accelerator_config=dict(dispatch_batches=False))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     return loss_log(trainer)
 
 # %% ../nbs/03c_warmup.ipynb #3dde4059
-RECIPE = 5 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
+RECIPE = 6 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
     return dict(recipe=RECIPE, steps=config.warmup_steps_sft, batch_size=config.warmup_batch_size,
-                learning_rate=config.warmup_learning_rate, careful=config.careful_share,
+                learning_rate=config.warmup_learning_rate,
                 seed=config.seed) | ({} if config.mode == "agent" else dict(mode=config.mode))
 
 def base_folder(config: SQLGRPOConfig) -> Path:
@@ -390,7 +460,7 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
     share = 1 - int(resumed.name.split("-")[1])/config.warmup_steps_sft if resumed else 1 # of the steps made now
     model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
     log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size,
-                  config.warmup_learning_rate, config.careful_share, seed=config.seed, folder=part,
+                  config.warmup_learning_rate, seed=config.seed, folder=part,
                   use_cpu=config.use_cpu, mode=config.mode) if config.warmup_steps_sft else []
     model.eval()
     info = dict(seconds=round((time.perf_counter() - start)/share, 1), log=log, **_base_key(config))
@@ -418,7 +488,7 @@ def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)
 
 # %% ../nbs/03c_warmup.ipynb #5d0c4e22
-_OPTIONS = ("warmup_steps_sft", "warmup_batch_size", "warmup_learning_rate", "careful_share", "seed", "mode", "use_cpu")
+_OPTIONS = ("warmup_steps_sft", "warmup_batch_size", "warmup_learning_rate", "seed", "mode", "use_cpu")
 _ALONE = ("import json, sys; from transformers.utils import logging; from sql_grpo.config import SQLGRPOConfig; "
           "from sql_grpo.warmup import base_model; logging.disable_progress_bar(); "
           "base_model(SQLGRPOConfig(**json.loads(sys.argv[1])))")
