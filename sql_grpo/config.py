@@ -122,6 +122,8 @@ class DataOptions:
                                "where the questions come from: embedded, spider, bird, context, sqlite, or a path")
     data_path: Optional[str] = _option(None, "folder or SQLite file, where data_source is the name of a loader")
     curriculum: bool = _option(False, "begin with easy questions, and bring the harder ones in later")
+    answers_only: bool = _option(False, "train and judge on answers alone: gold SQL is run once, for its result, "
+                                        "and thrown away")
     eval_questions: int = _option(0, "questions of an evaluation; 0 takes all")
 
 # %% ../nbs/00_setup.ipynb #61bdff4d

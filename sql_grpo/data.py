@@ -56,26 +56,49 @@ def _from_jsonl(path: Path) -> list:
 # %% ../nbs/00c_data.ipynb #0c44dba2
 ALIASES = ("SQL", "answer") # what others call `query`: BIRD, and sql-create-context
 
+def _cell(name: str, text: str):
+    "What a cell of a CSV file means: in a column of answers a number or a list, if it reads as one."
+    if name == "ordered": return dict(true=True, false=False).get(text.strip().lower(), text)
+    try: value = json.loads(text) if name == "answer" else text
+    except (ValueError, RecursionError): return text
+    return value if isinstance(value, list) or type(value) in (int, float) else text
+
 def _from_csv(path: Path) -> list:
     rows, out = csv.DictReader(io.StringIO(_read_text(path), newline=""), strict=True), []
     try:
         wanted = (("question",), ("query", *ALIASES))
         missing = [names[0] for names in wanted if not set(names) & set(rows.fieldnames or ())]
-        if missing: raise ValueError(f"{path}: line 1: column {missing[0]!r} is missing; found {rows.fieldnames}")
+        if missing:
+            more = _OR_ANSWER if missing[0] == "query" else ""
+            raise ValueError(f"{path}: line 1: column {missing[0]!r} is missing{more}; found {rows.fieldnames}")
         for row in rows:
             where, n = f"{path}: line {rows.line_num}", len(rows.fieldnames)
             if None in row:
                 raise ValueError(f"{where}: {n + len(row[None])} fields, and the header has {n}; "
                                  "a field with a comma in it belongs in double quotes")
-            out.append((where, {k: v for k, v in row.items() if v}))
+            out.append((where, {k: _cell(k, v) for k, v in row.items() if v}))
     except csv.Error as e: raise ValueError(f"{path}: line {rows.reader.line_num}: not valid CSV: {e}") from None
     return out
 
+_OR_ANSWER = ", and so is 'answer': one of them is wanted"
 READERS = {".json": _from_json, ".jsonl": _from_jsonl, ".csv": _from_csv} # by a file name's ending
 
 # %% ../nbs/00c_data.ipynb #40d20c19
 LEVELS = ("easy", "medium", "hard", "extra")
 BIRD_LEVELS = dict(simple="easy", moderate="medium", challenging="hard")
+
+_SQL = re.compile(r"\s*(?:with\b.*\bas\b.*)?select\b.+\bfrom\b", re.I | re.S)
+
+def _check_answer(e, where):
+    "Raise ValueError for an answer that cannot be one."
+    if isinstance(e["answer"], str):
+        if not e["answer"].strip(): raise ValueError(f"{where}: field 'answer' is empty")
+        if "query" not in e and _SQL.match(e["answer"]):
+            raise ValueError(f"{where}: field 'answer' holds SQL, which belongs in 'query'")
+    try: answer_result(e["answer"])
+    except ValueError as fault: raise ValueError(f"{where}: field 'answer': {fault}") from None
+    if type(e.get("ordered", True)) is not bool:
+        raise ValueError(f"{where}: field 'ordered': true or false is wanted, not {e['ordered']!r}")
 
 def _read_entry(entry, where, i, db_id):
     "Validate one entry of a question file and fill in what is optional."
@@ -84,13 +107,19 @@ def _read_entry(entry, where, i, db_id):
     for name in ALIASES if "context" in e else ALIASES[:1]: # elsewhere an answer is no query
         if "query" not in e and name in e: e["query"] = e.pop(name)
     if db_id: e.setdefault("db_id", db_id)
+    answered = "answer" in e and "context" not in e
+    if answered and not e.get("query", "x"): del e["query"] # an empty one
     for f in ("db_id", "question", "query"):
-        if f not in e: raise ValueError(f"{where}: field {f!r} is missing; found {', '.join(k for k in entry if k in e)}")
+        if f == "query" and f not in e and answered: continue
+        if f not in e:
+            more = _OR_ANSWER if f == "query" and "context" not in e else ""
+            raise ValueError(f"{where}: field {f!r} is missing{more}; found {', '.join(k for k in entry if k in e)}")
         if not isinstance(e[f], str):
             raise ValueError(f"{where}: field {f!r}: a text is wanted, not {type(e[f]).__name__}")
         if not e[f].strip(): raise ValueError(f"{where}: field {f!r} is empty")
     if not re.fullmatch(r"[\w.-]+", e["db_id"]) or set(e["db_id"]) == {"."}:
         raise ValueError(f"{where}: field 'db_id': {e['db_id']!r} is not the name of a folder")
+    if answered: _check_answer(e, where)
     e["id"] = str(e.get("id", e.get("question_id", f"{e['db_id']}-{i}")))
     return e | _levels(e, where)
 
@@ -98,7 +127,7 @@ def _read_entry(entry, where, i, db_id):
 def _levels(e, where):
     "The entry's difficulty as one of LEVELS: its own, or by Spider's rule."
     level = e.get("difficulty")
-    if level is None: return dict(difficulty=sql_difficulty(e["query"]))
+    if level is None: return dict(difficulty=sql_difficulty(e["query"]) if "query" in e else "unknown")
     if not isinstance(level, str) or level not in (*LEVELS, *BIRD_LEVELS, "unknown"):
         known = ", ".join((*LEVELS, *BIRD_LEVELS))
         raise ValueError(f"{where}: field 'difficulty': one of {known} is wanted, not {level!r}")
@@ -121,7 +150,7 @@ def _entries(path, db_id=None) -> list:
 def read_questions(
     path: str|Path, # JSON, JSON lines or CSV, by its ending
     db_id: str|None = None # for entries that name no database
-) -> list[dict]: # entries with id, db_id, question, query and difficulty filled in
+) -> list[dict]: # entries with id, db_id, question, query or answer, and difficulty filled in
     "Read and validate a question file; raises ValueError naming the file, the entry and the field."
     return [e for _, e in _entries(path, db_id)]
 
@@ -167,8 +196,10 @@ def _make_tasks(file, split, find_db, db_id=None, strict=True) -> list[Task]:
             path, e["context_fault"] = "", str(fault)
         if path not in faults: faults[path] = _database_fault(path)
         if strict and faults[path]: raise FileNotFoundError(f"{where}: field 'db_id': {faults[path]}")
-        own = [e.pop(f) for f in ("id", "db_id", "question", "query", "difficulty")]
-        tasks.append(Task(*own, _part(split), path, {"heldout": split != "train"} | e))
+        own = [e.pop(f, "") for f in ("id", "db_id", "question", "query", "difficulty")]
+        answered = ("answer", "ordered") if "answer" in e and "context" not in e else ()
+        right = {f: e.pop(f) for f in answered if f in e}
+        tasks.append(Task(*own, _part(split), path, {"heldout": split != "train"} | e, **right))
     return tasks
 
 # %% ../nbs/00c_data.ipynb #88b1dc76
@@ -215,6 +246,15 @@ def task_fault(task: Task) -> str|None:
     if not g.ok: return f"gold fails: {g.error}"
     if g.truncated: return f"gold too long: more than {len(g.rows)} rows"
     if not g.rows: return "gold empty"
+    if task.query and task.answer is not None and _cells(g) != _cells(answer_result(task.answer)):
+        return f"answer differs: the query gives {g.rows[:3]}, and the answer is {task.answer!r}"
+
+def _cells(result) -> Counter:
+    "How often each cell occurs, numbers and what reads as one to six digits."
+    def read(c):
+        try: return float(f"{float(c):.6g}")
+        except (TypeError, ValueError): return format_value(c)
+    return Counter(read(c) for row in result.rows for c in row)
 
 # %% ../nbs/00c_data.ipynb #3c8bde8d
 @dataclass(repr=False)
@@ -244,10 +284,10 @@ class LoadReport:
 
 # %% ../nbs/00c_data.ipynb #84db1d0c
 def _asked_before(task, asked) -> str|None:
-    "The fault of a question that another task asks with another gold query; `asked` has the tasks so far."
+    "The fault of a question that another task asks, for which something else is right; `asked` has the tasks so far."
     first = asked.setdefault((task.question, tuple(task.database().tables)), task)
-    if (first.query, first.db_path) != (task.query, task.db_path):
-        return f"asked twice: {first.id} has another gold query"
+    if first.judged_by != task.judged_by:
+        return f"asked twice: {first.id} has another {'gold query' if first.query else 'answer'}"
 
 def check_tasks(
     tasks: list[Task],
@@ -277,12 +317,12 @@ def _load(source, split, path, questions, strict) -> list[Task]:
         if questions: raise ValueError("the embedded world has questions of its own: name the source that yours are about")
     else:
         if path is None: raise ValueError(f"source {source!r} needs a path")
-        if split.startswith("eval_"): raise ValueError(f"split {split!r} exists in the embedded world only; use 'eval'")
+        if split.startswith("eval_") or split == "dev": raise ValueError(f"split {split!r} exists in the embedded world only; use 'eval'")
     return LOADERS[source](split, path, questions, strict)
 
 def load_with_report(
     source: str|Path = "embedded", # a name in LOADERS, or the path of a folder or a SQLite file
-    split: str = "train", # train, eval, eval_train_dbs or eval_heldout_dbs (the last two: embedded only)
+    split: str = "train", # train, eval, dev, eval_train_dbs or eval_heldout_dbs (the last three: embedded only)
     path: str|Path|None = None, # the folder or file, where `source` is a loader's name
     questions: str|Path|None = None # the question file, if its name is not one of the usual ones
 ) -> LoadReport:
@@ -299,7 +339,8 @@ def _check_choice(levels, limit, check) -> None:
     if check not in (True, False, "drop"): raise ValueError(f"check must be True, False or 'drop', not {check!r}")
 
 def _variants(source, task) -> tuple:
-    "The variants of a task's database, as its source has or makes them."
+    "The variants of a task's database, as its source has or makes them; none without SQL to run there."
+    if not task.query: return ()
     if source == "embedded": return with_variants(task).variants
     if source != "context": return variant_files(task)
     return tuple(context_database(task.extra["context"], task.query, task.db_id, seed=k) for k in range(1, VARIANTS+1))
@@ -315,7 +356,7 @@ def _checked(tasks, drop) -> list[Task]:
 # %% ../nbs/00c_data.ipynb #58c286da
 def load_tasks(
     source: str|Path = "embedded", # a name in LOADERS, or the path of a folder or a SQLite file
-    split: str = "train", # train, eval, eval_train_dbs or eval_heldout_dbs (the last two: embedded only)
+    split: str = "train", # train, eval, dev, eval_train_dbs or eval_heldout_dbs (the last three: embedded only)
     path: str|Path|None = None, # the folder or file, where `source` is a loader's name
     questions: str|Path|None = None, # the question file, if its name is not one of the usual ones
     difficulty: str|list|None = None, # keep only these levels

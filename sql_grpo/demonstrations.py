@@ -50,6 +50,7 @@ def teacher(
     "A policy that knows the gold SQL."
     if kind == "oracle": return baseline("oracle", seed, mode)
     def script(ep):
+        need_sql([ep.task], kind)
         tables, dice = gold_tables(ep.task), random.Random(f"{seed}/{ep.task.id}")
         actions = careful_actions(ep.task.query, bool(tables) and dice.random() < sample, tables)
         return actions[min(len(ep.turns), len(actions) - 1)]
@@ -368,8 +369,9 @@ def get_demonstrations(
 def _made_demonstrations(model, tokenizer, tasks: list[Task], config: SQLGRPOConfig) -> tuple[list[dict], dict]:
     "Demonstrations of the run's own, from its folder if they have been made before."
     kind = config.demonstrations
-    key = [[(t.id, t.question, t.query, str(t.db_path)) for t in tasks], env_options(config),
-           instructions_for(config), config.demonstration_count, config.seed]
+    if kind != "self": need_sql(tasks, kind)
+    asked = [(t.id, t.question, t.query or repr((t.answer, t.ordered)), str(t.db_path)) for t in tasks]
+    key = [asked, env_options(config), instructions_for(config), config.demonstration_count, config.seed]
     if kind == "self": key += [fingerprint(model), config.num_generations, config.max_turn_tokens, config.max_context]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     file = Path(config.output_dir)/"demonstrations"/f"{kind}-{digest}.jsonl"

@@ -34,11 +34,11 @@ def draw_scripts(tasks: list, # tasks to draw from
                  rng: random.Random, # the dice
                 ) -> list: # of (task, queries)
     "Episodes with queries of their own: no gold query is in two of them."
-    distinct, groups, k = list({(t.db_id, t.query): t for t in tasks}.values()), defaultdict(list), QUERIES - 1
+    distinct, groups, k = list({(t.db_id, t.query): t for t in tasks if t.query}.values()), defaultdict(list), QUERIES - 1
     rng.shuffle(distinct)
     for t in distinct: groups[t.db_id].append(t)
     chunks = [ts[i:i+k] for ts in groups.values() for i in range(0, len(ts) - k + 1, k)]
-    if n > len(chunks): raise ValueError(f'the questions are enough for {len(chunks)} different episodes, not for {n}')
+    if n > len(chunks): raise ValueError(f'the questions with gold SQL are enough for {len(chunks)} different episodes, not for {n}')
     return [(ts[0], [t.query for t in ts] + [_spoil(ts[0].query, rng)]) for ts in rng.sample(chunks, n)]
 
 # %% ../nbs/01b_speed.ipynb #e0643926

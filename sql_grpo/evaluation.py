@@ -21,7 +21,7 @@ from .tasks import *
 from .data import *
 from .environment import *
 from .rewards import (REWARD_WEIGHTS, correctness, is_grounded, operational, progress, query_behind,
-                              suite_correct)
+                              suite_correct, without_sql)
 from .rollout import *
 from .text2sql import MODES
 
@@ -338,7 +338,8 @@ def side_by_side(
         if missing: raise ValueError(f"question {tid!r} was not played by {', '.join(missing)}")
         task = next(evaluations[name].episodes[i].task for name, i in at.items())
         out.append(f"### {' '.join(task.question.split())}\n\n`{task.id}`, database `{task.db_id}`, {task.difficulty}. "
-                   f"Gold SQL, which no policy sees:\n\n{_fenced(task.query)}")
+                   + (f"Gold SQL, which no policy sees:\n\n{_fenced(task.query)}" if task.query else
+                      f"Gold answer, which no policy sees:\n\n{task.gold._repr_markdown_()}"))
         out += [_one_side(name, evaluations[name], i, max_chars) for name, i in at.items()]
     return MarkdownText("\n\n".join(out))
 
@@ -485,6 +486,8 @@ def _parser() -> argparse.ArgumentParser:
                    help="embedded, spider, bird, context, sqlite, or a path (default: embedded)")
     p.add_argument("--data_path", help="the folder or the SQLite file, where data_source needs one")
     p.add_argument("--split", default="eval", help="which questions, see load_tasks (default: eval)")
+    p.add_argument("--answers_only", action="store_true",
+                   help="judge on answers alone: gold SQL is run once, for its result (no verdicts on variants)")
     p.add_argument("--n", type=int, help="how many questions, drawn with the seed (default: all)")
     p.add_argument("--mode", choices=list(MODES), help="default: as the model was trained, else agent")
     for name, default in EPISODE_OPTIONS.items():
@@ -565,10 +568,11 @@ def _check_args(args: argparse.Namespace) -> None:
 
 def _draw_tasks(args: argparse.Namespace) -> list[Task]:
     "The questions asked for, in their order."
-    tasks = load_tasks(args.data_source, split=args.split, path=args.data_path, variants=True)
+    tasks = load_tasks(args.data_source, split=args.split, path=args.data_path, variants=not args.answers_only)
     if not tasks: raise ValueError(f"there are no questions in {args.data_source}, split {args.split}")
-    if args.n is None or args.n >= len(tasks): return tasks
-    return [tasks[i] for i in sorted(random.Random(args.seed).sample(range(len(tasks)), args.n))]
+    if args.n is not None and args.n < len(tasks):
+        tasks = [tasks[i] for i in sorted(random.Random(args.seed).sample(range(len(tasks)), args.n))]
+    return [without_sql(t) for t in tasks] if args.answers_only else tasks
 
 # %% ../nbs/05_evaluation.ipynb #56d524c7
 def _replies(args: argparse.Namespace) -> Path | None:

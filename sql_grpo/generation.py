@@ -696,10 +696,9 @@ def tasks_by_prompt(tasks: list[Task], mode: str = "agent") -> dict: # prompt ->
     found = {}
     for task in tasks:
         key = prompt_key(task_prompt(task, mode=mode))
-        if ((other := found.setdefault(key, task)) is not task
-            and (other.query, other.db_path) != (task.query, task.db_path)):
+        if (other := found.setdefault(key, task)).judged_by != task.judged_by:
             raise ValueError(f"tasks {other.id!r} and {task.id!r} have the same question and tables, "
-                             f"but not the same gold SQL and database: {key!r}")
+                             f"but not the same gold SQL (or answer) and database: {key!r}")
     return found
 
 # %% ../nbs/03a_generation.ipynb #5d0c4e32

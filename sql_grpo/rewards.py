@@ -4,13 +4,14 @@
 
 # %% auto #0
 __all__ = ['REL_TOL', 'ABS_TOL', 'SMALL', 'ROUNDS', 'CELL_ROUNDS', 'OFFICIAL_LIMITS', 'MAX_ANSWER_CHARS', 'MAX_PICKS',
-           'PICK_CELLS', 'MAX_SQL_CHARS', 'BIN', 'WRONG_CAP', 'NUMBERS_CAP', 'CARDINALITY_SHARE', 'TURN_COST',
-           'NEW_INFORMATION', 'FREE_TURNS', 'EXECUTED', 'ERROR', 'REPEATED', 'UNGROUNDED', 'UNANSWERED',
+           'PICK_CELLS', 'MAX_SQL_CHARS', 'BIN', 'WRONG_CAP', 'NUMBERS_CAP', 'CARDINALITY_SHARE', 'READ_TIMES',
+           'TURN_COST', 'NEW_INFORMATION', 'FREE_TURNS', 'EXECUTED', 'ERROR', 'REPEATED', 'UNGROUNDED', 'UNANSWERED',
            'REWARD_WEIGHTS', 'REWARD_FUNCS', 'reward_correctness', 'reward_progress', 'STD_EPS', 'same_number',
-           'results_match', 'is_ordered', 'official_match', 'answer_matches', 'is_correct', 'query_behind',
-           'reads_table', 'is_grounded', 'variant_golds', 'suite_correct', 'correctness', 'result_progress', 'progress',
-           'operational_signals', 'operational', 'reward_operational', 'make_reward_funcs', 'total_reward',
-           'explain_rewards', 'group_advantages']
+           'results_match', 'is_ordered', 'official_match', 'answer_matches', 'order_counts', 'right_result',
+           'right_answer', 'is_correct', 'query_behind', 'reads_table', 'is_grounded', 'variant_golds', 'suite_correct',
+           'correctness', 'result_progress', 'near_result', 'progress', 'operational_signals', 'operational',
+           'reward_operational', 'make_reward_funcs', 'total_reward', 'explain_rewards', 'group_advantages',
+           'without_sql']
 
 # %% ../nbs/02_rewards.ipynb #8cd0b4fa
 import math, re
@@ -349,6 +350,29 @@ def answer_matches(gold: Result, # result of the gold query
     read = ([tuple(_read_cell(c, says) for c in row) for row in rows] for rows in readings)
     return any(results_match(said, Result(gold.columns, rows), ordered) for rows in read)
 
+# %% ../nbs/02_rewards.ipynb #a5e70c02
+def order_counts(task) -> bool:
+    "Does the order of rows count in a task? If it does not say, an outermost ORDER BY of its query does."
+    return bool(task.query) and is_ordered(task.query) if task.ordered is None else task.ordered
+
+def _as_read(result: Result) -> Result:
+    "The same result, each cell as it is read in a written answer."
+    return replace(result, rows=[tuple(_read_cell(_printed(c), {}) for c in row) for row in result.rows])
+
+def _shape(result: Result) -> tuple: return len(result.rows), len(result.columns)
+
+def right_result(task, result: Result) -> bool:
+    "Does a result say what the task's gold result says?"
+    gold, ordered = task.gold, order_counts(task)
+    if task.query or _shape(gold) != _shape(result): return results_match(gold, result, ordered)
+    return any(results_match(f(gold), f(result), ordered) for f in (lambda r: r, _as_read))
+
+def right_answer(task, answer: str, headers: tuple = ()) -> bool:
+    "Does a written answer (see `answer_matches`) say what the task's gold result says?"
+    gold, ordered = task.gold, order_counts(task)
+    if answer_matches(gold, answer, ordered, headers): return True
+    return not task.query and answer_matches(_as_read(gold), answer, ordered, headers)
+
 # %% ../nbs/02_rewards.ipynb #afbf889c
 def _submitted(episode: Episode) -> Result:
     "What a bare ANSWER submits, and no less of it than the gold result has."
@@ -360,11 +384,10 @@ def _submitted(episode: Episode) -> Result:
 def is_correct(episode: Episode) -> bool:
     "Did the policy answer, and rightly?"
     if episode.outcome != "answered" or episode.answer is None: return False
-    task, ordered = episode.task, is_ordered(episode.task.query)
     if not episode.answer.strip():
-        return episode.submitted is not None and results_match(task.gold, _submitted(episode), ordered)
+        return episode.submitted is not None and right_result(episode.task, _submitted(episode))
     headers = tuple(t.result.columns for t in episode.turns if t.result is not None)
-    return answer_matches(task.gold, episode.answer, ordered, headers)
+    return right_answer(episode.task, episode.answer, headers)
 
 # %% ../nbs/02_rewards.ipynb #7dad6dac
 MAX_PICKS = 50 # choices of columns that are tried for one result,
@@ -439,11 +462,11 @@ def variant_golds(task) -> list: # of (Database, Result)
     return [(db, gold) for db, gold in pairs if gold.ok and not gold.truncated]
 
 def suite_correct(episode: Episode) -> bool|None:
-    "Is the answer right, and the query behind it right on all variants of the database? None if the task has none."
-    if not episode.task.variants: return None
+    "Is the answer right, and the query behind it right on all variants of the database? None if the task has none, or no SQL."
+    if not (episode.task.variants and episode.task.query): return None
     behind = query_behind(episode) if is_correct(episode) else None
     if behind is None: return False
-    (sql, columns), ordered = behind, is_ordered(episode.task.query)
+    (sql, columns), ordered = behind, order_counts(episode.task)
     return all(results_match(gold, _only(db.query(sql), columns), ordered) for db, gold in variant_golds(episode.task))
 
 # %% ../nbs/02_rewards.ipynb #7434a988
@@ -489,12 +512,21 @@ def result_progress(gold: Result, # result of the gold query
         score, cap = sum(map(_distance_score, g[0], p[0]))/len(g[0]), NUMBERS_CAP
     return min(cap, BIN*int(score/BIN + 1e-9))
 
+# %% ../nbs/02_rewards.ipynb #a5e70c05
+READ_TIMES = 4 # a result of more than this many times the gold one's cells is too far from it to be read
+
+def near_result(task, result: Result) -> float:
+    "How near a result came to the task's gold one, by `result_progress`; without SQL, both also as they are read."
+    gold, near, cells = task.gold, result_progress(task.gold, result), lambda r: math.prod(_shape(r))
+    if task.query or near == WRONG_CAP or cells(result) > READ_TIMES*cells(gold): return near
+    return max(near, result_progress(_as_read(gold), _as_read(result)))
+
 def progress(episode: Episode,
              require_grounded: bool = False, # as in `correctness`
             ) -> float:
     "1.0 for a right episode; else how near the best of its queries came, at most `WRONG_CAP`."
     if correctness(episode, require_grounded): return 1.0
-    return max((result_progress(episode.task.gold, t.result) for t in _reading_queries(episode)), default=0.0)
+    return max((near_result(episode.task, t.result) for t in _reading_queries(episode)), default=0.0)
 
 # %% ../nbs/02_rewards.ipynb #9e4f39b2
 TURN_COST = -0.02 # every turn, ANSWER included
@@ -591,3 +623,13 @@ def group_advantages(rewards: list, # rewards in order, the completions of a pro
         mean, std = math.fsum(group)/len(group), _std(group if scale == "group" else rewards)
         out += [(r - mean)/(std + STD_EPS) for r in group]
     return out
+
+# %% ../nbs/02_rewards.ipynb #a5e70c11
+def without_sql(task): # another task
+    "The same task with its gold result as the answer, and no query. Raises ValueError if the gold query gave none."
+    gold = task.gold
+    if not gold.ok or gold.truncated or not gold.rows:
+        raise ValueError(f"task {task.id}: {gold.error or 'the gold result is empty, or too long'}; no answer is left")
+    rows = gold.rows if len(gold.columns) > 1 else [c for row in gold.rows for c in row]
+    answer = rows[0] if len(rows) == 1 and len(gold.columns) == 1 and rows[0] is not None else rows
+    return replace(task, query="", answer=answer, ordered=order_counts(task), variants=())

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['GOLD_SECONDS', 'SPLITS', 'VARIANTS', 'EDGE_ROWS', 'write_script', 'write_database', 'sqlite_version',
-           'write_embedded', 'cache_folder', 'code_digest', 'data_folder', 'Task', 'embedded_tasks', 'make_variant',
-           'edges_of', 'embedded_variants', 'suits', 'with_variants']
+           'write_embedded', 'cache_folder', 'code_digest', 'data_folder', 'Task', 'answer_result', 'embedded_tasks',
+           'make_variant', 'edges_of', 'embedded_variants', 'suits', 'with_variants']
 
 # %% ../nbs/00b_tasks.ipynb #c0a060a9
 import hashlib, importlib.util, json, os, random, re, shutil, sqlite3, tempfile
@@ -97,16 +97,20 @@ GOLD_SECONDS = 30.0 # what a gold query may take, on a machine that is busy with
 
 @dataclass(repr=False)
 class Task:
-    "A question, its database and its gold SQL."
+    "A question, its database, and its gold SQL or its answer."
     id: str # unique in its file
     db_id: str # the database's name
     question: str # what the policy is asked
-    query: str # gold SQL: for the judge, never shown to a policy
+    query: str|None = "" # gold SQL: for the judge, never shown to a policy; may be left out if there is an answer
     difficulty: str = "unknown" # easy, medium, hard, extra or unknown
     split: str = "train" # train or eval
     db_path: str|Path|Database = "" # where the database is
     extra: dict = field(default_factory=dict) # every other field of the question file
     variants: tuple = () # databases of the same schema with other rows (paths or `Database`), for test-suite verdicts
+    answer: object = None # what is right where there is no query: a value, a list of values, or a list of rows
+    ordered: bool|None = None # does the order of rows count? By default if the query says ORDER BY
+
+    def __post_init__(self): self.query = self.query or ""
 
     def database(self) -> Database:
         "The guarded, read-only database, opened once per path and thread."
@@ -114,10 +118,12 @@ class Task:
 
     @cached_property
     def gold(self) -> Result:
-        "The gold query's whole result: for the judge only. Where a policy's query would be stopped, it gets more time."
+        "The gold query's whole result, or the answer: for the judge only."
+        if not self.query: return answer_result(self.answer)
         db = self.database()
         result = db.whole(self.query)
         if result.ok or result.seconds < db.timeout or db is self.db_path: return result
+        # where a policy's query would be stopped, a gold one gets more time
         return open_database(self.db_path, timeout=GOLD_SECONDS).whole(self.query)
 
 # %% ../nbs/00b_tasks.ipynb #e8ad3236
@@ -126,8 +132,31 @@ def __repr__(self:Task): return f"Task({self.id!r}, {self.difficulty}, {self.que
 
 @patch
 def _repr_markdown_(self:Task) -> str:
-    return (f"**{self.id}** ({self.difficulty}, database `{self.db_id}`)\n\n{self.question}\n\n"
-            f"```sql\n{self.query}\n```")
+    gold = f"```sql\n{self.query}\n```" if self.query else self.gold._repr_markdown_()
+    return f"**{self.id}** ({self.difficulty}, database `{self.db_id}`)\n\n{self.question}\n\n{gold}"
+
+# %% ../nbs/00b_tasks.ipynb #a5e70b02
+def answer_result(
+    answer # a value, a list of values (one column), or a list of rows
+) -> Result: # its columns have names of no meaning
+    "An answer as the result of a query. Raises ValueError for what can't be one."
+    if answer is None: return Result([], [], error="there is neither a query nor an answer")
+    is_list = lambda x: isinstance(x, (list, tuple))
+    rows = answer if is_list(answer) else [answer]
+    lengths = {len(row) if is_list(row) else None for row in rows}
+    if len(lengths) > 1 or 0 in lengths: raise ValueError("a list of values, or of rows of one length, is wanted")
+    rows = [tuple(row) if is_list(row) else (row,) for row in rows]
+    odd = [c for row in rows for c in row if type(c) not in (int, float, bool, str, bytes, type(None)) or c != c]
+    if odd: raise ValueError(f"numbers and texts are wanted in an answer, not {odd[0]!r}")
+    width = len(rows[0]) if rows else 1
+    rows = [tuple(int(c) if type(c) is bool else c for c in row) for row in rows] # SQLite has no other truth
+    return Result(["answer"] if width == 1 else [f"answer {i}" for i in range(1, width + 1)], rows)
+
+# %% ../nbs/00b_tasks.ipynb #a5e70b06
+@patch(as_prop=True)
+def judged_by(self:Task) -> tuple:
+    "What decides whether an answer is right; tasks with the same one are judged alike."
+    return self.query or repr(self.answer), self.ordered, self.db_path
 
 # %% ../nbs/00b_tasks.ipynb #7e7f75e1
 SPLITS = ("train", "eval", "eval_train_dbs", "eval_heldout_dbs", "dev")

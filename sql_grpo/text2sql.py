@@ -18,7 +18,8 @@ from sqlglot import exp
 from .database import *
 from .environment import *
 from .environment import _as_text
-from .rewards import MAX_SQL_CHARS, is_ordered, reads_table, result_progress, results_match
+from .rewards import (MAX_SQL_CHARS, is_ordered, near_result, reads_table, result_progress, results_match,
+                              right_result)
 
 # %% ../nbs/02a_text2sql.ipynb #c763465c
 _SQLITE = sqlglot.Dialect.get_or_raise("sqlite")
@@ -159,7 +160,7 @@ class BaseReward:
     def compute(self,
         prompt, # what the model read: a text or messages
         completion, # what it wrote: a text or messages
-        answer: str, # the gold SQL
+        answer: str|None, # the gold SQL; empty if the context is a task with its answer
         context=None, # a `Database`, the path of one, or a `Task`
     ) -> RewardResult:
         "Score one completion."
@@ -213,6 +214,8 @@ class SyntaxReward(BaseReward):
 ERROR_SCORE, WRONG_SCORE, RIGHT_SCORE = -0.8, 0.0, 1.0
 NEAR = 0.4 # times `result_progress`, which is at most 0.75, for a wrong result
 
+_NO_GOLD = "no gold SQL and no answer: give the SQL, or a Task with its answer as context"
+
 @lru_cache(maxsize=256)
 def _gold(db: Database, sql: str) -> Result: return db.whole(sql)
 
@@ -221,12 +224,15 @@ class ExecutionReward(BaseReward):
     def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:
         "From -0.8, it fails, over 0.0 to 0.3, a wrong result, to 1.0."
         db, sql = _database(context), extract_sql(_content(completion))
-        gold = _gold(db, answer)
+        if not answer and getattr(context, "answer", None) is None: raise ValueError(_NO_GOLD)
+        gold = _gold(db, answer) if answer else context.gold
         result = _run(sql, db, gold)
         if not result.ok: return RewardResult(ERROR_SCORE, dict(sql=sql, error=result.error))
         details = dict(sql=sql, rows=len(result.rows)) | ({} if gold.ok else dict(gold_error=gold.error))
-        if results_match(gold, result, is_ordered(answer)): return RewardResult(RIGHT_SCORE, details)
-        near = NEAR*result_progress(gold, result) if gold.ok and reads_table(sql) else 0.0
+        right = results_match(gold, result, is_ordered(answer)) if answer else right_result(context, result)
+        if right: return RewardResult(RIGHT_SCORE, details)
+        near = result_progress(gold, result) if answer else near_result(context, result)
+        near = NEAR*near if gold.ok and reads_table(sql) else 0.0
         return RewardResult(WRONG_SCORE + near, details | dict(near=near))
 
 # %% ../nbs/02a_text2sql.ipynb #43e02765
@@ -270,8 +276,9 @@ def jaccard(a: Counter, b: Counter) -> float: # 0 to 1
 class SemanticReward(BaseReward):
     "How alike are the completion's SQL and the gold SQL?"
     def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:
-        "From -0.2, nothing in common, to 0.8, the same up to names' case, aliases and qualifiers."
+        "From -0.2, nothing in common, to 0.8, the same up to names' case, aliases and qualifiers; 0 without gold SQL."
         sql = extract_sql(_content(completion))
+        if not answer: return RewardResult(0.0, dict(sql=sql)) # an answer has no words and no structure
         if sql.strip() == answer.strip(): structure = words = 1.0
         elif len(sql) > MAX_SQL_CHARS: structure = words = 0.0
         else: structure, words = (jaccard(a, b) for a, b in zip(_features(sql), _features(answer)))
