@@ -4,17 +4,19 @@
 
 # %% auto #0
 __all__ = ['STATS', 'GROUPS', 'LEVELS', 'WALL_PHASES', 'EPISODE_OPTIONS', 'ENDPOINT_OPTIONS', 'Record', 'make_record',
-           'aggregate', 'Evaluation', 'evaluate', 'paired_interval', 'mcnemar', 'Comparison', 'compare', 'plot_success',
-           'MarkdownText', 'side_by_side', 'choose_examples', 'peak_rss_mb', 'make_report', 'lucky_table',
-           'write_report', 'load_report', 'terminal_progress', 'main', 'read_reports', 'report_table']
+           'aggregate', 'MarkdownText', 'Evaluation', 'evaluate', 'paired_interval', 'mcnemar', 'mean_interval',
+           'Comparison', 'compare', 'plot_success', 'side_by_side', 'choose_examples', 'peak_rss_mb', 'make_report',
+           'lucky_table', 'policies_of', 'policies_table', 'differences_table', 'many_table', 'write_report',
+           'load_report', 'terminal_progress', 'main', 'read_reports', 'report_table', 'pooled']
 
 # %% ../nbs/05_evaluation.ipynb #ecb4dbe3
 import argparse, json, math, os, random, re, sys, tempfile, time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import combinations
 from pathlib import Path
 import matplotlib.pyplot as plt
+import numpy as np
+from fastcore.basics import patch
 from matplotlib.figure import Figure
 from .database import *
 from .tasks import *
@@ -44,6 +46,8 @@ class Record:
     grounded: bool # the answer came out of an executed query
     outcome: str # "answered", "out_of_turns" or "out_of_tokens"
     suite: bool | None = None # right on all variants of the database too; None if the task has none
+    kind: str = "" # of the question, if its task says so
+    failed: int = 0 # queries that failed
 
     @property
     def guessed(self) -> bool: return self.outcome == "answered" and not self.grounded
@@ -68,14 +72,16 @@ def make_record(
         correct=parts[0] == 1.0, correctness=parts[0], progress=parts[1], operational=parts[2],
         reward=sum(w * p for w, p in zip(REWARD_WEIGHTS, parts, strict=True)), turns=len(ep.turns),
         errors=sum(map(_refused, ep.turns)), actions={a: kinds.count(a) for a in ACTIONS},
-        grounded=is_grounded(ep), outcome=ep.outcome, suite=suite and parts[0] == 1.0)
+        grounded=is_grounded(ep), outcome=ep.outcome, suite=suite and parts[0] == 1.0,
+        kind=str(ep.task.extra.get("kind") or ""),
+        failed=sum(_refused(t) for t in ep.turns if t.action.action_type == "QUERY"))
 
 # %% ../nbs/05_evaluation.ipynb #7c83d9a5
 _MEANS = dict(mean_reward="reward", mean_correctness="correctness", mean_progress="progress",
               mean_operational="operational", mean_turns="turns", grounded_rate="grounded")
 STATS = ("n", "success", "ci_low", "ci_high", *list(_MEANS)[:-1], "action_error_rate", "grounded_rate", "guess_rate",
-         "suite_n", "suite_success", "suite_ci_low", "suite_ci_high")
-_COUNTS = ("n", "suite_n")
+         "suite_n", "suite_success", "suite_ci_low", "suite_ci_high", "failed_n", "recovered")
+_COUNTS = ("n", "suite_n", "failed_n")
 
 def aggregate(
     records: list[Record],
@@ -88,7 +94,8 @@ def aggregate(
     out = dict(n=n, success=k / n, ci_low=low, ci_high=high,
                action_error_rate=sum(r.errors for r in records) / max(1, sum(r.turns for r in records)))
     out |= {name: sum(getattr(r, attr) for r in records) / n for name, attr in _MEANS.items()}
-    out |= _suite_stats(records) | dict(guess_rate=sum(r.guessed for r in records) / answered if answered else None)
+    out |= _suite_stats(records) | _recovery(records)
+    out["guess_rate"] = sum(r.guessed for r in records) / answered if answered else None
     return {name: out[name] for name in STATS}
 
 def _suite_stats(records: list[Record]) -> dict:
@@ -97,6 +104,11 @@ def _suite_stats(records: list[Record]) -> dict:
     k, n = sum(suites), len(suites)
     low, high = wilson(k, n) if n else (None, None)
     return dict(suite_n=n, suite_success=k / n if n else None, suite_ci_low=low, suite_ci_high=high)
+
+def _recovery(records: list[Record]) -> dict:
+    "Of the episodes in which a query failed, how many ended right."
+    failed = [r.correct for r in records if r.failed]
+    return dict(failed_n=len(failed), recovered=sum(failed) / len(failed) if failed else None)
 
 # %% ../nbs/05_evaluation.ipynb #e1e0f0da
 GROUPS = {"train_dbs": "training databases", "heldout_dbs": "held-out databases", "all": "all"}
@@ -130,6 +142,11 @@ def _text_table(head: list[str], rows: list[list]) -> str:
     pad = lambda row: "  ".join([row[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(row[1:], widths[1:])])
     return "\n".join(map(pad, [rows[0], ["-" * w for w in widths], *rows[1:]]))
 
+# %% ../nbs/05_evaluation.ipynb #8dbca350
+class MarkdownText(str):
+    "A text that notebooks show as Markdown."
+    def _repr_markdown_(self): return str(self)
+
 # %% ../nbs/05_evaluation.ipynb #263c6379
 _CARD_HEAD = ["questions", "n", "success", "95 % interval", "reward", "progress", "turns", "errors",
               "grounded", "guesses"]
@@ -150,10 +167,11 @@ class Evaluation:
     records: list[Record]
     episodes: list[Episode] = field(default_factory=list)
 
-    def summary(self) -> dict: # group -> numbers, then "by_difficulty" and "by_database"
+    def summary(self) -> dict: # group -> numbers, then "by_difficulty", "by_kind" and "by_database"
         "All the numbers, as plain dictionaries, and the ids of the lucky answers."
         groups = {g: aggregate([r for r in self.records if _in_group(r, g)]) for g in GROUPS}
         return groups | dict(by_difficulty=_by(self.records, lambda r: r.difficulty, LEVELS),
+                             by_kind=_by([r for r in self.records if r.kind], lambda r: r.kind),
                              by_database=_by(self.records, lambda r: r.db_id),
                              lucky=[r.id for r in self.records if r.lucky])
 
@@ -217,16 +235,30 @@ def mcnemar(
     n, tail = gained + lost, min(gained, lost)
     return min(1.0, 2 * sum(math.comb(n, i) for i in range(tail + 1)) / 2**n)
 
+# %% ../nbs/05_evaluation.ipynb #5e4c2013
+def mean_interval(
+    values: list[float], # one for each question
+    draws: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float]: # low and high end
+    "95 % bootstrap interval of a mean (percentiles; B. Efron, Ann Stat 7, 1979)."
+    x, rng = np.asarray(values, float), np.random.default_rng(seed)
+    means = [x[rng.integers(len(x), size=len(x))].mean() for _ in range(draws)]
+    return tuple(map(float, np.quantile(means, (0.025, 0.975))))
+
 # %% ../nbs/05_evaluation.ipynb #7dd5d58c
-def _paired(old: list[Record], new: list[Record]) -> dict:
+def _difference(pairs: list[tuple]) -> dict: # of (old right?, new right?)
     "The paired difference between two policies on the same questions."
-    pairs = [(a.correct, b.correct) for a, b in zip(old, new, strict=True)]
     counts = [pairs.count(p) for p in ((True, True), (False, True), (True, False), (False, False))]
     n, gained, lost = len(pairs), counts[1], counts[2]
     if n == 0: return dict(n=0, gained=0, lost=0, difference=None, ci_low=None, ci_high=None, p_value=None)
     low, high = paired_interval(*counts)
     return dict(n=n, gained=gained, lost=lost, difference=(gained - lost) / n, ci_low=low, ci_high=high,
                 p_value=mcnemar(gained, lost))
+
+def _paired(old: list[Record], new: list[Record]) -> dict:
+    "The same, of records."
+    return _difference([(a.correct, b.correct) for a, b in zip(old, new, strict=True)])
 
 # %% ../nbs/05_evaluation.ipynb #303f444a
 _PAIR_HEAD = ["policies", "questions", "n", "gained", "lost", "points", "95 % interval", "p"]
@@ -245,10 +277,11 @@ class Comparison:
     evaluations: dict[str, Evaluation]
 
     def paired(self) -> dict: # "old -> new" -> group -> numbers
-        "The difference between each two policies, by group."
+        "The difference between the last policy and each of the others, by group."
         ev = {name: e.records for name, e in self.evaluations.items()}
         pick = lambda name, g: [r for r in ev[name] if _in_group(r, g)]
-        return {f"{a} -> {b}": {g: _paired(pick(a, g), pick(b, g)) for g in GROUPS} for a, b in combinations(ev, 2)}
+        *others, last = ev
+        return {f"{a} -> {last}": {g: _paired(pick(a, g), pick(last, g)) for g in GROUPS} for a in others}
 
     def summary(self) -> dict: # policy -> its numbers, then "paired"
         "All the numbers, as plain dictionaries."
@@ -280,6 +313,22 @@ def compare(
                          f"{len(ids[first])} and {len(ids[name])} questions, {common} in common")
     return Comparison(dict(evaluations))
 
+# %% ../nbs/05_evaluation.ipynb #cae0e898
+@patch
+def by(self: Comparison,
+    key: str, # of a record: kind, difficulty, heldout, db_id
+) -> MarkdownText: # a row for each value
+    "Success of each policy, split."
+    evs, [first, *_] = self.evaluations, self.evaluations.values()
+    values = {getattr(r, key) for r in first.records}
+    order = sorted(values, key=lambda v: (LEVELS.index(v) if v in LEVELS else len(LEVELS), v))
+    shown = {True: "never seen", False: "seen", "": "-"}
+    def row(v):
+        picked = [[r.correct for r in e.records if getattr(r, key) == v] for e in evs.values()]
+        return [shown.get(v, v), len(picked[0]), *(f"{100*sum(x)/len(x):.0f} %" for x in picked)]
+    head = "database" if key in ("heldout", "db_id") else key
+    return MarkdownText(_markdown_table([head, "n", *evs], map(row, order)))
+
 # %% ../nbs/05_evaluation.ipynb #ef805a44
 def plot_success(
     comparison: Comparison,
@@ -303,10 +352,6 @@ def plot_success(
     return fig
 
 # %% ../nbs/05_evaluation.ipynb #78ffa1d0
-class MarkdownText(str):
-    "A text that notebooks show as Markdown."
-    def _repr_markdown_(self): return str(self)
-
 def _fenced(text: str) -> str:
     "A code block that holds any text, backticks included."
     fence = "`" * max([3] + [len(m) + 1 for m in re.findall("`{3,}", text)])
@@ -393,26 +438,30 @@ WALL_PHASES = ("warmup", "grpo", "eval", "total")
 def make_report(
     comparison: Comparison,
     meta: dict | None = None, # "preset", "seed", "wall_seconds" by phase, "peak_rss_mb", whatever else is worth keeping
-) -> dict: # meta first, then each policy, then "paired"; floats rounded
+) -> dict: # meta first, then each policy, then "paired" and "questions"; floats rounded
     "The content of `report.json`."
     meta, body = dict(meta or {}), comparison.summary()
     clash = sorted(set(meta) & set(body))
     if clash: raise ValueError(f"meta uses names of policies: {clash}")
-    wall = meta.pop("wall_seconds", None) or {}
+    wall, many = meta.pop("wall_seconds", None) or {}, meta.pop("any_of_k", None)
+    counts = (many or {}).get("counts", {})
+    if many: meta["any_of_k"] = {k: v for k, v in many.items() if k != "counts"}
     head = dict(preset=meta.pop("preset", None), seed=meta.pop("seed", None),
                 n_eval=len(next(iter(comparison.evaluations.values())).records),
                 wall_seconds=_rounded({p: wall.get(p) for p in WALL_PHASES} | wall, 4),
                 peak_rss_mb=_rounded(meta.pop("peak_rss_mb", None) or peak_rss_mb(), 4))
-    return _rounded(head | meta | body)
+    return _rounded(head | meta | body | dict(questions=_questions(comparison, counts)))
+
+def _questions(comparison: Comparison, counts: dict) -> list[dict]: # `counts`: right samples, by policy
+    "A line for each question: what it is, who was right, and how many of a policy's samples were."
+    evs, out = comparison.evaluations, []
+    for i, r in enumerate(next(iter(evs.values())).records):
+        out.append(dict(id=r.id, db_id=r.db_id, kind=r.kind, difficulty=r.difficulty, heldout=r.heldout,
+                        right={name: int(e.records[i].correct) for name, e in evs.items()}))
+        if counts: out[-1]["sampled"] = {name: c[i] for name, c in counts.items()}
+    return out
 
 # %% ../nbs/05_evaluation.ipynb #ada2d6ea
-_SCORES_NOTE = ("Success is the share of questions answered right, with its 95 % Wilson interval. Held-out databases "
-                "have no training questions. Errors are refused actions, of all actions; grounded answers came out of "
-                "a query; guesses, a share of the answers, did not. Where databases have variants (other rows), on all "
-                "variants is the share of questions whose answer is right and whose query is right on those too.")
-_PAIRS_NOTE = ("Gained: only the second policy was right; lost: only the first. Points: difference of the success "
-               "rates in percentage points, with Newcombe's 95 % interval for paired rates. p: exact McNemar test.")
-
 _LUCKY_NOTE = "Right on the database, wrong on a variant of it, or right without a query that could be tried there."
 
 def lucky_table(comparison: Comparison) -> MarkdownText:
@@ -422,18 +471,80 @@ def lucky_table(comparison: Comparison) -> MarkdownText:
         [name, r.id, ep.task.question, sql(ep)] for name, e in comparison.evaluations.items()
         for r, ep in zip(e.records, e.episodes) if r.lucky]))
 
+# %% ../nbs/05_evaluation.ipynb #04ee6fdb
+def policies_of(report: dict) -> list[str]:
+    "The policies that a report is about, in its order."
+    return [name for name, v in report.items() if isinstance(v, dict) and "by_difficulty" in v]
+
+def _rate(s: dict, digits: int = 1) -> str:
+    "Success with its interval."
+    if s["success"] is None: return "-"
+    return f"{100*s['success']:.1f} % ({100*s['ci_low']:.{digits}f} to {100*s['ci_high']:.{digits}f})"
+
+def policies_table(report: dict) -> MarkdownText:
+    "A row for each policy."
+    needs, wall = report.get("needs") or {}, report["wall_seconds"] | dict(trained=report["wall_seconds"].get("grpo"))
+    def recovered(s): return f"{round(s['recovered']*s['failed_n'])} of {s['failed_n']}" if s["failed_n"] else "-"
+    rows = [[name, *(_rate(report[name][g]) for g in GROUPS), recovered(report[name]["all"]),
+             *([needs.get(name, "-"), _number(wall.get(name), 0)] if needs else [])] for name in policies_of(report)]
+    n = report[policies_of(report)[0]]
+    head = ["policy", *(f"{label} (N={n[g]['n']})" for g, label in GROUPS.items()), "recovered"]
+    return MarkdownText(_markdown_table(head + ["needs", "seconds"]*bool(needs), rows))
+
+# %% ../nbs/05_evaluation.ipynb #38023679
+def _points(d: dict) -> str:
+    "A paired difference in a cell."
+    if not d["n"]: return "-"
+    return (f"{100*d['difference']:+.1f} ({100*d['ci_low']:+.1f} to {100*d['ci_high']:+.1f}), "
+            f"{d['gained']} : {d['lost']}, {_p_value(d['p_value'])}")
+
+def _p_value(p: float) -> str: return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
+
+def differences_table(report: dict) -> MarkdownText:
+    "What the last policy has gained over each of the others."
+    rows = [[pair, *(_points(by[g]) for g in GROUPS)] for pair, by in report["paired"].items()]
+    return MarkdownText(_markdown_table(["points", *GROUPS.values()], rows))
+
+# %% ../nbs/05_evaluation.ipynb #323f415e
+_SCORES_NOTE = ("Success is the share of questions answered right, with its 95 % Wilson interval. Held-out databases "
+                "have no training questions. Recovered: of the episodes in which a query failed, how many ended right.")
+_NEEDS_NOTE = ("Needs: what a policy is given beyond the base model, about the training questions. Seconds: what its "
+               "learning took.")
+_PAIRS_NOTE = ("Points: difference of the success rates on the same questions in percentage points, with Newcombe's "
+               "95 % interval for paired rates; questions gained : lost, right only with the second policy or only "
+               "with the first; p: exact McNemar test.")
+_CARDS_NOTE = ("Errors are refused actions, of all actions; grounded answers came out of a query; guesses, a share of "
+               "the answers, did not. Where databases have variants (other rows), on all variants is the share of "
+               "questions whose answer is right and whose query is right on those too.")
+_MANY_NOTE = ("The chance that at least one of k episodes sampled at temperature 1 is right "
+              "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions, which has no width "
+              "where all of them are alike. Base is the model that GRPO began with.")
+
+def many_table(report: dict) -> MarkdownText:
+    "What base and trained model reach in many tries."
+    many = report["any_of_k"]
+    def cell(r): return f"{100*r['rate']:.1f} % ({100*r['ci_low']:.1f} to {100*r['ci_high']:.1f})"
+    return MarkdownText(_markdown_table(["any of", "base", "trained"], [
+        [k, *(cell(many[name][k]) for name in ("base", "trained"))] for k in many["base"]]))
+
+# %% ../nbs/05_evaluation.ipynb #e64dfd1e
+_OWN_PLACE = ("paired", "wall_seconds", "questions", "any_of_k", "controls", "needs") # not among the facts of a run
+
 def _report_text(comparison: Comparison, report: dict) -> str:
     "The content of `report.md`."
-    scores, pairs = comparison.tables(_markdown_table)
-    out = ["# Evaluation report", "## Scores", _SCORES_NOTE, scores]
-    if report["paired"]: out += ["## Differences on the same questions", _PAIRS_NOTE, pairs]
-    if any(report[name]["lucky"] for name in comparison.evaluations):
-        out += ["## Lucky answers", _LUCKY_NOTE, lucky_table(comparison)]
-    facts = {k: v for k, v in report.items() if k not in (*comparison.evaluations, "paired", "wall_seconds")}
+    evs, out = comparison.evaluations, ["# Evaluation report", "## Scores", _SCORES_NOTE]
+    out += [_NEEDS_NOTE]*bool(report.get("needs")) + [policies_table(report)]
+    if report["paired"]: out += ["## Differences on the same questions", _PAIRS_NOTE, differences_table(report)]
+    if many := report.get("any_of_k"): out += ["## Any of many", _MANY_NOTE, many_table(report), many["verdict"]]
+    if any(q["kind"] for q in report["questions"]): out += ["## By kind of question", comparison.by("kind")]
+    out += ["## By difficulty", comparison.by("difficulty")]
+    if any(report[name]["lucky"] for name in evs): out += ["## Lucky answers", _LUCKY_NOTE, lucky_table(comparison)]
+    facts = {k: v for k, v in report.items() if k not in (*evs, *_OWN_PLACE)}
     facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
     rows = [[k, v if isinstance(v, (str, int, float)) else json.dumps(v)] for k, v in facts.items() if v is not None]
-    out += ["## The run", _markdown_table(["what", "value"], rows), "## By difficulty and database"]
-    out += [f"### {name}\n\n{e.card(_markdown_table)}" for name, e in comparison.evaluations.items()]
+    out += ["## The run", _markdown_table(["what", "value"], rows), "## Report cards", _CARDS_NOTE]
+    own = [name for name in ("base", "trained") if name in evs] or list(evs)
+    out += [f"### {name}\n\n{evs[name].card(_markdown_table)}" for name in own]
     return "\n\n".join(out) + "\n"
 
 # %% ../nbs/05_evaluation.ipynb #81596b24
@@ -441,9 +552,16 @@ def _transcripts_text(comparison: Comparison) -> str:
     "The content of `transcripts.md`: base against trained if there are such, else the last two policies."
     names = list(comparison.evaluations)
     before, after = ("base", "trained") if {"base", "trained"} <= set(names) else (names[-2:] * 2)[:2]
-    parts = [f"## {title[0].upper()}{title[1:]}\n\n{side_by_side(tid, comparison)}"
+    evs = {name: comparison.evaluations[name] for name in dict.fromkeys((before, after))}
+    parts = [f"## {title[0].upper()}{title[1:]}\n\n{side_by_side(tid, evs)}"
              for title, tid in choose_examples(comparison, before, after).items()]
     return "\n\n".join(["# Transcripts", *parts]) + "\n"
+
+def _report_json(report: dict) -> str:
+    "JSON with a line for each question."
+    lines = ",\n".join("    " + json.dumps(q) for q in report["questions"])
+    text = json.dumps({k: v for k, v in report.items() if k != "questions"}, indent=2)
+    return text.removesuffix("\n}") + f',\n  "questions": [\n{lines}\n  ]\n}}\n'
 
 def write_report(
     folder: str | Path, # made if it does not exist
@@ -452,7 +570,7 @@ def write_report(
 ) -> dict: # the report
     "Write `report.json`, `report.md` and `transcripts.md`."
     folder, report = Path(folder), make_report(comparison, meta)
-    files = {"report.json": json.dumps(report, indent=2) + "\n", "report.md": _report_text(comparison, report),
+    files = {"report.json": _report_json(report), "report.md": _report_text(comparison, report),
              "transcripts.md": _transcripts_text(comparison)}
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items(): _write_atomic(folder / name, text)
@@ -690,13 +808,36 @@ def read_reports(
 # %% ../nbs/05_evaluation.ipynb #6615c6e7
 def report_table(
     reports: list[dict],
-    policies: tuple = ("random", "base", "warmed", "control", "trained"), # those that a report lacks are left out
+    policies: list | None = None, # by default all; those that a report lacks are left out
 ) -> MarkdownText: # a row for each seed and policy
     "Success with intervals, by seed and policy."
-    def cell(s):
-        return ("-" if s["success"] is None
-                else f"{_percent(s['success'])} ({100*s['ci_low']:.0f} to {100*s['ci_high']:.0f})")
-    rows = [[r["seed"], p, *(cell(r[p][g]) for g in GROUPS)] for r in reports for p in policies if p in r]
-    n = {g: next(reports[0][p][g]["n"] for p in policies if p in reports[0]) for g in GROUPS}
+    rows = [[r["seed"], p, *(_rate(r[p][g], 0) for g in GROUPS)] for r in reports for p in policies_of(r)
+            if policies is None or p in policies]
+    n = {g: reports[0][policies_of(reports[0])[0]][g]["n"] for g in GROUPS}
     return MarkdownText(_markdown_table(["seed", "policy", *(f"{label} (N={n[g]})" for g, label in GROUPS.items())],
                                         rows))
+
+# %% ../nbs/05_evaluation.ipynb #a2375fd6
+def pooled(
+    reports: list[dict], # runs with other seeds
+    old: str, new: str, # policies
+    group: str = "all", # of `GROUPS`
+) -> dict: # as of one run; and "runs", "by_question", and "recovered" by policy
+    "The paired difference between two policies over several runs."
+    if bad := next((r for r in reports if "questions" not in r), None):
+        raise ValueError(f"the report of seed {bad['seed']} has no line for each question")
+    kept = [[q for q in r["questions"] if group == "all" or q["heldout"] == (group == "heldout_dbs")] for r in reports]
+    pairs, by_question = [], {}
+    for q in (q for qs in kept for q in qs):
+        pairs.append((bool(q["right"][old]), bool(q["right"][new])))
+        by_question.setdefault(q["id"], []).append(q["right"][new] - q["right"][old])
+    means = [sum(d) / len(d) for d in by_question.values()]
+    return dict(runs=len(reports)) | _difference(pairs) | dict(
+        by_question=mean_interval(means), recovered={name: _recovered(reports, name, group) for name in (old, new)})
+
+def _recovered(reports: list[dict], policy: str, group: str) -> dict:
+    "Of the episodes in which a query failed, how many ended right, over several runs."
+    n = sum(r[policy][group]["failed_n"] for r in reports)
+    k = sum(round(r[policy][group]["recovered"] * r[policy][group]["failed_n"]) for r in reports
+            if r[policy][group]["failed_n"])
+    return dict(n=n, right=k, rate=k / n if n else None)

@@ -460,12 +460,14 @@ class LMPolicy(TokenPolicy):
         seed: int = 0, # with an episode's place in the rollout, decides what is sampled
         name: str = "model",
         max_rows: int | None = None, # episodes at once; by default as many as `rows_that_fit` says
+        first: str = "", # the word that each first reply has to begin with; the rest is the model's own
         **likely, # `top_k`, `top_p` and `min_p` of `keep_likely`
     ):
         super().__init__(tokenizer, max_new_tokens, max_context, instructions, name)
         if temperature < 0: raise ValueError(f"temperature must be 0 or more, got {temperature}")
         self.model, self.temperature, self.seed = model, temperature, seed
         self.max_rows, self.likely, self.slots = max_rows, likely, None
+        self.first, self.spelling = first, {} # `spelling`: which tokens go on with it, by what has been written
         if model.device.type == "cuda": from sql_grpo.graphs import FixedSlots as make # the next page's
         else: make = Slots
         self.make_slots = make # `make_slots(model, rows, capacity)`
@@ -610,6 +612,7 @@ _LOST = ("the model's probabilities are not numbers (NaN): too high a learning_r
 @patch
 def _write(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> list[int]: # rows whose episode has ended
     "Draw the next token of every episode, and see what comes of it."
+    if self.first: logits = self._spell(seats, logits)
     uniform = torch.tensor([s.dice.random() for s in seats], dtype=torch.float64) if self.temperature else None
     over, (tokens, logps) = [], draw(logits, self.temperature, uniform, **self.likely)
     tokens, logps = torch.stack([tokens.double(), logps.double()]).tolist() # one wait for the device
@@ -642,6 +645,26 @@ def _turn(self: TokenPolicy, s: Seat) -> bool: # does the episode go on?
     fits = self._fit(s, self.codec.glue_ids(obs.text, ids[-1] in self.codec.end_ids))
     if not fits: ep.outcome = "out_of_tokens"
     return fits
+
+# %% ../nbs/03a_generation.ipynb #892c1911
+@patch
+def _spell(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> torch.Tensor: # (n, vocabulary)
+    "Rule out what does not spell `first`, in first replies that have not yet done so."
+    logits = logits.clone()
+    for r, s in enumerate(seats):
+        if s.window: continue
+        said = self.codec.decode(s.ids)
+        if not said.startswith(self.first): logits[r, ~self._goes_on(said, logits)] = -torch.inf
+    return logits
+
+@patch
+def _goes_on(self: LMPolicy, said: str, logits: torch.Tensor) -> torch.Tensor: # (vocabulary,)
+    "The tokens that lead from what has been written to `first`, and not to a longer word."
+    if said not in self.spelling:
+        rest, texts = self.first[len(said):], [self.codec.decode([i]) for i in range(len(self.codec.tokenizer))]
+        fits = [bool(t) and (rest.startswith(t) or t.startswith(rest) and not t[len(rest)].isalpha()) for t in texts]
+        self.spelling[said] = torch.tensor(fits + [False]*(logits.shape[-1] - len(fits)), device=logits.device)
+    return self.spelling[said]
 
 # %% ../nbs/03a_generation.ipynb #020ad5e6
 OUT_OF_MEMORY = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory", "failed to allocate")

@@ -20,6 +20,7 @@ from transformers.integrations import integration_utils
 
 from .config import _check_no_token
 from .database import _one_line
+from .controls import CONTROLS
 from .endpoint import load_env
 from .evaluation import GROUPS, MarkdownText, _markdown_table, report_table
 from .models import model_folder
@@ -182,12 +183,14 @@ def _gain(report: dict, group: str) -> str:
 
 def _scores(report: dict) -> str:
     "The table of success, and what goes with it."
-    control = ", *control* the base after as much further warm-up as GRPO took time" if "control" in report else ""
+    controls = [name for name in CONTROLS if name in report]
+    more = (", the others are controls: what cheaper ways reach from the same base, at most in the same time "
+            "(`sql_grpo.controls`)") if controls else ""
     gains = "; ".join(_gain(report, g) for g in ("heldout_dbs", "all") if report["trained"][g]["n"])
     s = report["trained"]["all"]
     out = [f"One run, seed {report['seed']}; N = {report['n_eval']} questions, played greedily. Success is the share "
            "answered right, with its 95 % Wilson interval; held-out databases have no training questions. *Random* is "
-           f"a policy that does not read the question, *base* the model before GRPO, *trained* this model{control}.",
+           f"a policy that does not read the question, *base* the model before GRPO, *trained* this model{more}.",
            str(report_table([report])), f"From base to trained: {gains}."]
     if s["suite_n"]:
         low, high = 100*s["suite_ci_low"], 100*s["suite_ci_high"]
@@ -210,7 +213,8 @@ def _command(report: dict) -> str:
     elif report["data"] != "embedded": options.append(f"--data_source {report['data']} --data_path FOLDER")
     n = report.get("processes", 1)
     command = "sql_grpo_train" if n == 1 else f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.training"
-    return " ".join([command, *options, f"--seed {report['seed']}"] + ["--control"]*("control" in report))
+    controls = ["--controls"]*bool(set(CONTROLS) & set(report))
+    return " ".join([command, *options, f"--seed {report['seed']}", *controls])
 
 def _settings(report: dict) -> str:
     "What differs from the defaults, and the command."
@@ -265,7 +269,7 @@ def _limits(report: dict, adapter: bool) -> str:
         "Every question was about a database of the training: nothing is known of others.": not t["heldout_dbs"]["n"],
         "Answers were judged on one state of each database: some may be right by luck.": not t["all"]["suite_n"],
         "A small model for questions of the kind it was trained on: no other English, no general SQL.": own,
-        "No control was run: what further warm-up alone would give is not known.": own and "control" not in report,
+        "No control was run: what cheaper ways would give is not known.": not set(CONTROLS) & set(report),
         "It was measured as it left the training: merging rounds adapters to the base model's number format.":
             report["peft"] != "none" and not adapter,
         "Not measured: other data sets, languages and SQL dialects, and sampling instead of greedy play.": True,

@@ -6,7 +6,7 @@
 __all__ = ['check_mode', 'load_questions', 'load_question_prompts', 'curriculum_order', 'sample_random_baseline', 'reward_funcs',
            'build_trainer', 'halved', 'run_training_with_metrics', 'earlier_seconds', 'set_aside', 'greedy_policy',
            'draw_eval_tasks', 'measure', 'make_dashboard', 'prepare', 'is_sharded', 'measure_base', 'train', 'say',
-           'keep_model', 'learn_first', 'begin_reference', 'control_model', 'measure_control', 'print_plan', 'main']
+           'keep_model', 'learn_first', 'begin_reference', 'print_plan', 'main']
 
 # %% ../nbs/04_training.ipynb #550c2742
 import gc, json, os, random, shutil, signal, sys, time, warnings
@@ -29,12 +29,13 @@ from .rewards import *
 from .text2sql import MODES, create_sql_reward
 from .rollout import *
 from .generation import *
-from .warmup import common_words, save_state, warm_up
+from .warmup import save_state
 from .models import *
 from .trainer import *
 from .demonstrations import *
 from .memory import *
 from .vllm_policy import *
+from .controls import NEEDS, Start, run_controls, weights_of
 
 # %% ../nbs/04_training.ipynb #7cfca09b
 def check_mode(config: SQLGRPOConfig) -> bool | str:
@@ -273,12 +274,12 @@ def make_dashboard(config: SQLGRPOConfig, model, tokenizer, tasks: list[Task], e
 # %% ../nbs/04_training.ipynb #66fc5abb
 def prepare(
     config: SQLGRPOConfig,
-    control: bool = False, # see `train`
+    controls: bool = False, # see `train`
 ): # trainer, tokenizer, evaluation questions, seconds of the warm-up
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
-    if control and (config.model_name != "embedded" or config.peft != "none" or config.world_size > 1):
-        raise ValueError("control is a further warm-up of the embedded model in one process: "
-                         "leave out model_name, peft, launcher")
+    if controls and (config.peft != "none" or config.world_size > 1):
+        raise ValueError("controls begin with all weights of the base model, in one process: "
+                         "leave out peft, launcher")
     if config.demonstrations != "none" and config.world_size > 1:
         raise ValueError("demonstrations are learned by one process: learn them in a run of their own, "
                          "and go on from its model")
@@ -305,7 +306,7 @@ def prepare(
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
     trainer = build_trainer(model, tokenizer, prompts, tasks, config, [dashboard])
     if is_sharded(trainer): dashboard.play = None # one process cannot play alone
-    trainer.demonstrations = shown
+    trainer.demonstrations, trainer.tasks = shown, tasks
     return trainer, tokenizer, eval_tasks, seconds
 
 # %% ../nbs/04_training.ipynb #3b1c7f60
@@ -340,21 +341,21 @@ def measure_base(
 def train(
     config: SQLGRPOConfig,
     preset: str = "default", # goes into the report
-    control: bool = False, # also train a copy of the base model on more demonstrations, for as long as GRPO took
+    controls: bool = False, # also measure what cheaper ways reach in the time that GRPO took
     ready: tuple | None = None, # of `prepare`
 ) -> dict: # the report; of several processes only the first one has it
     "The whole run, from nothing to a report."
-    from sql_grpo.evaluation import compare, write_report
+    from sql_grpo.evaluation import compare, load_report, write_report
     from sql_grpo.sharing import share_model
     start = time.perf_counter()
-    trainer, tokenizer, eval_tasks, warmup = ready or prepare(config, control)
+    trainer, tokenizer, eval_tasks, warmup = ready or prepare(config, controls)
     model, wall, made = (trainer.model, dict(warmup=warmup),
                          trainer.demonstrations[1]["seconds"] if trainer.demonstrations else 0)
     found, wall["eval"] = measure_base(trainer, tokenizer, config, eval_tasks)
     if trainer.demonstrations:
         found["warmed"] = learn_first(trainer, tokenizer, eval_tasks, config, wall)
         say(repr(found["warmed"]))
-    base_weights = {k: v.clone() for k, v in model.state_dict().items()} if control else None
+    base_weights = weights_of(model) if controls else None
     metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
     wall["grpo"], metrics["demonstrations"] = metrics["seconds"], trainer.demonstrations and trainer.demonstrations[1]
     if metrics["interrupted"]: _leave(trainer, tokenizer, metrics["steps"])
@@ -366,10 +367,14 @@ def train(
     say(repr(found["trained"]))
     wall["total"] = time.perf_counter() - start + (wall["warmup"] + made)*(ready is not None)
     if not is_main(): return {}
-    report = write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
-    if control:
-        found["control"] = measure_control(model, tokenizer, base_weights, config, wall, eval_tasks)
-        report = write_report(config.output_dir, compare(found), _meta(config, preset, model, metrics, wall))
+    def keep(told): # what was measured so far; `trained` last, since all others are compared with it
+        last = {k: v for k, v in found.items() if k != "trained"} | dict(trained=found["trained"])
+        return write_report(config.output_dir, compare(last), _meta(config, preset, model, metrics, wall) | told)
+    report = keep({})
+    if controls:
+        start = Start(model, tokenizer, base_weights, config, trainer.tasks, eval_tasks, wall["grpo"])
+        run_controls(start, model, found, wall, keep)
+        report = load_report(config.output_dir)
     if url := share_model(config, report): say(f"model uploaded to {url}")
     return report
 
@@ -418,7 +423,12 @@ def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) 
                 warmup_cached=bool(info.get("cached")),
                 device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
                 torch=torch.__version__, threads=torch.get_num_threads(), processes=config.world_size,
-                demonstrations=metrics["demonstrations"], **card_facts(config))
+                demonstrations=metrics["demonstrations"], needs=_needs(config), **card_facts(config))
+
+def _needs(config: SQLGRPOConfig) -> dict: # by policy
+    "What each policy has to be given beyond the base model."
+    first = dict(none="nothing", oracle="gold SQL", explore="gold SQL", self="answers")
+    return NEEDS | dict(warmed=first.get(str(config.demonstrations), "demonstrations"))
 
 # %% ../nbs/04_training.ipynb #d3a70402
 def learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task],
@@ -441,26 +451,6 @@ def begin_reference(trainer: GRPOTrainer) -> None:
     for name, p in model.named_parameters():
         if ".ref." in name: p.data.copy_(model.get_parameter(name.replace(".ref.", ".default.")))
 
-# %% ../nbs/04_training.ipynb #d9a90474
-def control_model(model, tokenizer, base_weights: dict, config: SQLGRPOConfig, steps: int): # another model
-    "The base model after `steps` more steps of its warm-up, at the rate at which that ended."
-    twin = type(model)(model.config).to(model.device)
-    twin.load_state_dict(base_weights)
-    warm_up(twin, tokenizer, common_words(), steps, config.warmup_batch_size, config.warmup_learning_rate*0.13,
-            seed=config.seed + 1, use_cpu=config.use_cpu, mode=config.mode)
-    return twin.eval()
-
-def measure_control(model, tokenizer, base_weights: dict,
-                    config: SQLGRPOConfig, wall: dict, tasks: list[Task]): # an `Evaluation`
-    "Further warm-up for about as long as GRPO took, and what came of it."
-    info = model.warmup_info
-    steps = max(1, round(info["steps"]*wall["grpo"]/info["seconds"]))
-    say(f"control: {steps} more warm-up steps")
-    clock = time.perf_counter()
-    twin = control_model(model, tokenizer, base_weights, config, steps)
-    wall["control"] = time.perf_counter() - clock
-    return measure(greedy_policy(twin, tokenizer, config, "control"), tasks, config)
-
 # %% ../nbs/04_training.ipynb #484d9af8
 def _or_exit(f, *args):
     "`f(*args)`, with one line and exit code 2 for what cannot work; later errors are ours, and keep their traceback."
@@ -480,15 +470,15 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     hf_logging.disable_progress_bar()
     about = "Teach a small language model to answer questions by exploring a SQL database, with GRPO."
     def more(parser):
-        parser.add_argument("--control", action="store_true",
-                            help="also report what as much further warm-up would have given")
+        parser.add_argument("--controls", action="store_true",
+                            help="also report what cheaper ways reach in the time that GRPO took")
         parser.add_argument("--plan", action="store_true",
                             help="print how much memory the run would take, and what for; nothing else")
     config, own = parse_args(argv, description=about, add_options=more)
     if own.plan:
         _or_exit(take_over, config)
         return print_plan(_or_exit(fit_batch, config))
-    try: train(config, own.preset, own.control, _or_exit(prepare, config, own.control))
+    try: train(config, own.preset, own.controls, _or_exit(prepare, config, own.controls))
     except KeyboardInterrupt:
         if is_main():
             print("sql_grpo_train: interrupted (an unfinished warm-up goes on when the command is given again)",
