@@ -187,7 +187,7 @@ def more_warmup(start: Start) -> tuple[Policy, list]: # what plays, and a log: s
     "The base model after going on with its warm-up for as long as GRPO took."
     begin, model, c, losses = time.perf_counter(), start.fresh(), start.config, []
     rows = demonstration_stream(ChatCodec(start.tokenizer), tuple(common_words()), c.warmup_batch_size, ENDLESS,
-                                c.seed + 1, all_tokens=0.0, mode=c.mode)
+                                c.seed + 1, simple=0.0, all_tokens=0.0, mode=c.mode)
     learner, dice = Learner(model, c, c.warmup_learning_rate*END_RATE, c.warmup_batch_size), random.Random(c.seed)
     while not losses or (spent := time.perf_counter() - begin) < start.seconds:
         losses += learner.learn(list(islice(rows, c.warmup_batch_size)), dice)

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['SQL_WORDS', 'FUNCTION_WORDS', 'SPECIALS', 'RESPONSE', 'POOL', 'RECIPE', 'common_words', 'made_up', 'Words',
            'random_world', 'random_question', 'tables_in', 'careful_actions', 'found_out', 'slip', 'demonstration',
-           'train_tokenizer', 'encode_messages', 'encode_demonstration', 'demonstration_stream', 'base_config',
-           'new_base_model', 'WarmupProgress', 'falling_rate', 'weight_groups', 'sft_trainer', 'save_state', 'loss_log',
-           'warm_up', 'base_folder', 'base_model']
+           'texts_of', 'train_tokenizer', 'encode_messages', 'encode_demonstration', 'demonstration_stream',
+           'base_config', 'new_base_model', 'WarmupProgress', 'falling_rate', 'weight_groups', 'sft_trainer',
+           'save_state', 'loss_log', 'warm_up', 'base_folder', 'base_model']
 
 # %% ../nbs/03c_warmup.ipynb #2530ec50
 import hashlib, itertools, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
@@ -163,10 +163,12 @@ def random_world(rng: random.Random, words: list[str]) -> World:
     return World("demo", tables)
 
 # %% ../nbs/03c_warmup.ipynb #f7d3ca3c
-def random_question(world: World, kind: str, rng: random.Random, tries: int = 12) -> dict | None:
+def random_question(world: World, kind: str, rng: random.Random, audience: Audience = WARMUP,
+                    tries: int = 12) -> dict | None:
     "A question of a kind whose gold query finds something; None if `tries` draws gave none."
     for _ in range(tries):
-        if (q := draw_question(world, rng, WARMUP, kind)) is None: continue
+        q = draw_question(world, rng, audience, kind)
+        if q is None or audience is FIRST and not q["spelled"]: continue
         rows = world.conn.execute(q["query"]).fetchall()
         if rows and rows[0][-1] is not None and rows != [(0,)]: return q
     return None
@@ -227,13 +229,14 @@ def demonstration(
     words: list[str],
     sample: float = 0.08, # share that also looks at a sample
     slips: float = 0.12, # share in which a query fails first
+    audience: Audience = WARMUP, # FIRST asks simple things, whose values are stored as they are said
     mode: str = "agent", # or single_turn
 ) -> Episode: # played to its end, which is right; task.extra["slips"] has the turns that nobody should learn
     "A demonstration on a world of its own."
-    question, kind = None, draw_kind(rng, WARMUP)
+    question, kind = None, draw_kind(rng, audience)
     while question is None:
         world = random_world(rng, words)
-        question = random_question(world, kind, rng)
+        question = random_question(world, kind, rng, audience)
     queries = found_out(world, question, rng) if mode == "agent" else [question["query"]]
     mistaken = slip(world, queries[-1], rng) if mode == "agent" and rng.random() < slips else ""
     actions = careful_actions(queries[-1], mode == "agent" and rng.random() < sample)
@@ -258,6 +261,10 @@ RESPONSE = dict(defaults=dict(role="assistant"), start_anchor=SPECIALS[2], # how
                 fields=dict(content=dict(close_pattern=r"<\|im_end\|>\s*", content="text")))
 
 # %% ../nbs/03c_warmup.ipynb #814911f3
+def texts_of(episode: Episode) -> list[str]:
+    "What is written in an episode, text by text."
+    return [episode.start.text] + [t for turn in episode.turns for t in (turn.text, turn.observation.text)]
+
 def train_tokenizer(
     texts, # an iterable of texts
     size: int = 1024, # tokens in the vocabulary
@@ -304,6 +311,7 @@ def demonstration_stream(
     batch_size: int,
     steps: int, # batches in all
     seed: int,
+    simple: float = 0.35, # share of the steps in which all is simple
     all_tokens: float = 0.6, # share of the steps in which half the demonstrations' observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `POOL`
     mode: str = "agent", # or single_turn
@@ -311,7 +319,8 @@ def demonstration_stream(
     "Training rows, `batch_size` after `batch_size` of like length."
     for start in range(first, steps, POOL):
         rng = random.Random(f"{seed}/{start}")
-        rows = [encode_demonstration(codec, demonstration(rng, words, mode=mode),
+        easy = dict(sample=0, slips=0, audience=FIRST) if start < simple*steps else {}
+        rows = [encode_demonstration(codec, demonstration(rng, words, mode=mode, **easy),
                                      start < all_tokens*steps and rng.random() < 0.5)
                 for _ in range(POOL*batch_size)]
         rows.sort(key=lambda r: len(r["input_ids"]))
@@ -330,11 +339,7 @@ def base_config(tokenizer, width: int = 192, layers: int = 4) -> Qwen3Config:
 def new_base_model(seed: int, words: list[str], size: int = 1024, mode: str = "agent"): # model, tokenizer
     "A random model, and a tokenizer learned from demonstrations."
     rng = random.Random(f"{seed}/tokenizer")
-    texts = []
-    for _ in range(3000):
-        ep = demonstration(rng, words, mode=mode)
-        texts += [ep.start.text] + [t for turn in ep.turns for t in (turn.text, turn.observation.text)]
-    tokenizer = train_tokenizer(texts, size)
+    tokenizer = train_tokenizer((t for _ in range(3000) for t in texts_of(demonstration(rng, words, mode=mode))), size)
     torch.manual_seed(seed)
     return Qwen3ForCausalLM(base_config(tokenizer)), tokenizer
 

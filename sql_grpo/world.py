@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['SENSES', 'SENSE_OF', 'PLACE', 'MATERIAL', 'PLAIN', 'SQL_TYPE', 'THEMES', 'SEED', 'HELDOUT', 'TRAIN_DBS', 'MONTHS',
-           'KINDS', 'AGG_WORDS', 'PHRASINGS', 'WARMUP', 'TRAINING', 'EVALUATION', 'QUOTA', 'Sense', 'Field', 'Table',
-           'World', 'literal', 'world_script', 'Maker', 'whole', 'real', 'year', 'day', 'oneof', 'names', 'ref',
-           'maybe', 'make_world', 'theme_words', 'Condition', 'noun_phrase', 'say', 'condition', 'Draw', 'Audience',
-           'draw_kind', 'draw_question', 'ambiguous', 'reveals', 'fair', 'question_of_kind', 'make_questions',
-           'embedded_questions']
+           'KINDS', 'AGG_WORDS', 'PHRASINGS', 'FIRST', 'WARMUP', 'TRAINING', 'EVALUATION', 'QUOTA', 'Sense', 'Field',
+           'Table', 'World', 'literal', 'world_script', 'Maker', 'whole', 'real', 'year', 'day', 'oneof', 'names',
+           'ref', 'maybe', 'make_world', 'theme_words', 'Condition', 'noun_phrase', 'say', 'condition', 'Draw',
+           'Audience', 'draw_kind', 'draw_question', 'ambiguous', 'reveals', 'fair', 'question_of_kind',
+           'make_questions', 'embedded_questions']
 
 # %% ../nbs/00aa_world.ipynb #8c710718
 import random, re, sqlite3
@@ -924,16 +924,20 @@ def _lists(text) -> dict:
     rows = [line.split(":", 1) for line in text.strip().splitlines()]
     return {k.strip(): [[p.strip() for p in part.split(";")] for part in rest.split("/")] for k, rest in rows}
 
-_HOW_MANY = ("How many {np} are there?; Count the {np}.; Number of {np}?; Give the count of {np}. / "
+_HOW_MANY = ("How many {np} are there?; Count the {np}.; Number of {np}?; Give the count of {np}.; How many {np} exist?; "
+             "Say how many {np} there are.; {np}: how many?; I want the number of {np}.; Tell me the count of the {np}. / "
              "How many {np} do we have?; What is the number of {np}?; Tell me how many {np} there are. / "
              "Find the number of {np}.; How many {np} can you find?; Give me a count of the {np}.")
-_WHAT = ("What is {what} of {np}?; Give {what} of the {np}.; Find {what} for the {np}. / "
+_WHAT = ("What is {what} of {np}?; Give {what} of the {np}.; Find {what} for the {np}.; Tell me {what} of the {np}.; "
+         "{np}: {what}?; I want {what} for {np}.; Say {what} of all {np}.; What do we get as {what} of {np}? / "
          "Tell me {what} of all {np}.; {np}: what is {what}?; I need {what} of the {np}. / "
          "Compute {what} over {np}.; Say {what}, looking at {np}.; What would be {what} of the {np}?")
-_LIST = ("List the {n} of the {np}.; What is the {n} of {np}?; Show the {n} of all {np}. / "
+_LIST = ("List the {n} of the {np}.; What is the {n} of {np}?; Show the {n} of all {np}.; Tell me the {n} of the {np}.; "
+         "{np}: what {n}?; I need the {n} of all {np}.; Find each {n} of the {np}.; Name every {n} of {np}. / "
          "Give me the {n} of every one of the {np}.; Which {n} do the {np} have?; Name the {n} of {np}. / "
          "Find the {n} of {np}.; I want the {n} for all {np}.; Tell me each {n} among {np}.")
-_SUPER = ("What is the {n} of {one}?; Give the {n} of {one}.; Which {n} has {one}? / "
+_SUPER = ("What is the {n} of {one}?; Give the {n} of {one}.; Which {n} has {one}?; Find the {n} of {one}.; "
+          "Tell me which {n} {one} has.; Name the {n} of {one}.; I want {one}, by {n}. / "
           "Tell me the {n} of {one}.; Find the {n} for {one}.; Which {n} belongs to {one}? / "
           "I want the {n} of {one}.; Name {one} by {n}.; Show which {n} is that of {one}.")
 
@@ -945,11 +949,11 @@ count_both: {_HOW_MANY}
 join_count: {_HOW_MANY}
 chain_count: {_HOW_MANY}
 beyond_average: {_HOW_MANY}
-count_missing: How many {{np}} are without {{c}}?; Count the {{np}} whose {{c}} is missing. / How many {{np}} have no {{c}}?; What is the number of {{np}} that lack a {{c}}? / Find the number of {{np}} without any {{c}}.; For how many {{np}} is the {{c}} missing?
-count_either: How many {{np}} have {{c}} {{v}} or {{u}}?; Count the {{np}} whose {{c}} is {{v}} or {{u}}. / What is the number of {{np}} with {{c}} {{v}} or {{u}}?; Either {{v}} or {{u}} as {{c}}: how many {{np}}? / Find how many {{np}} are {{v}} or {{u}} by {{c}}.; Give me a count of {{np}}, {{c}} {{v}} or {{u}}.
-lookup: What is {{what}} of {{v}}?; Give {{what}} of {{v}}.; Find {{what}} for {{v}}. / Tell me {{what}} of {{v}}.; {{v}}: what is {{what}}?; I need {{what}} of {{v}}. / Say {{what}}, for {{v}}.; Look up {{what}} of {{v}}.; What would be {{what}} of {{v}}?
-how_is: How {{how}} is {{v}}?; Find how {{how}} {{v}} is. / Tell me how {{how}} {{v}} is.; {{v}}: how {{how}}? / Say how {{how}} {{v}} is.; I want to know how {{how}} {{v}} is.
-how_are: How {{how}} are the {{np}} on average?; On average, how {{how}} are the {{np}}? / Tell me how {{how}} the {{np}} are on average.; {{np}}: how {{how}} on average? / Find how {{how}} the {{np}} are on average.; I want to know how {{how}} {{np}} are, on average.
+count_missing: How many {{np}} are without {{c}}?; Count the {{np}} whose {{c}} is missing.; Find how many {{np}} have no {{c}}.; I want the number of {{np}} without {{c}}. / How many {{np}} have no {{c}}?; What is the number of {{np}} that lack a {{c}}? / Find the number of {{np}} without any {{c}}.; For how many {{np}} is the {{c}} missing?
+count_either: How many {{np}} have {{c}} {{v}} or {{u}}?; Count the {{np}} whose {{c}} is {{v}} or {{u}}.; Find the number of {{np}}, {{c}} {{v}} or {{u}}.; Tell me how many {{np}} are {{v}} or {{u}}, by {{c}}. / What is the number of {{np}} with {{c}} {{v}} or {{u}}?; Either {{v}} or {{u}} as {{c}}: how many {{np}}? / Find how many {{np}} are {{v}} or {{u}} by {{c}}.; Give me a count of {{np}}, {{c}} {{v}} or {{u}}.
+lookup: What is {{what}} of {{v}}?; Give {{what}} of {{v}}.; Find {{what}} for {{v}}.; Name {{what}} of {{v}}.; For {{v}}, say {{what}}.; I want {{what}} of {{v}}. / Tell me {{what}} of {{v}}.; {{v}}: what is {{what}}?; I need {{what}} of {{v}}. / Say {{what}}, for {{v}}.; Look up {{what}} of {{v}}.; What would be {{what}} of {{v}}?
+how_is: How {{how}} is {{v}}?; Find how {{how}} {{v}} is.; I need to know how {{how}} {{v}} is.; Name how {{how}} {{v}} is. / Tell me how {{how}} {{v}} is.; {{v}}: how {{how}}? / Say how {{how}} {{v}} is.; I want to know how {{how}} {{v}} is.
+how_are: How {{how}} are the {{np}} on average?; On average, how {{how}} are the {{np}}?; Say how {{how}} {{np}} are on average.; How {{how}} would the {{np}} be, on average? / Tell me how {{how}} the {{np}} are on average.; {{np}}: how {{how}} on average? / Find how {{how}} the {{np}} are on average.; I want to know how {{how}} {{np}} are, on average.
 aggregate: {_WHAT}
 aggregate_where: {_WHAT}
 join_aggregate: {_WHAT}
@@ -959,17 +963,17 @@ join_list: {_LIST}
 superlative: {_SUPER}
 superlative_where: {_SUPER}
 top_k: {_SUPER}
-distinct: How many different {{c}} values do the {{np}} have?; Count the distinct {{c}} of the {{np}}. / How many distinct {{c}} values are there among the {{np}}?; What is the number of different {{c}} of {{np}}? / Find how many different {{c}} the {{np}} show.; Among {{np}}, how many distinct {{c}}?
-group_count: For each {{c}}, how many {{np}} are there?; Count the {{np}} for each {{c}}. / How many {{np}} are there per {{c}}?; Each {{c}} with its number of {{np}}. / Give me the number of {{np}} for every {{c}}.; Per {{c}}, find how many {{np}} there are.
-most_common: Which {{c}} is the {{m}} common among the {{np}}?; What is the {{m}} common {{c}} of the {{np}}? / Tell me the {{m}} common {{c}} of {{np}}.; The {{c}} that is {{m}} common among {{np}}? / Find the {{m}} common {{c}} for {{np}}.; Among {{np}}, which {{c}} is {{m}} common?
-having: Which {{c}} values have more than {{k}} {{np}}?; List each {{c}} that more than {{k}} {{np}} have. / Name the {{c}} with more than {{k}} {{np}}.; More than {{k}} {{np}} have which {{c}}? / Find every {{c}} of more than {{k}} {{np}}.; Tell me which {{c}} more than {{k}} {{np}} share.
-join_superlative: What is the {{n}} of the {{role}} of {{one}}?; Give the {{n}} of the {{role}} that belongs to {{one}}. / Tell me the {{n}} of the {{role}} of {{one}}.; Which {{n}} has the {{role}} of {{one}}? / Find the {{n}} of the {{role}} for {{one}}.; I want the {{role}} of {{one}}: its {{n}}.
-join_superlative_where: What is the {{n}} of the {{role}} of {{one}}?; Give the {{n}} of the {{role}} that belongs to {{one}}. / Tell me the {{n}} of the {{role}} of {{one}}.; Which {{n}} has the {{role}} of {{one}}? / Find the {{n}} of the {{role}} for {{one}}.; I want the {{role}} of {{one}}: its {{n}}.
-top_parent: Which {{n}} is the {{role}} of the {{m}} {{np}}?; Give the {{n}} of the {{role}} with the {{m}} {{np}}. / Tell me the {{n}} of the {{role}} of the {{m}} {{np}}.; Who or what is the {{role}} of the {{m}} {{np}}, by {{n}}? / Find the {{role}} with the {{m}} {{np}} and its {{n}}.; The {{m}} {{np}} have which {{role}}? Give the {{n}}.
-without: How many {{p}} have no {{np}}?; Count the {{p}} that are the {{role}} of no {{np}}. / What is the number of {{p}} without {{np}}, as {{role}}?; How many {{p}} are {{role}} of no {{np}}? / Find the number of {{p}} that are {{role}} for no {{np}}.; As {{role}}, how many {{p}} have no {{np}} at all?
-without_where: How many {{p}} have no {{np}}, as {{role}}?; Count the {{p}} that are the {{role}} of no {{np}}. / What is the number of {{p}} without {{np}}, as {{role}}?; How many {{p}} are {{role}} of no {{np}}? / Find the number of {{p}} that are {{role}} for no {{np}}.; As {{role}}, how many {{p}} have no {{np}} at all?
-own_parent: List the {{n}} of the {{np}} whose {{role}} is {{v}}.; Which {{np}} have {{v}} as {{role}}? Give the {{n}}. / Name the {{np}} whose {{role}} is {{v}}, by {{n}}.; Give me the {{n}} of every one of the {{np}} with {{v}} as {{role}}. / Find the {{n}} of {{np}} that have {{role}} {{v}}.; {{v}} is the {{role}} of which {{np}}? Tell me each {{n}}.
-in_both: Which {{c}} occur among {{a}} {{both}} among {{b}}?; List each {{c}} of {{a}} {{both}} of {{b}}. / Name every {{c}} found with {{a}} {{both}} with {{b}}.; What {{c}} do we have for {{a}} {{both}} for {{b}}? / Find the {{c}} that {{a}} have {{both}} {{b}}.; Tell me which {{c}} {{a}} show {{both}} {{b}}.
+distinct: How many different {{c}} values do the {{np}} have?; Count the distinct {{c}} of the {{np}}.; Among the {{np}}, how many different {{c}} are there?; Tell me the number of distinct {{c}} of {{np}}. / How many distinct {{c}} values are there among the {{np}}?; What is the number of different {{c}} of {{np}}? / Find how many different {{c}} the {{np}} show.; Among {{np}}, how many distinct {{c}}?
+group_count: For each {{c}}, how many {{np}} are there?; Count the {{np}} for each {{c}}.; Per {{c}}, count the {{np}}.; Tell me how many {{np}} every {{c}} has. / How many {{np}} are there per {{c}}?; Each {{c}} with its number of {{np}}. / Give me the number of {{np}} for every {{c}}.; Per {{c}}, find how many {{np}} there are.
+most_common: Which {{c}} is the {{m}} common among the {{np}}?; What is the {{m}} common {{c}} of the {{np}}?; Among the {{np}}, name the {{m}} common {{c}}.; Find which {{c}} of {{np}} is {{m}} common. / Tell me the {{m}} common {{c}} of {{np}}.; The {{c}} that is {{m}} common among {{np}}? / Find the {{m}} common {{c}} for {{np}}.; Among {{np}}, which {{c}} is {{m}} common?
+having: Which {{c}} values have more than {{k}} {{np}}?; List each {{c}} that more than {{k}} {{np}} have.; Find the {{c}} values with more than {{k}} {{np}}.; Tell me every {{c}} of more than {{k}} of the {{np}}. / Name the {{c}} with more than {{k}} {{np}}.; More than {{k}} {{np}} have which {{c}}? / Find every {{c}} of more than {{k}} {{np}}.; Tell me which {{c}} more than {{k}} {{np}} share.
+join_superlative: What is the {{n}} of the {{role}} of {{one}}?; Give the {{n}} of the {{role}} that belongs to {{one}}.; Find the {{n}} that the {{role}} of {{one}} has.; I want to know the {{n}} of the {{role}} of {{one}}. / Tell me the {{n}} of the {{role}} of {{one}}.; Which {{n}} has the {{role}} of {{one}}? / Find the {{n}} of the {{role}} for {{one}}.; I want the {{role}} of {{one}}: its {{n}}.
+join_superlative_where: What is the {{n}} of the {{role}} of {{one}}?; Give the {{n}} of the {{role}} that belongs to {{one}}.; Find the {{n}} that the {{role}} of {{one}} has.; I want to know the {{n}} of the {{role}} of {{one}}. / Tell me the {{n}} of the {{role}} of {{one}}.; Which {{n}} has the {{role}} of {{one}}? / Find the {{n}} of the {{role}} for {{one}}.; I want the {{role}} of {{one}}: its {{n}}.
+top_parent: Which {{n}} is the {{role}} of the {{m}} {{np}}?; Give the {{n}} of the {{role}} with the {{m}} {{np}}.; Find the {{n}} of the {{role}} that has the {{m}} {{np}}.; Which {{role}} has the {{m}} {{np}}? Name its {{n}}. / Tell me the {{n}} of the {{role}} of the {{m}} {{np}}.; Who or what is the {{role}} of the {{m}} {{np}}, by {{n}}? / Find the {{role}} with the {{m}} {{np}} and its {{n}}.; The {{m}} {{np}} have which {{role}}? Give the {{n}}.
+without: How many {{p}} have no {{np}}?; Count the {{p}} that are the {{role}} of no {{np}}.; Find how many {{p}} are {{role}} of no {{np}}.; I want the number of {{p}} without any {{np}}, as {{role}}. / What is the number of {{p}} without {{np}}, as {{role}}?; How many {{p}} are {{role}} of no {{np}}? / Find the number of {{p}} that are {{role}} for no {{np}}.; As {{role}}, how many {{p}} have no {{np}} at all?
+without_where: How many {{p}} have no {{np}}, as {{role}}?; Count the {{p}} that are the {{role}} of no {{np}}.; Find how many {{p}} are {{role}} of no {{np}}.; I want the number of {{p}} without any {{np}}, as {{role}}. / What is the number of {{p}} without {{np}}, as {{role}}?; How many {{p}} are {{role}} of no {{np}}? / Find the number of {{p}} that are {{role}} for no {{np}}.; As {{role}}, how many {{p}} have no {{np}} at all?
+own_parent: List the {{n}} of the {{np}} whose {{role}} is {{v}}.; Which {{np}} have {{v}} as {{role}}? Give the {{n}}.; Find each {{n}} of {{np}} with {{role}} {{v}}.; Tell me the {{n}} of all {{np}} that have {{v}} as {{role}}. / Name the {{np}} whose {{role}} is {{v}}, by {{n}}.; Give me the {{n}} of every one of the {{np}} with {{v}} as {{role}}. / Find the {{n}} of {{np}} that have {{role}} {{v}}.; {{v}} is the {{role}} of which {{np}}? Tell me each {{n}}.
+in_both: Which {{c}} occur among {{a}} {{both}} among {{b}}?; List each {{c}} of {{a}} {{both}} of {{b}}.; Find every {{c}} of {{a}} {{both}} {{b}}.; Tell me each {{c}} that is there for {{a}} {{both}} for {{b}}. / Name every {{c}} found with {{a}} {{both}} with {{b}}.; What {{c}} do we have for {{a}} {{both}} for {{b}}? / Find the {{c}} that {{a}} have {{both}} {{b}}.; Tell me which {{c}} {{a}} show {{both}} {{b}}.
 """)
 
 # %% ../nbs/00aa_world.ipynb #53bfc7c6
@@ -988,7 +992,8 @@ _SIMPLE = dict(count_all=3, count_where=16, lookup=8, list_where=8, count_missin
                superlative=10, superlative_where=3, top_k=4, count_both=6, count_either=3, group_count=3, most_common=4, having=3)
 _RARE = dict(join_count=4, join_list=3, join_aggregate=3, join_superlative=3, join_superlative_where=2, chain_count=2,
              chain_aggregate=2, top_parent=3, without=2, without_where=2, own_parent=2, beyond_average=3, in_both=2)
-WARMUP, TRAINING, EVALUATION = Audience(0, _SIMPLE | _RARE, .4), Audience(1, _WORLD), Audience(2, _WORLD)
+FIRST, WARMUP = Audience(0, _SIMPLE, 0.0), Audience(0, _SIMPLE | _RARE, .4)
+TRAINING, EVALUATION = Audience(1, _WORLD), Audience(2, _WORLD)
 
 # %% ../nbs/00aa_world.ipynb #77ed86cf
 def draw_kind(rng: random.Random, audience: Audience) -> str:
