@@ -164,10 +164,10 @@ def random_world(rng: random.Random, words: list[str]) -> World:
 
 # %% ../nbs/03c_warmup.ipynb #f7d3ca3c
 def random_question(world: World, kind: str, rng: random.Random, audience: Audience = WARMUP,
-                    tries: int = 12) -> dict | None:
+                    noise: list[str] = (), tries: int = 12) -> dict | None:
     "A question of a kind whose gold query finds something; None if `tries` draws gave none."
     for _ in range(tries):
-        q = draw_question(world, rng, audience, kind)
+        q = draw_question(world, rng, audience, kind, noise)
         if q is None or audience is FIRST and not q["spelled"]: continue
         rows = world.conn.execute(q["query"]).fetchall()
         if rows and rows[0][-1] is not None and rows != [(0,)]: return q
@@ -233,10 +233,10 @@ def demonstration(
     mode: str = "agent", # or single_turn
 ) -> Episode: # played to its end, which is right; task.extra["slips"] has the turns that nobody should learn
     "A demonstration on a world of its own."
-    question, kind = None, draw_kind(rng, audience)
+    question, kind, noise = None, draw_kind(rng, audience), words if rng.random() < .5 else ()
     while question is None:
         world = random_world(rng, words)
-        question = random_question(world, kind, rng, audience)
+        question = random_question(world, kind, rng, audience, noise)
     queries = found_out(world, question, rng) if mode == "agent" else [question["query"]]
     mistaken = slip(world, queries[-1], rng) if mode == "agent" and rng.random() < slips else ""
     actions = careful_actions(queries[-1], mode == "agent" and rng.random() < sample)
@@ -246,7 +246,7 @@ def demonstration(
     task = Task("demo", "demo", question["question"], question["query"],
                 db_path=Database.from_sql(world_script(world)), extra=extra)
     world.conn.close()
-    return rollout(ScriptedPolicy(actions), [task], mode=mode)[0]
+    return rollout(ScriptedPolicy(actions), [task], mode=mode, max_obs_rows=rng.choice((2, 4, 10, 10)))[0]
 
 # %% ../nbs/03c_warmup.ipynb #e766d1ef
 _PHRASES = " ".join(p for lists in PHRASINGS.values() for p in lists[WARMUP.phrasing])
@@ -311,7 +311,7 @@ def demonstration_stream(
     batch_size: int,
     steps: int, # batches in all
     seed: int,
-    simple: float = 0.35, # share of the steps in which all is simple
+    simple: float = 0.25, # share of the steps in which all is simple
     all_tokens: float = 0.6, # share of the steps in which half the demonstrations' observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `POOL`
     mode: str = "agent", # or single_turn

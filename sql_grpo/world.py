@@ -992,7 +992,7 @@ _SIMPLE = dict(count_all=3, count_where=16, lookup=8, list_where=8, count_missin
                superlative=10, superlative_where=3, top_k=4, count_both=6, count_either=3, group_count=3, most_common=4, having=3)
 _RARE = dict(join_count=4, join_list=3, join_aggregate=3, join_superlative=3, join_superlative_where=2, chain_count=2,
              chain_aggregate=2, top_parent=3, without=2, without_where=2, own_parent=2, beyond_average=3, in_both=2)
-FIRST, WARMUP = Audience(0, _SIMPLE, 0.0), Audience(0, _SIMPLE | _RARE, .4)
+FIRST, WARMUP = Audience(0, _SIMPLE, 0.0), Audience(0, _SIMPLE | _RARE, .3)
 TRAINING, EVALUATION = Audience(1, _WORLD), Audience(2, _WORLD)
 
 # %% ../nbs/00aa_world.ipynb #77ed86cf
@@ -1000,17 +1000,29 @@ def draw_kind(rng: random.Random, audience: Audience) -> str:
     "A kind of question, by its weight."
     return rng.choices(list(audience.weights), audience.weights.values())[0]
 
+_EMPTY = set("the of is are what give find tell me i want need name say list show which do there for to know all".split())
+
+def _noisy(phrasing: str, rng: random.Random, words: list[str]) -> str:
+    "A phrasing with words that mean nothing, in the place of such that mean little or between any."
+    parts = phrasing.split(" ")
+    parts = [rng.choice(words) if p.lower() in _EMPTY and rng.random() < .2 else p for p in parts]
+    for _ in range(rng.randint(0, 3)): parts.insert(rng.randint(0, len(parts) - 1), rng.choice(words))
+    return " ".join(parts)
+
 def draw_question(
     w: World, # the world to ask about
     rng: random.Random,
     audience: Audience = WARMUP,
     kind: str|None = None, # one of KINDS; None draws it
+    noise: list[str] = (), # words that may be put into the phrasing, or take the place of some
 ) -> dict|None: # question, query, kind, named, spelled, and the draw; None when the draw does not fit
     "One random question about world `w`."
     kind = kind or draw_kind(rng, audience)
     d = KINDS[kind](w, rng.choice(w.tables), rng, audience.everyday)
     if not d: return None
-    text = rng.choice(PHRASINGS[d.phrasing or kind][audience.phrasing]).format(**d.slots)
+    text = rng.choice(PHRASINGS[d.phrasing or kind][audience.phrasing])
+    if noise: text = _noisy(text, rng, noise)
+    text = text.format(**d.slots)
     return dict(question=text[0].upper() + text[1:], query=d.sql, kind=kind, draw=d,
                 named=d.named and all(c.named for c in d.conditions), spelled=all(c.spelled for c in d.conditions))
 
