@@ -350,6 +350,7 @@ def _reset_peak(cuda: bool) -> int: # bytes held now
 def measure_peak(
     config: SQLGRPOConfig,
     model_config: PretrainedConfig,
+    trees: bool = False, # read as in training; by default every row by itself, which is the most that it can be
 ) -> tuple: # bytes beyond those at the beginning, tokens of the longest episode
     "Train a model of random weights for two steps, and measure what it took; to be run in a process of its own."
     from sql_grpo.training import build_trainer, load_question_prompts
@@ -360,6 +361,7 @@ def measure_peak(
     model = AutoModelForCausalLM.from_config(model_config, attn_implementation="sdpa", dtype=weights_dtype(config))
     if config.peft != "none": model = add_adapters(model, config)
     trainer = build_trainer(model, byte_tokenizer(), prompts, tasks, config)
+    if not trees: trainer._by_tree, trainer._asks_for_all = lambda *_: False, lambda: True
     play = trainer.rollout_func
     def watched(*args):
         nonlocal longest

@@ -35,7 +35,7 @@ class EpisodeTrainer(GRPOTrainer):
         wanted = attention_mask[:, -logits_to_keep:].bool() if self._wanted is None else self._wanted
         rows = torch.arange(len(wanted), device=wanted.device)
         if self.accelerator.num_processes == 1 and wanted.any(): rows = rows[wanted.any(1)]
-        read = self._read_trees if self._by_tree(model, kwargs) else self._read_slices
+        read = self._read_trees if len(wanted) > 1 and self._by_tree(model, kwargs) else self._read_slices
         with self.accelerator.autocast():
             logps, entropies, aux = read(model, input_ids[rows], attention_mask[rows], wanted[rows], **kwargs)
         if len(rows) == len(wanted): return logps, entropies, aux
@@ -62,8 +62,8 @@ def _by_tree(self: EpisodeTrainer, model, options: dict) -> bool: # options of t
 def _read_trees(self: EpisodeTrainer, model, ids, mask, wanted, compute_entropy=False, **kwargs):
     "One pass for every 16 rows. Several processes pass equally often, whatever is in their rows."
     parts = [tree_logps(model, *part) for part in zip(ids.split(TREE), mask.split(TREE), wanted.split(TREE))]
-    logps, entropies = map(torch.cat, zip(*parts))
-    return logps, entropies if compute_entropy else None, None
+    logps, entropies = zip(*parts)
+    return torch.cat(logps), torch.cat(entropies) if compute_entropy else None, None
 
 @patch
 def _read_slices(self: EpisodeTrainer, model, ids, mask, wanted, **kwargs):

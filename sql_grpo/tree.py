@@ -18,7 +18,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-# %% ../nbs/03fa_tree.ipynb #7d172cb6
+# %% ../nbs/03fa_tree.ipynb #39fcda71
 @dataclass
 class PrefixTree:
     "Rows of tokens as a tree, or several: where rows begin alike, they share their nodes."
@@ -48,7 +48,7 @@ def _in_common(a: list, b: list) -> int: # tokens
     "How far two rows are alike."
     return next((n for n, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
 
-# %% ../nbs/03fa_tree.ipynb #39fcda71
+# %% ../nbs/03fa_tree.ipynb #7d172cb6
 @dataclass
 class Branches:
     "What attention has to know of a tree."
@@ -114,7 +114,7 @@ def read_tree(
     model, # causal language model with TRL's fused head
     tree: PrefixTree, # of token ids
     nodes: np.ndarray, # that have a parent
-) -> tuple: # log-probabilities of these nodes, entropies of what they were drawn from
+) -> tuple: # log-probabilities of these nodes, entropies of what they were drawn from (None: the head has none)
     "One pass over all nodes."
     inner = inner_model(model)
     put = lambda x: torch.as_tensor(x, device=inner.device)
@@ -123,7 +123,7 @@ def read_tree(
         out = model(input_ids=put(tree.tokens)[None], position_ids=put(tree.depth)[None], attention_mask=no_mask,
                     branches=branches_of(tree, inner.device), shift_labels=put(tree.tokens[nodes])[None],
                     fused_lm_head=True)
-    return out.log_probs[0], out.entropy[0]
+    return out.log_probs[0], None if out.entropy is None else out.entropy[0]
 
 def tree_logps(
     model,
@@ -139,7 +139,8 @@ def tree_logps(
     nodes[there.numpy()] = np.concatenate(tree.paths)
     nodes, place = np.unique(nodes[:, -C:][wanted.cpu().numpy()], return_inverse=True)
     place = torch.as_tensor(place, device=input_ids.device)
-    return tuple(x.new_zeros(wanted.shape).masked_scatter(wanted, x[place]) for x in read_tree(model, tree, nodes))
+    def back(x): return x if x is None else x.new_zeros(wanted.shape).masked_scatter(wanted, x[place])
+    return tuple(map(back, read_tree(model, tree, nodes)))
 
 # %% ../nbs/03fa_tree.ipynb #2506ec5f
 def reads_trees(model) -> bool:
