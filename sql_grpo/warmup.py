@@ -96,8 +96,9 @@ def _spelled(words: Words, texts: list[str]) -> dict: # stored text -> as it is 
 def _texts(words: Words, n: int) -> list[str]:
     "`n` different texts, as cells of a text column."
     rng, capital, out = words.rng, words.rng.random() < 0.75, []
+    many = rng.choice(((1,), (1, 1, 1, 2), (2,), (2, 2, 3))) # words in a text
     while len(out) < n:
-        parts = [rng.choice(words.words) if rng.random() < 0.5 else made_up(rng)] + [made_up(rng)]*(rng.random() < 0.12)
+        parts = [rng.choice(words.words) if rng.random() < 0.5 else made_up(rng) for _ in range(rng.choice(many))]
         text = " ".join(p.capitalize() if capital else p for p in parts)
         if text not in out: out.append(text)
     return out
@@ -312,7 +313,7 @@ def demonstration_stream(
     steps: int, # batches in all
     seed: int,
     simple: float = 0.25, # share of the steps in which all is simple
-    all_tokens: float = 0.6, # share of the steps in which half the demonstrations' observations count in the loss too
+    all_tokens: float = 0.45, # share of the steps in which half the demonstrations' observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `POOL`
     mode: str = "agent", # or single_turn
 ): # yields dicts of input_ids and labels
