@@ -16,9 +16,11 @@ from itertools import islice
 
 from .config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
+from datasets import IterableDataset
 from fastcore.basics import patch
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
 
 from .tasks import *
 from .environment import *
@@ -186,8 +188,10 @@ ENDLESS = 10**9 # steps: more than there is time for
 def more_warmup(start: Start) -> tuple[Policy, list]: # what plays, and a log: steps, loss at the end, seconds
     "The base model after going on with its warm-up for as long as GRPO took."
     begin, model, c, losses = time.perf_counter(), start.fresh(), start.config, []
-    rows = demonstration_stream(ChatCodec(start.tokenizer), tuple(common_words()), c.warmup_batch_size, ENDLESS,
-                                c.seed + 1, simple=0.0, all_tokens=0.0, mode=c.mode)
+    stream = dict(codec=ChatCodec(start.tokenizer), words=tuple(common_words()), batch_size=c.warmup_batch_size,
+                  steps=ENDLESS, seed=c.seed + 1, simple=0.0, all_tokens=0.0, mode=c.mode)
+    rows = iter(DataLoader(IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream), None,
+                           num_workers=1, prefetch_factor=8*c.warmup_batch_size)) # made in a process of their own
     learner, dice = Learner(model, c, c.warmup_learning_rate*END_RATE, c.warmup_batch_size), random.Random(c.seed)
     while not losses or (spent := time.perf_counter() - begin) < start.seconds:
         losses += learner.learn(list(islice(rows, c.warmup_batch_size)), dice)
