@@ -10,7 +10,7 @@ __all__ = ['SQL_WORDS', 'FUNCTION_WORDS', 'SPECIALS', 'RESPONSE', 'POOL', 'RECIP
            'save_state', 'loss_log', 'warm_up', 'base_folder', 'base_model']
 
 # %% ../nbs/03c_warmup.ipynb #2530ec50
-import hashlib, itertools, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
+import hashlib, importlib.util, itertools, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
 from collections import Counter
 from pathlib import Path
 
@@ -40,22 +40,27 @@ over partition plan pragma preceding primary query raise range recursive referen
 replace restrict returning right rollback row rows savepoint select set table temp then ties to transaction trigger
 unbounded union unique update using vacuum values view virtual when where window with within without id""".split())
 
+_ENGLISH = "turtle argparse difflib statistics calendar doctest mailbox tarfile random pdb textwrap".split()
+
 def common_words() -> list[str]: # sorted
-    "Plain English words from Python's manual, without the embedded world's names and what is said instead of them."
+    "Plain English words from Python's manual and modules, without the embedded world's names and what stands for them."
     from pydoc_data.topics import topics
-    found = set(re.findall(r"(?<![\w.`'_])[a-z]{3,9}(?![\w_('.])", " ".join(topics.values())))
+    sources = [Path(importlib.util.find_spec(m).origin).read_text(encoding="utf-8") for m in _ENGLISH]
+    found = set(re.findall(r"(?<![\w.`'_])[a-z]{3,10}(?![\w_('.=])", " ".join([*topics.values(), *sources])))
     taken = {w for name in theme_words() for w in name.split("_")}
     taken |= {w for s in SENSES.values() for text in vars(s).values() for w in text.split()} - {"more", "less", "than"}
     taken |= {w.removesuffix("s") for w in taken} | {w.removesuffix("es") for w in taken} | SQL_WORDS
     return sorted(w for w in found - taken if re.search("[aeiouy]", w))
 
 # %% ../nbs/03c_warmup.ipynb #ccfc8c2a
-_SYLLABLES = [a + b for a in "b c d f g h j k l m n p r s t v w z br cl dr fl gr pl st tr".split() for b in "aeiou"]
+_ONSETS = "b c d f g h j k l m n p r s t v w y z bl br ch cl cr dr fl fr gl gr pl pr qu sh sk sl sp st sw th tr wh".split()
+_VOWELS = "a e i o u a e i o u ai ea ee ou oo".split()
+_ENDINGS = ["", "", *"n r l s t x m ck ng nd ss st ll th er ing ion ist age ure el le ery ment".split()]
 
 def made_up(rng: random.Random) -> str:
     "A word that means nothing."
-    word = "".join(rng.choice(_SYLLABLES) for _ in range(rng.choice((1, 2, 2))))
-    return word + rng.choice("nrlstxm") if len(word) < 3 or rng.random() < 0.8 else word
+    word = "".join(rng.choice(_ONSETS) + rng.choice(_VOWELS) for _ in range(rng.choice((1, 1, 2, 2))))
+    return word + (rng.choice(_ENDINGS) if len(word) > 2 else rng.choice(_ENDINGS[2:]))
 
 class Words:
     "Draws names, each only once."
@@ -160,7 +165,7 @@ def _random_table(words: Words, tables: list) -> Table:
 def random_world(rng: random.Random, words: list[str]) -> World:
     "A small database with made-up tables, columns and contents."
     names, tables = Words(rng, words), []
-    for _ in range(rng.choice((1, 2, 2, 3, 3, 4))): tables.append(_random_table(names, tables))
+    for _ in range(rng.choice((1, 2, 3, 3, 4, 4))): tables.append(_random_table(names, tables))
     return World("demo", tables)
 
 # %% ../nbs/03c_warmup.ipynb #f7d3ca3c
@@ -234,7 +239,7 @@ def demonstration(
     mode: str = "agent", # or single_turn
 ) -> Episode: # played to its end, which is right; task.extra["slips"] has the turns that nobody should learn
     "A demonstration on a world of its own."
-    question, kind, noise = None, draw_kind(rng, audience), words if rng.random() < .5 else ()
+    question, kind, noise = None, draw_kind(rng, audience), words if rng.random() < .4 else ()
     while question is None:
         world = random_world(rng, words)
         question = random_question(world, kind, rng, audience, noise)

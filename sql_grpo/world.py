@@ -660,10 +660,11 @@ def _count_where(w, t, rng, everyday):
 def _lookup(w, t, rng, everyday):
     n, f = _pick(rng, t.of("name")), _pick(rng, t.of("category", "integer", "real", "year", "date"))
     if not (n and f): return None
-    v, sql = rng.choice(t.values(n)), f"SELECT {f.name} FROM {t.name} WHERE {n.name} = "
+    v = rng.choice(t.values(n))
+    who, sql = f"{v} among the {say(t.name)}", f"SELECT {f.name} FROM {t.name} WHERE {n.name} = {literal(v)}"
     if f.sense and f.kind != "year" and rng.random() < everyday:
-        return Draw(dict(how=f.sense.how, v=v), sql + literal(v), named=False, phrasing="how_is")
-    return Draw(dict(what=f"the {say(f.name)}", v=v), sql + literal(v))
+        return Draw(dict(how=f.sense.how, v=who), sql, named=False, phrasing="how_is")
+    return Draw(dict(what=f"the {say(f.name)}", v=who), sql)
 
 @_kind
 def _list_where(w, t, rng, everyday):
