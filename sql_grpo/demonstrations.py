@@ -284,7 +284,7 @@ def _learn(
         print(f"interrupted at step {trainer.state.global_step} of {total} of the demonstrations: "
               "the same run goes on from there", flush=True)
         raise
-    except (RuntimeError, MemoryError) as e:
+    except (RuntimeError, MemoryError, OSError) as e:
         if batch == 1 or not is_out_of_memory(e): raise
         full = True
     if full: # outside of the except block, whose traceback would hold on to the tensors

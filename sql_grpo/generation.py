@@ -11,7 +11,7 @@ __all__ = ['CHATML', 'READ_AT_ONCE', 'SHARED', 'CALL', 'AT_ONCE', 'MOST_ROWS', '
            'rollout_columns']
 
 # %% ../nbs/03a_generation.ipynb #93834964
-import math, mmap, sys
+import errno, math, mmap, sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -671,6 +671,7 @@ OUT_OF_MEMORY = ("out of memory", "alloc_failed", "can't allocate memory", "not 
 
 def is_out_of_memory(error: BaseException) -> bool:
     "Does this error say that memory ran out, on a GPU or a CPU?"
+    if isinstance(error, OSError): return error.errno == errno.ENOMEM
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (
         isinstance(error, RuntimeError) and any(s in str(error).lower() for s in OUT_OF_MEMORY))
 
@@ -679,7 +680,7 @@ def _read(self: LMPolicy, queue: deque, seats: list[Seat]) -> torch.Tensor: # (n
     "Read what is to be read, in fewer rows if memory runs out."
     while True:
         try: return self.slots.forward([s.todo for s in seats], [s.prompt for s in seats])
-        except (RuntimeError, MemoryError) as e:
+        except (RuntimeError, MemoryError, OSError) as e:
             if len(seats) < 2 or not is_out_of_memory(e): raise
         keep = len(seats)//2
         print(f"out of memory with {len(seats)} episodes at once: going on with {keep}", flush=True)
