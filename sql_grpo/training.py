@@ -244,8 +244,6 @@ def greedy_policy(model, tokenizer, config: SQLGRPOConfig, name: str = "model") 
 def draw_eval_tasks(config: SQLGRPOConfig, every: bool = False) -> list[Task]:
     "The evaluation questions: all (or if `every`), or `eval_questions` of them, drawn by the seed."
     tasks = load_questions(config, "eval", variants=True)
-    seen = {t.db_id for t in load_tasks(config.data_source, path=config.data_path)}
-    for t in tasks: t.extra["heldout"] = t.db_id not in seen
     n = config.eval_questions
     if every or not n or n >= len(tasks): return tasks
     return [tasks[i] for i in sorted(random.Random(config.seed).sample(range(len(tasks)), n))]
@@ -303,8 +301,11 @@ def prepare(
     prompts, tasks = load_question_prompts(config)
     eval_tasks = draw_eval_tasks(config)
     check_sharing(config)
-    say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions, seed {config.seed}, "
-        f"output in {config.output_dir}")
+    trained_on = {(t.db_id, t.question) for t in tasks}
+    again = sum((t.db_id, t.question) in trained_on for t in eval_tasks)
+    say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions"
+        + f" ({again} of them the same: a score on these says little)"*bool(again)
+        + f", seed {config.seed}, output in {config.output_dir}")
     plan = fit_batch(config)
     config = in_parts(config, config.per_device_train_batch_size
                               //min(gather_object([plan.config.per_device_train_batch_size])))
