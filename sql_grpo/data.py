@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ALIASES', 'READERS', 'LEVELS', 'BIRD_LEVELS', 'QUESTION_FILES', 'DATABASE_FOLDERS', 'ENDINGS', 'EVAL_SHARE',
-           'LOADERS', 'sql_difficulty', 'read_questions', 'variant_files', 'task_fault', 'LoadReport', 'check_tasks',
-           'load_with_report', 'load_tasks']
+           'LOADERS', 'sql_difficulty', 'read_questions', 'one_list', 'variant_files', 'task_fault', 'LoadReport',
+           'check_tasks', 'load_with_report', 'load_tasks']
 
 # %% ../nbs/00c_data.ipynb #8c9f8075
 import csv, hashlib, io, json, random, re, warnings
@@ -272,18 +272,24 @@ def _folder_tasks(split, path, questions, strict):
 
 def _not_held_out(tasks, folder) -> list[Task]:
     "Evaluation tasks of a folder, after noting whose databases its training questions are about."
-    try: asked = {e["db_id"] for e in read_questions(_question_file(folder, None, QUESTION_FILES["train"], folder))}
-    except (OSError, ValueError): return tasks
+    try: file = _question_file(folder, None, QUESTION_FILES["train"], folder)
+    except FileNotFoundError: return tasks # nothing there to train on
+    asked = {e.get("db_id") for _, e in READERS[file.suffix.lower()](file) if isinstance(e, dict)}
     for t in tasks: t.extra["heldout"] = t.db_id not in asked
     return tasks
 
 EVAL_SHARE = 0.2 # of a single list of questions, rounded down
 
+def one_list(source, path=None) -> bool:
+    "Does a source have one list of questions, for training and for evaluation?"
+    return Path(path or source).is_file()
+
 def _share(tasks, split) -> list[Task]:
-    "A split's share of one list of questions; the same ones each time, whatever else is on the list."
-    drawn = sorted(tasks, key=lambda t: hashlib.sha256(repr(t.question).encode()).digest())
-    kept = {t.id for t in drawn[:int(EVAL_SHARE*len(tasks))]}
-    return [t for t in tasks if (t.id in kept) == (split != "train")] if kept else tasks
+    "A split's share of one list of questions; the same ones each time, none of them held out."
+    for t in tasks: t.extra["heldout"] = False
+    drawn = sorted({t.question for t in tasks}, key=lambda q: hashlib.sha256(repr(q).encode()).digest())
+    kept = set(drawn[:int(EVAL_SHARE*len(drawn))])
+    return [t for t in tasks if (t.question in kept) == (split != "train")] if kept else tasks
 
 def _sqlite_tasks(split, path, questions, strict):
     "Tasks about one SQLite file, the questions in `questions` or beside it under the same name; or about a folder."
@@ -292,8 +298,9 @@ def _sqlite_tasks(split, path, questions, strict):
     if fault := _database_fault(path): raise FileNotFoundError(fault)
     file = _question_file(path.parent, questions, [path.stem], path)
     tasks = _make_tasks(file, split, lambda e: path, re.sub(r"[^\w.-]", "_", path.stem), strict)
+    if not questions: return _share(tasks, split)
     for t in tasks: t.extra["heldout"] = False
-    return tasks if questions else _share(tasks, split)
+    return tasks
 
 # %% ../nbs/00c_data.ipynb #1646aad4
 def _context_tasks(split, path, questions, strict):

@@ -784,7 +784,8 @@ def main(
         if args.endpoint: _say_kept(args, policy)
         return _complain(e)
     done, more = time.perf_counter(), policy.report() if args.endpoint else {}
-    print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}), {args.max_turns} turns\n")
+    print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}"
+          + ": its share of one list"*one_list(args.data_source, args.data_path) + f"), {args.max_turns} turns\n")
     print(ev.card())
     if more: print(f"\n{_cost(policy)}")
     if args.output_dir is None: return 0

@@ -304,7 +304,8 @@ def prepare(
     trained_on = {(t.db_id, t.question) for t in tasks}
     again = sum((t.db_id, t.question) in trained_on for t in eval_tasks)
     say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions"
-        + f" ({again} of them the same: a score on these says little)"*bool(again)
+        + (f" ({again} of them the same: a score on these says little)" if again else
+           " (of one list, which is shared out)"*one_list(config.data_source, config.data_path))
         + f", seed {config.seed}, output in {config.output_dir}")
     plan = fit_batch(config)
     config = in_parts(config, config.per_device_train_batch_size
