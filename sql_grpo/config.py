@@ -136,9 +136,9 @@ class ModelOptions:
     lora_alpha: int = _option(32, "their scale: what they add is multiplied by lora_alpha/lora_rank")
     lora_targets: str = _option("all-linear", "layers that get adapters: all-linear, or names separated by commas")
     save_merged: bool = _option(True, "adapters: also save the whole model, with the adapters merged into its weights")
-    warmup_steps_sft: int = _option(2200, "embedded model: supervised steps before GRPO")
-    warmup_batch_size: int = _option(8, "embedded model: demonstrations in a supervised step")
-    warmup_learning_rate: float = _option(1.5e-3, "embedded model: highest learning rate of the supervised steps")
+    warmup_steps_sft: int = _option(3000, "embedded model: supervised steps before GRPO")
+    warmup_batch_size: int = _option(4, "embedded model: demonstrations in a supervised step")
+    warmup_learning_rate: float = _option(1.1e-3, "embedded model: highest learning rate of the supervised steps")
     use_cache_folder: bool = _option(True, "embedded model: reuse one that was warmed up with the same options before")
 
 # %% ../nbs/00_setup.ipynb #f7a41d52
@@ -583,7 +583,7 @@ def _as_table(c) -> str:
 # %% ../nbs/00_setup.ipynb #0aa87037
 PRESETS = {
     "default": {},
-    "quick": dict(warmup_steps_sft=240, max_steps=6, gradient_accumulation_steps=2, eval_questions=40, save_steps=3,
+    "quick": dict(warmup_steps_sft=480, max_steps=6, gradient_accumulation_steps=2, eval_questions=40, save_steps=3,
                   plot_every=2, trace_every=3, success_every=3, dashboard_questions=16, output_dir="outputs/quick"),
     "t4": dict(model_name="Qwen/Qwen3-0.6B", peft="lora", warmup_steps_sft=0, max_steps=200, learning_rate=2e-5,
                per_device_train_batch_size=8, gradient_accumulation_steps=4, activation_checkpointing=True,

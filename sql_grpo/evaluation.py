@@ -47,6 +47,7 @@ class Record:
     outcome: str # "answered", "out_of_turns" or "out_of_tokens"
     suite: bool | None = None # right on all variants of the database too; None if the task has none
     kind: str = "" # of the question, if its task says so
+    words: str = "" # in which it is asked, if its task says so: plain or everyday
     failed: int = 0 # queries that failed
 
     @property
@@ -73,7 +74,7 @@ def make_record(
         reward=sum(w * p for w, p in zip(REWARD_WEIGHTS, parts, strict=True)), turns=len(ep.turns),
         errors=sum(map(_refused, ep.turns)), actions={a: kinds.count(a) for a in ACTIONS},
         grounded=is_grounded(ep), outcome=ep.outcome, suite=suite and parts[0] == 1.0,
-        kind=str(ep.task.extra.get("kind") or ""),
+        **{key: str(ep.task.extra.get(key) or "") for key in ("kind", "words")},
         failed=sum(_refused(t) for t in ep.turns if t.action.action_type == "QUERY"))
 
 # %% ../nbs/05_evaluation.ipynb #7c83d9a5
@@ -316,7 +317,7 @@ def compare(
 # %% ../nbs/05_evaluation.ipynb #cae0e898
 @patch
 def by(self: Comparison,
-    key: str, # of a record: kind, difficulty, heldout, db_id
+    key: str, # of a record: kind, words, difficulty, heldout, db_id
 ) -> MarkdownText: # a row for each value
     "Success of each policy, split."
     evs, [first, *_] = self.evaluations, self.evaluations.values()
@@ -456,7 +457,8 @@ def _questions(comparison: Comparison, counts: dict) -> list[dict]: # `counts`: 
     "A line for each question: what it is, who was right, and how many of a policy's samples were."
     evs, out = comparison.evaluations, []
     for i, r in enumerate(next(iter(evs.values())).records):
-        out.append(dict(id=r.id, db_id=r.db_id, kind=r.kind, difficulty=r.difficulty, heldout=r.heldout,
+        out.append(dict(id=r.id, db_id=r.db_id, kind=r.kind, words=r.words, difficulty=r.difficulty,
+                        heldout=r.heldout,
                         right={name: int(e.records[i].correct) for name, e in evs.items()}))
         if counts: out[-1]["sampled"] = {name: c[i] for name, c in counts.items()}
     return out
@@ -536,7 +538,8 @@ def _report_text(comparison: Comparison, report: dict) -> str:
     out += [_NEEDS_NOTE]*bool(report.get("needs")) + [policies_table(report)]
     if report["paired"]: out += ["## Differences on the same questions", _PAIRS_NOTE, differences_table(report)]
     if many := report.get("any_of_k"): out += ["## Any of many", _MANY_NOTE, many_table(report), many["verdict"]]
-    if any(q["kind"] for q in report["questions"]): out += ["## By kind of question", comparison.by("kind")]
+    for key in ("words", "kind"):
+        if any(q[key] for q in report["questions"]): out += [f"## By {key} of the question", comparison.by(key)]
     out += ["## By difficulty", comparison.by("difficulty")]
     if any(report[name]["lucky"] for name in evs): out += ["## Lucky answers", _LUCKY_NOTE, lucky_table(comparison)]
     facts = {k: v for k, v in report.items() if k not in (*evs, *_OWN_PLACE)}

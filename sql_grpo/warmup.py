@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['SQL_WORDS', 'FUNCTION_WORDS', 'SPECIALS', 'RESPONSE', 'POOL', 'RECIPE', 'common_words', 'made_up', 'Words',
-           'random_world', 'random_question', 'tables_in', 'careful_actions', 'demonstration', 'train_tokenizer',
-           'encode_messages', 'encode_demonstration', 'demonstration_stream', 'base_config', 'new_base_model',
-           'WarmupProgress', 'falling_rate', 'weight_groups', 'sft_trainer', 'save_state', 'loss_log', 'warm_up',
-           'base_folder', 'base_model']
+           'random_world', 'random_question', 'tables_in', 'careful_actions', 'mistaken_column', 'slip',
+           'demonstration', 'train_tokenizer', 'encode_messages', 'encode_demonstration', 'demonstration_stream',
+           'start_copying', 'base_config', 'new_base_model', 'WarmupProgress', 'falling_rate', 'weight_groups',
+           'sft_trainer', 'save_state', 'loss_log', 'warm_up', 'base_folder', 'base_model']
 
 # %% ../nbs/03c_warmup.ipynb #2530ec50
-import hashlib, itertools, json, os, random, re, shutil, subprocess, sys, tempfile, time
+import hashlib, itertools, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
 from collections import Counter
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def common_words() -> list[str]: # sorted
     "Plain English words from Python's manual, without the embedded world's names."
     from pydoc_data.topics import topics
     found = set(re.findall(r"(?<![\w.`'_])[a-z]{3,9}(?![\w_('.])", " ".join(topics.values())))
-    taken = {w for name in theme_words() for w in name.split("_")}
+    taken = {w for name in theme_words() for w in name.split("_")} | everyday_words()
     taken |= {w.removesuffix("s") for w in taken} | {w.removesuffix("es") for w in taken} | SQL_WORDS
     return sorted(w for w in found - taken if re.search("[aeiouy]", w))
 
@@ -127,10 +127,10 @@ def random_world(rng: random.Random, words: list[str]) -> World:
     return World("demo", tables)
 
 # %% ../nbs/03c_warmup.ipynb #f7d3ca3c
-def random_question(world: World, rng: random.Random, tries: int = 60) -> dict | None:
+def random_question(world: World, rng: random.Random, say: dict = PLAIN, tries: int = 60) -> dict | None:
     "A question about `world` whose gold query finds something; None if `tries` draws gave none."
     for _ in range(tries):
-        if (q := draw_question(world, rng)) is None: continue
+        if (q := draw_question(world, rng, say)) is None: continue
         rows = world.conn.execute(q["query"]).fetchall()
         if rows and rows[0][-1] is not None and rows != [(0,)]: return q
     return None
@@ -146,22 +146,54 @@ def careful_actions(sql: str, sample: bool = False, tables: list[str] | None = N
     look = [f"SAMPLE {tables[0]}"] if sample else []
     return [f"DESCRIBE {t}" for t in tables] + look + [f"QUERY {sql}", "ANSWER"]
 
+# %% ../nbs/03c_warmup.ipynb #5740c407
+def _finds_nothing(world: World, sql: str) -> bool: # no row, nothing to count, nothing to add up
+    return world.conn.execute(sql).fetchall() in ([], [(0,)], [(None,)])
+
+def mistaken_column(world: World, sql: str, rng: random.Random) -> str: # a query that finds nothing, or ""
+    "The query of somebody who looks for a text in another column of the table than the one where it is."
+    found = re.findall(r"(\w+) = '", sql)
+    if not found: return ""
+    name = rng.choice(found)
+    table = next(world.table(t) for t in tables_in(sql) if name in {f.name for f in world.table(t).fields})
+    others = [f.name for f in table.of("category", "name") if f.name != name]
+    wrong = others and re.sub(rf"\b{name} = '", f"{rng.choice(others)} = '", sql)
+    return wrong if wrong and _finds_nothing(world, wrong) else ""
+
+def slip(world: World, sql: str, rng: random.Random) -> str: # a query that fails, or ""
+    "The query with a column's name as somebody might mistake it."
+    tables = [world.table(t) for t in tables_in(sql)]
+    used = [f.name for t in tables for f in t.fields if f.kind != "id" and re.search(rf"\b{f.name}\b", sql)]
+    if not used: return ""
+    name, taken = rng.choice(used), {f.name for t in tables for f in t.fields}
+    others = [f.name for t in world.tables for f in t.fields if f.name not in taken]
+    wrong = re.sub(rf"\b{name}\b", rng.choice([name.split("_")[0] + "_id", name + "s", *others[:1]]), sql, count=1)
+    try: world.conn.execute(wrong)
+    except sqlite3.OperationalError: return wrong
+    return ""
+
 # %% ../nbs/03c_warmup.ipynb #7955f983
 def demonstration(
     rng: random.Random,
     words: list[str],
     sample: float = 0.08, # share that also looks at a sample
+    everyday: float = 0.5, # share of questions in everyday words, whose meaning is dealt out anew
+    slips: float = 0.12, # share in which a query fails or finds nothing first
     mode: str = "agent", # or single_turn
-) -> Episode: # played to its end, which is right
+) -> Episode: # played to its end, which is right; task.extra["slips"] has the turns that nobody should learn
     "A demonstration on a world of its own."
-    question = None
+    question, say = None, dealt(rng) if rng.random() < everyday else PLAIN
     while question is None:
         world = random_world(rng, words)
-        question = random_question(world, rng)
-    actions = careful_actions(question["query"], rng.random() < sample)
-    if mode == "single_turn": actions = [a.removeprefix("QUERY ") for a in actions if a.startswith("QUERY ")]
-    task = Task("demo", "demo", question["question"], question["query"], question["difficulty"], "train",
-                Database.from_sql(world_script(world)))
+        question = random_question(world, rng, say)
+    sql, wrong = question["query"], ""
+    if mode == "agent" and rng.random() < slips:
+        wrong = rng.choice((slip, mistaken_column))(world, sql, rng)
+    actions = careful_actions(sql, rng.random() < sample)
+    if wrong: actions.insert(-2, f"QUERY {wrong}")
+    if mode == "single_turn": actions = [sql]
+    task = Task("demo", "demo", question["question"], sql, question["difficulty"], "train",
+                Database.from_sql(world_script(world)), dict(slips=[len(actions) - 3] if wrong else []))
     world.conn.close()
     return rollout(ScriptedPolicy(actions), [task], mode=mode)[0]
 
@@ -169,8 +201,8 @@ def demonstration(
 FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that have has no among all
 a per sum belong to list count give find show which values common most least average mean total highest largest
 maximum lowest smallest minimum above below more than less over under after before later earlier without missing
-different distinct do""".split()
-_PIECES = (r" (?:" + "|".join(sorted(FUNCTION_WORDS, key=len, reverse=True)) + r")(?![a-z_])" # " how"
+different distinct do""".split() + sorted(everyday_words())
+_PIECES = (r" (?:" + "|".join(sorted(set(FUNCTION_WORDS), key=len, reverse=True)) + r")(?![a-z_])" # " how"
            r"| ?[A-Z]{2,}(?: [A-Z]{2,})* ?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s") # " FROM ", names, digits, " = "
 SPECIALS = ["<|endoftext|>", "<|im_start|>user\n", "<|im_start|>assistant\n", "<|im_start|>system\n", "<|im_end|>\n"]
 RESPONSE = dict(defaults=dict(role="assistant"), start_anchor=SPECIALS[2], # how servers of models find a reply's text
@@ -179,7 +211,7 @@ RESPONSE = dict(defaults=dict(role="assistant"), start_anchor=SPECIALS[2], # how
 # %% ../nbs/03c_warmup.ipynb #814911f3
 def train_tokenizer(
     texts, # an iterable of texts
-    size: int = 1024, # tokens in the vocabulary
+    size: int = 2000, # tokens in the vocabulary
 ) -> PreTrainedTokenizerFast:
     "Learn a byte-level BPE vocabulary whose names don't carry spaces."
     backend = Tokenizer(models.BPE())
@@ -198,20 +230,25 @@ def train_tokenizer(
 def encode_messages(
     codec: ChatCodec,
     messages: list[dict], # observation (the user's), reply (the assistant's), and so on; the codec adds the system's
-    everything: bool = False, # do observations count in the loss too?
+    repeats: bool = False, # do observations count in the loss, where they repeat something?
+    slips: tuple = (), # replies that nobody should learn, counted from 0
 ) -> dict: # input_ids and labels
     "The tokens of an episode, as a rollout would have produced them."
     ids, end = codec.prompt_ids(messages[0]["content"]), codec.tokenizer.convert_tokens_to_ids(codec.end)
     own = [0]*len(ids)
-    for m in messages[1:]:
+    for i, m in enumerate(messages[1:]):
         policys = m["role"] == "assistant"
         new = codec._plain_ids(m["content"]) + [end] if policys else codec.glue_ids(m["content"])
-        ids, own = ids + new, own + [int(policys)]*len(new)
-    return dict(input_ids=ids, labels=[t if o or everything else -100 for t, o in zip(ids, own)])
+        ids, own = ids + new, own + [-1 if i//2 in slips and policys else int(policys)]*len(new)
+    seen, labels = set(), []
+    for before, t, o in zip([None, *ids], ids, own):
+        labels.append(t if o > 0 or o == 0 and repeats and (before, t) in seen else -100)
+        seen.add((before, t))
+    return dict(input_ids=ids, labels=labels)
 
-def encode_demonstration(codec: ChatCodec, episode: Episode, everything: bool = False) -> dict: # input_ids and labels
+def encode_demonstration(codec: ChatCodec, episode: Episode, repeats: bool = False) -> dict: # input_ids and labels
     "The tokens of a demonstration; its last observation, which nobody answers, is left out."
-    return encode_messages(codec, history_messages(episode)[:-1], everything)
+    return encode_messages(codec, history_messages(episode)[:-1], repeats, episode.task.extra["slips"])
 
 # %% ../nbs/03c_warmup.ipynb #089eb271
 POOL = 8 # batches that are sorted by length together
@@ -237,15 +274,63 @@ def demonstration_stream(
         rng.shuffle(batches)
         for batch in batches[:steps - start]: yield from batch
 
+# %% ../nbs/03c_warmup.ipynb #833be69b
+@torch.no_grad()
+def start_copying(
+    model, # a Qwen3 of random weights
+    newline: int, # the token that ends a line
+    sharp: float = 8.0, # how clearly heads choose
+    write: float = 3.0, # how loudly what is found is said
+): # the model, changed
+    "Give a new model heads that copy: what stands before, what followed the last time, what begins a line."
+    layers, size = model.model.layers, model.config.head_dim
+    half = size//2
+    speed = model.config.rope_parameters["rope_theta"]**(-torch.arange(half)/half) # radians that a pair of dimensions turns a token
+    table = model.get_input_embeddings().weight # (tokens, width)
+    axes = torch.linalg.qr(torch.randn(table.shape[1], table.shape[1]))[0]
+    common, axes = axes[:, 0], axes[:, 1:]
+    table.mul_(5)
+    table += (0.7*table.norm(dim=1).mean() - table @ common)[:, None]*common # a direction that all tokens share
+    for layer in layers: # nothing else writes into the stream yet
+        layer.self_attn.o_proj.weight.zero_()
+        layer.mlp.down_proj.weight.zero_()
+    def head(attention, i, query, key, read, write):
+        at = slice(i*size, (i + 1)*size)
+        attention.q_proj.weight[at], attention.k_proj.weight[at] = query, key
+        attention.v_proj.weight[at], attention.o_proj.weight[:, at] = read.T, write
+    first, second = (layer.self_attn for layer in layers[:2])
+    for attention in (first, second):
+        for norm in (attention.q_norm, attention.k_norm): norm.weight.fill_(sharp**0.5)
+    fast, slow = speed > 0.15, (speed < 0.02).repeat(2)
+    key = torch.cat([fast.float(), torch.zeros(half)])
+    query = torch.cat([fast*speed.cos(), fast*-speed.sin()]) # turned by one token: nearest to the key before
+    now, before = axes[:, :2*size], axes[:, -2*size:] # where a token stands in the stream, and where the one before it
+    for i in range(2):
+        part = slice(i*size, (i + 1)*size)
+        head(first, i, torch.outer(query, common), torch.outer(key, common), now[:, part], before[:, part])
+    for i in range(4):
+        chosen = torch.randperm(2*size)[:slow.sum()]
+        query, key = torch.zeros(2, size, table.shape[1])
+        query[slow], key[slow] = now[:, chosen].T, before[:, chosen].T
+        part = axes[:, i*size:(i + 1)*size]
+        head(second, i, query, key, part, write*part)
+    line = before @ (now.T @ table[newline])
+    some = slow & (torch.arange(size) % 2 == 0)
+    key = torch.outer(some.float(), line/line.norm()) + torch.outer((slow & ~some).float(), 0.4*common)
+    for i in range(4, 6):
+        part = axes[:, (i - 4)*size:(i - 3)*size]
+        head(second, i, torch.outer(some.float(), common), key, part, 0.1*write*part)
+    return model
+
 # %% ../nbs/03c_warmup.ipynb #833be69c
 def base_config(tokenizer, width: int = 192, layers: int = 4) -> Qwen3Config:
     "The shape of the base model."
     return Qwen3Config(vocab_size=len(tokenizer), hidden_size=width, num_hidden_layers=layers, head_dim=32,
         num_attention_heads=width//32, num_key_value_heads=width//32, intermediate_size=width*8//3,
-        max_position_embeddings=4096, rope_theta=10_000.0, tie_word_embeddings=True,
+        max_position_embeddings=4096, rope_theta=1e6, tie_word_embeddings=True,
         bos_token_id=None, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
 
-def new_base_model(seed: int, words: list[str], size: int = 1024, mode: str = "agent"): # model, tokenizer
+def new_base_model(seed: int, words: list[str], size: int = 2000, mode: str = "agent"): # model, tokenizer
     "A random model, and a tokenizer learned from demonstrations."
     rng = random.Random(f"{seed}/tokenizer")
     texts = []
@@ -254,7 +339,8 @@ def new_base_model(seed: int, words: list[str], size: int = 1024, mode: str = "a
         texts += [ep.start.text] + [t for turn in ep.turns for t in (turn.text, turn.observation.text)]
     tokenizer = train_tokenizer(texts, size)
     torch.manual_seed(seed)
-    return Qwen3ForCausalLM(base_config(tokenizer)), tokenizer
+    [newline] = tokenizer("\n").input_ids
+    return start_copying(Qwen3ForCausalLM(base_config(tokenizer)), newline), tokenizer
 
 # %% ../nbs/03c_warmup.ipynb #9333b1a0
 class WarmupProgress(TrainerCallback):
@@ -284,7 +370,9 @@ def falling_rate(optimizer, steps: int, end: float = 0.13, rise: int = 100): # a
 def weight_groups(model, decay: float = 0.05) -> list[dict]: # parameter groups
     "Weight decay on matrices only."
     ps = [p for p in model.parameters() if p.requires_grad]
-    return [dict(params=[p for p in ps if p.ndim > 1], weight_decay=decay),
+    table = model.get_input_embeddings().weight
+    return [dict(params=[p for p in ps if p.ndim > 1 and p is not table], weight_decay=decay),
+            dict(params=[p for p in ps if p is table], weight_decay=decay, eps=1e-4), # rare tokens move little
             dict(params=[p for p in ps if p.ndim < 2], weight_decay=0.0)]
 
 # %% ../nbs/03c_warmup.ipynb #d3a7c3a2
@@ -331,7 +419,7 @@ def _unfinished(folder: str | Path, steps: int) -> Path | None:
 
 def warm_up(
     model, tokenizer, words: list[str],
-    steps: int = 2200, batch_size: int = 8, learning_rate: float = 1.5e-3,
+    steps: int = 3000, batch_size: int = 4, learning_rate: float = 1.1e-3,
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up; None: none are kept
     use_cpu: bool = not torch.cuda.is_available(),
@@ -352,7 +440,7 @@ def warm_up(
     return loss_log(trainer)
 
 # %% ../nbs/03c_warmup.ipynb #3dde4059
-RECIPE = 6 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
+RECIPE = 7 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
