@@ -158,14 +158,14 @@ def right_rows(
 # %% ../nbs/04c_controls.ipynb #ae446a44
 def own_samples(
     start: Start,
-    learning_rate: float | None = None, # by default that of demonstrations: 3e-4 for the embedded model
+    learning_rate: float | None = None, # by default that of GRPO
     questions: int = QUESTIONS, # of a round
     samples: int = SAMPLES, # episodes of a question
     rounds: int | None = None, # at most; by default as many as the time allows
 ) -> tuple[Policy, list]: # what plays, and a log: episodes, right and learned ones, loss, seconds of each round
     "Play, keep what is right, learn it, and again, for as long as GRPO took."
     begin, model, log, order = time.perf_counter(), start.fresh(), [], []
-    learner, dice, spent, last = Learner(model, start.config, learning_rate), random.Random(start.config.seed), 0, 0
+    learner, dice, spent, last = Learner(model, start.config, learning_rate or start.config.learning_rate), random.Random(start.config.seed), 0, 0
     policy = policy_of(model, start.tokenizer, start.config, temperature=1.0)
     while not log or spent + last/2 < start.seconds and len(log) < (rounds or math.inf):
         if len(order) < questions: order += dice.sample(start.tasks, len(start.tasks))

@@ -6,8 +6,8 @@
 __all__ = ['STATS', 'GROUPS', 'LEVELS', 'WALL_PHASES', 'EPISODE_OPTIONS', 'ENDPOINT_OPTIONS', 'Record', 'make_record',
            'aggregate', 'MarkdownText', 'Evaluation', 'evaluate', 'paired_interval', 'mcnemar', 'mean_interval',
            'Comparison', 'compare', 'plot_success', 'side_by_side', 'choose_examples', 'peak_rss_mb', 'make_report',
-           'lucky_table', 'policies_of', 'policies_table', 'differences_table', 'many_table', 'write_report',
-           'load_report', 'terminal_progress', 'main', 'read_reports', 'report_table', 'pooled']
+           'lucky_table', 'policies_of', 'policies_table', 'differences_table', 'split_table', 'many_table',
+           'write_report', 'load_report', 'terminal_progress', 'main', 'read_reports', 'report_table', 'pooled']
 
 # %% ../nbs/05_evaluation.ipynb #ecb4dbe3
 import argparse, json, math, os, random, re, sys, tempfile, time
@@ -506,6 +506,19 @@ def differences_table(report: dict) -> MarkdownText:
     "What the last policy has gained over each of the others."
     rows = [[pair, *(_points(by[g]) for g in GROUPS)] for pair, by in report["paired"].items()]
     return MarkdownText(_markdown_table(["points", *GROUPS.values()], rows))
+
+# %% ../nbs/05_evaluation.ipynb #38023680
+def split_table(
+    report: dict,
+    key: str, # of a question's line: words, kind, difficulty, heldout, db_id
+    policies: list | None = None, # by default all
+) -> MarkdownText: # a row for each value
+    "Success of policies by what a question is, from the lines of a report."
+    names, values = policies or policies_of(report), list(dict.fromkeys(q[key] for q in report["questions"]))
+    def row(v):
+        right = [q["right"] for q in report["questions"] if q[key] == v]
+        return [v, len(right), *(f"{100*sum(r[p] for r in right)/len(right):.0f} %" for p in names)]
+    return MarkdownText(_markdown_table([key, "n", *names], map(row, values)))
 
 # %% ../nbs/05_evaluation.ipynb #323f415e
 _SCORES_NOTE = ("Success is the share of questions answered right, with its 95 % Wilson interval. Held-out databases "
