@@ -503,7 +503,7 @@ class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOp
                     GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig with this project's defaults, and this project's own options."
     output_dir: Optional[str] = _ours("output_dir", "outputs/default")
-    max_steps: int = _ours("max_steps", 60)
+    max_steps: int = _ours("max_steps", 120)
     learning_rate: float = _ours("learning_rate", 2e-4)
     lr_scheduler_type: str = _ours("lr_scheduler_type", "constant_with_warmup")
     warmup_steps: float = _ours("warmup_steps", 0.05)
@@ -511,7 +511,7 @@ class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOp
     gradient_accumulation_steps: int = _ours("gradient_accumulation_steps", 8)
     num_generations: int = _ours("num_generations", 8)
     max_completion_length: int = _ours("max_completion_length", 512)
-    temperature: float = _ours("temperature", 1.0)
+    temperature: float = _ours("temperature", 0.85)
     beta: float = _ours("beta", 0.0)
     scale_rewards: str = _ours("scale_rewards", "batch")
     loss_type: str = _ours("loss_type", "dapo")
@@ -585,16 +585,16 @@ PRESETS = {
     "default": {},
     "quick": dict(warmup_steps_sft=480, max_steps=6, gradient_accumulation_steps=2, eval_questions=40, save_steps=3,
                   plot_every=2, trace_every=3, success_every=3, dashboard_questions=16, output_dir="outputs/quick"),
-    "t4": dict(model_name="Qwen/Qwen3-0.6B", peft="lora", warmup_steps_sft=0, max_steps=200, learning_rate=2e-5,
+    "t4": dict(model_name="Qwen/Qwen3-0.6B", temperature=1.0, peft="lora", warmup_steps_sft=0, max_steps=200, learning_rate=2e-5,
                per_device_train_batch_size=8, gradient_accumulation_steps=4, activation_checkpointing=True,
                max_turn_tokens=128, max_context=1536, success_every=50, output_dir="outputs/t4"),
-    "l4": dict(model_name="Qwen/Qwen3-1.7B", peft="lora", warmup_steps_sft=0, max_steps=200, learning_rate=2e-5,
+    "l4": dict(model_name="Qwen/Qwen3-1.7B", temperature=1.0, peft="lora", warmup_steps_sft=0, max_steps=200, learning_rate=2e-5,
                per_device_train_batch_size=8, gradient_accumulation_steps=8, activation_checkpointing=True,
                max_turn_tokens=128, max_context=2048, success_every=50, output_dir="outputs/l4"),
-    "a100": dict(model_name="Qwen/Qwen3-1.7B", warmup_steps_sft=0, max_steps=200, learning_rate=1e-6,
+    "a100": dict(model_name="Qwen/Qwen3-1.7B", temperature=1.0, warmup_steps_sft=0, max_steps=200, learning_rate=1e-6,
                  per_device_train_batch_size=4, gradient_accumulation_steps=16, activation_checkpointing=True,
                  max_turn_tokens=128, max_context=1536, success_every=50, output_dir="outputs/a100"),
-    "h200": dict(model_name="Qwen/Qwen3-4B", warmup_steps_sft=0, max_steps=200, learning_rate=1e-6,
+    "h200": dict(model_name="Qwen/Qwen3-4B", temperature=1.0, warmup_steps_sft=0, max_steps=200, learning_rate=1e-6,
                  per_device_train_batch_size=8, gradient_accumulation_steps=16, activation_checkpointing=True,
                  max_turn_tokens=128, max_context=4096, success_every=50, output_dir="outputs/h200"),
 }

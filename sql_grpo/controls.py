@@ -166,7 +166,7 @@ def own_samples(
     "Play, keep what is right, learn it, and again, for as long as GRPO took."
     begin, model, log, order = time.perf_counter(), start.fresh(), [], []
     learner, dice, spent, last = Learner(model, start.config, learning_rate or start.config.learning_rate), random.Random(start.config.seed), 0, 0
-    policy = policy_of(model, start.tokenizer, start.config, temperature=1.0)
+    policy = policy_of(model, start.tokenizer, start.config, start.config.temperature)
     while not log or spent + last/2 < start.seconds and len(log) < (rounds or math.inf):
         if len(order) < questions: order += dice.sample(start.tasks, len(start.tasks))
         now, order = order[:questions], order[questions:]
