@@ -419,7 +419,7 @@ def _unfinished(folder: str | Path, steps: int) -> Path | None:
 
 def warm_up(
     model, tokenizer, words: list[str],
-    steps: int = 3000, batch_size: int = 4, learning_rate: float = 1.1e-3,
+    steps: int = 5500, batch_size: int = 4, learning_rate: float = 1.1e-3,
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up; None: none are kept
     use_cpu: bool = not torch.cuda.is_available(),
