@@ -136,7 +136,7 @@ class ModelOptions:
     lora_alpha: int = _option(32, "their scale: what they add is multiplied by lora_alpha/lora_rank")
     lora_targets: str = _option("all-linear", "layers that get adapters: all-linear, or names separated by commas")
     save_merged: bool = _option(True, "adapters: also save the whole model, with the adapters merged into its weights")
-    warmup_steps_sft: int = _option(5500, "embedded model: supervised steps before GRPO")
+    warmup_steps_sft: int = _option(3500, "embedded model: supervised steps before GRPO")
     warmup_batch_size: int = _option(4, "embedded model: demonstrations in a supervised step")
     warmup_learning_rate: float = _option(1.1e-3, "embedded model: highest learning rate of the supervised steps")
     use_cache_folder: bool = _option(True, "embedded model: reuse one that was warmed up with the same options before")

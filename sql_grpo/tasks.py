@@ -495,11 +495,9 @@ PLAIN = {
     "MIN": ["lowest", "smallest", "minimum"], "DESC": ["highest", "largest"], "ASC": ["lowest", "smallest"]}
 
 EVERYDAY = {
-    "=": ["showing {c} {v}", "marked {c} {v}"], "<>": ["except {c} {v}", "outside {c} {v}"],
-    ">": ["with {c} beyond {v}", "with {c} past {v}"], "<": ["with {c} shy of {v}", "with {c} short of {v}"],
-    ">=": ["with {c} reaching {v}", "with {c} from {v}"], "<=": ["with {c} within {v}", "with {c} capped at {v}"],
-    "AVG": ["typical", "usual"], "SUM": ["combined", "overall"], "MAX": ["peak", "record"], "MIN": ["bottom", "barest"],
-    "DESC": ["peak", "record"], "ASC": ["bottom", "barest"]}
+    "=": ["showing {c} {v}"], "<>": ["except {c} {v}"], ">": ["with {c} beyond {v}"], "<": ["with {c} shy of {v}"],
+    ">=": ["with {c} reaching {v}"], "<=": ["with {c} capped at {v}"],
+    "AVG": ["typical"], "SUM": ["combined"], "MAX": ["peak"], "MIN": ["bottom"], "DESC": ["peak"], "ASC": ["bottom"]}
 ALIKE = (("=", "<>"), (">", "<", ">=", "<="), ("AVG", "SUM", "MAX", "MIN"), ("DESC", "ASC")) # what may be mistaken for what
 LEXICONS = dict(plain=PLAIN, everyday=EVERYDAY)
 
@@ -825,7 +823,7 @@ def _take(world, n, rng, seen, used, limit):
     "`n` questions whose answer occurs at most `limit` times; `used` counts the answers so far."
     out = []
     while len(out) < n:
-        [q] = make_questions(world, 1, rng, seen, ("everyday", "plain")[len(out) % 2])
+        [q] = make_questions(world, 1, rng, seen, ("everyday", "plain", "everyday")[len(out) % 3])
         key = _answer_key(world.conn.execute(q["query"]).fetchall())
         if used[key] < limit: out.append(q | dict(db_id=world.db_id, heldout=world.db_id in HELDOUT))
         used[key] += used[key] < limit

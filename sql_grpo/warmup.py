@@ -177,7 +177,7 @@ def demonstration(
     rng: random.Random,
     words: list[str],
     sample: float = 0.08, # share that also looks at a sample
-    everyday: float = 0.5, # share of questions in everyday words, whose meaning is dealt out anew
+    everyday: float = 0.25, # share of questions in everyday words, whose meaning is dealt out anew
     slips: float = 0.12, # share in which a query fails or finds nothing first
     mode: str = "agent", # or single_turn
 ) -> Episode: # played to its end, which is right; task.extra["slips"] has the turns that nobody should learn
@@ -419,7 +419,7 @@ def _unfinished(folder: str | Path, steps: int) -> Path | None:
 
 def warm_up(
     model, tokenizer, words: list[str],
-    steps: int = 5500, batch_size: int = 4, learning_rate: float = 1.1e-3,
+    steps: int = 3500, batch_size: int = 4, learning_rate: float = 1.1e-3,
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up; None: none are kept
     use_cpu: bool = not torch.cuda.is_available(),
