@@ -503,7 +503,7 @@ class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOp
                     GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig with this project's defaults, and this project's own options."
     output_dir: Optional[str] = _ours("output_dir", "outputs/default")
-    max_steps: int = _ours("max_steps", 120)
+    max_steps: int = _ours("max_steps", 100)
     learning_rate: float = _ours("learning_rate", 2e-4)
     lr_scheduler_type: str = _ours("lr_scheduler_type", "constant_with_warmup")
     warmup_steps: float = _ours("warmup_steps", 0.05)
