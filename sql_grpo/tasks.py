@@ -804,7 +804,7 @@ def make_questions(
         if len(out) == n: return out
         q = draw_question(w, rng, LEXICONS[words])
         if not q or q["query"] in seen or q["question"] in seen: continue
-        if words == "everyday" and not everyday_words() & set(re.findall("[a-z]+", q["question"])): continue
+        if words == "everyday" and not everyday_words() & set(re.findall(r"\b[a-z]+", q["question"])): continue
         rows = w.conn.execute(q["query"]).fetchall()
         if not rows or len(rows) > max_rows or rows[0][-1] is None or ambiguous(q["query"], w.conn.execute): continue
         if reveals(q["question"], rows): continue
