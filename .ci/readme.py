@@ -41,14 +41,14 @@ def links(md, cfg):
     return re.sub(r'\]\((\w+)\.ipynb(#[^)]*)?\)', page, md)
 
 
-def output(o, images):
+def output(o, images, alt=''):
     "One saved output as markdown; images are collected, to be written beside README.md."
     if o['output_type'] == 'stream': return indent(joined(o['text']))
     data = o.get('data', {})
     if 'image/png' in data:
         name = f'index_files/figure-{len(images) + 1}.png'
         images[name] = base64.b64decode(joined(data['image/png']))
-        return f'![]({name})'
+        return f'![{alt}]({name})'
     if 'text/markdown' in data: return joined(data['text/markdown']).strip()
     return indent(joined(data['text/plain'])) if 'text/plain' in data else ''
 
@@ -68,7 +68,7 @@ def render(nb, cfg):
             opts, code = directives(src)
             if 'hide' in opts or opts.get('include') == 'false': continue
             if code and opts.get('echo') != 'false': parts.append(f'``` python\n{code}\n```')
-            if opts.get('output') != 'false': parts += [output(o, images) for o in cell.get('outputs', [])]
+            if opts.get('output') != 'false': parts += [output(o, images, opts.get('fig-alt', '').strip('"')) for o in cell.get('outputs', [])]
     return '\n\n'.join(p for p in parts if p) + '\n', images
 
 
