@@ -838,15 +838,17 @@ def plot_policies(
     for i, (value, label) in enumerate(SORTS[key].items()):
         for row, policy in enumerate(names):
             y = row - 0.13 + 0.26 * i
-            rights = [{q["id"]: q["right"][policy] for q in r["questions"] if q[key] == value}
-                      for r in reports if policy in r]
+            rights = [{q["id"]: q["right"][policy] for q in r["questions"]
+                       if q[key] == value} for r in reports if policy in r]
             each = [np.mean([right[q] for right in rights]) for q in rights[0]]
             ax.plot(mean_interval(each), [y, y], f"C{i}", lw=2, alpha=0.5)
-            ax.plot(np.mean(each), y, f"C{i}" + "os"[i], ms=7, label=None if row else label)
+            ax.plot(np.mean(each), y, f"C{i}" + "os"[i], ms=7,
+                    label=None if row else label)
             if len(rights) > 1:
                 for right in rights: ax.plot(np.mean([*right.values()]), y, "k.", ms=3)
-            ax.text(1.01, y, f"{np.mean(each):.0%}", color=f"C{i}", fontsize=9, va="center")
-    ax.set(yticks=range(len(names)), yticklabels=names.values(), xlim=(0, 1), xlabel="questions answered right")
+            ax.text(1.01, y, f"{np.mean(each):.0%}", color=f"C{i}", va="center")
+    ax.set(yticks=range(len(names)), yticklabels=names.values(), xlim=(0, 1),
+           xlabel="questions answered right")
     ax.invert_yaxis()
     ax.grid(axis="x", alpha=0.3)
     ax.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
