@@ -828,26 +828,30 @@ SORTS = dict(words=dict(plain="plain words", everyday="everyday words"),
              heldout={False: "database seen", True: "database never seen"})
 
 def plot_policies(
-    reports: list[dict], # of runs with other seeds
+    reports: list[dict], # of runs with other seeds, on the same questions
     key: str = "words", # of `SORTS`
     names: dict | None = None, # policy -> label, from top to bottom; by default all
 ) -> Figure:
-    "Success of policies on two sorts of questions, with 95 % intervals."
+    "Success of policies on two sorts of questions, with 95 % intervals. Raises ValueError."
+    if len({str([(q["id"], q["kind"], q[key]) for q in r["questions"]]) for r in reports}) != 1:
+        raise ValueError("the reports are of different questions, or there is none")
     names = names or {p: p for p in policies_of(reports[0])}
+    runs = {p: [r for r in reports if p in r] for p in names}
+    if bad := [p for p in names if not runs[p]]: raise ValueError(f"no report has {bad[0]!r}")
     fig, ax = plt.subplots(figsize=(7, 1 + 0.42 * len(names)), layout="constrained")
     for i, (value, label) in enumerate(SORTS[key].items()):
         for row, policy in enumerate(names):
             y = row - 0.13 + 0.26 * i
-            rights = [{q["id"]: q["right"][policy] for q in r["questions"]
-                       if q[key] == value} for r in reports if policy in r]
-            each = [np.mean([right[q] for right in rights]) for q in rights[0]]
-            ax.plot(mean_interval(each), [y, y], f"C{i}", lw=2, alpha=0.5)
-            ax.plot(np.mean(each), y, f"C{i}" + "os"[i], ms=7,
-                    label=None if row else label)
-            if len(rights) > 1:
-                for right in rights: ax.plot(np.mean([*right.values()]), y, "k.", ms=3)
-            ax.text(1.01, y, f"{np.mean(each):.0%}", color=f"C{i}", va="center")
-    ax.set(yticks=range(len(names)), yticklabels=names.values(), xlim=(0, 1),
+            right = np.array([[q["right"][policy] for q in r["questions"] if q[key] == value]
+                              for r in runs[policy]]) # (runs, questions)
+            if not right.size: continue
+            ax.plot(mean_interval(right.mean(0)), [y, y], f"C{i}", lw=2, alpha=0.5)
+            ax.plot(right.mean(), y, f"C{i}" + "os"[i], ms=7, label=None if row else label)
+            if len(right) > 1: ax.plot(right.mean(1), [y] * len(right), "k.", ms=3)
+            ax.text(1.01, y, f"{right.mean():.0%}", color=f"C{i}", va="center")
+    labels = [name if len(runs[p]) == len(reports) else f"{name} ({len(runs[p])} of {len(reports)} runs)"
+              for p, name in names.items()]
+    ax.set(yticks=range(len(names)), yticklabels=labels, xlim=(0, 1),
            xlabel="questions answered right")
     ax.invert_yaxis()
     ax.grid(axis="x", alpha=0.3)

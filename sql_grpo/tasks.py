@@ -1043,11 +1043,11 @@ def make_variant(
 def edges_of(
     queries # queries of this page about one database
 ) -> dict: # (table, column) -> values, sorted
-    "The values with which the queries compare by < and >."
+    "The values with which the queries compare by <, >, <= and >=."
     out = {}
     for q in queries:
         table = re.search(r"FROM (\w+)", q)[1]
-        for t, column, v in re.findall(r"(?:(\w+)\.)?(\w+) [<>] ('[^']*'|[-.\d]+)", q.partition(" HAVING ")[0]):
+        for t, column, v in re.findall(r"(?:(\w+)\.)?(\w+) [<>]=? ('[^']*'|[-.\d]+)", q.partition(" HAVING ")[0]):
             value = v[1:-1] if v[0] == "'" else float(v) if "." in v else int(v)
             out.setdefault((t or table, column), set()).add(value)
     return {k: sorted(vs) for k, vs in sorted(out.items())}
