@@ -283,6 +283,16 @@ def make_dashboard(config: SQLGRPOConfig, model, tokenizer, tasks: list[Task], e
                                      questions=config.dashboard_questions, seed=config.seed,
                                      live=None if watch else False, require_grounded=config.require_grounded)
 
+# %% ../nbs/04_training.ipynb #66fc5aba
+def _what_is_asked(config: SQLGRPOConfig, tasks: list[Task], eval_tasks: list[Task]) -> str:
+    "A run's line about its questions, seed and folder."
+    trained_on = {(t.db_id, t.question) for t in tasks}
+    again = sum((t.db_id, t.question) in trained_on for t in eval_tasks)
+    note = (f" ({again} of them the same: a score on these says little)" if again else
+            " (of one list, which is shared out)"*one_list(config.data_source, config.data_path))
+    return (f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions{note}, seed {config.seed}, "
+            f"output in {config.output_dir}")
+
 # %% ../nbs/04_training.ipynb #66fc5abb
 def prepare(
     config: SQLGRPOConfig,
@@ -301,12 +311,7 @@ def prepare(
     prompts, tasks = load_question_prompts(config)
     eval_tasks = draw_eval_tasks(config)
     check_sharing(config)
-    trained_on = {(t.db_id, t.question) for t in tasks}
-    again = sum((t.db_id, t.question) in trained_on for t in eval_tasks)
-    say(f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions"
-        + (f" ({again} of them the same: a score on these says little)" if again else
-           " (of one list, which is shared out)"*one_list(config.data_source, config.data_path))
-        + f", seed {config.seed}, output in {config.output_dir}")
+    say(_what_is_asked(config, tasks, eval_tasks))
     plan = fit_batch(config)
     config = in_parts(config, config.per_device_train_batch_size
                               //min(gather_object([plan.config.per_device_train_batch_size])))

@@ -274,6 +274,25 @@ def demonstration_stream(
         rng.shuffle(batches)
         for batch in batches[:steps - start]: yield from batch
 
+# %% ../nbs/03c_warmup.ipynb #833be69e
+def _share_direction(model) -> tuple: # that direction (width,), and others at right angles to it (width, width - 1)
+    "Add to all embeddings a direction that tokens share; let nothing else write into the stream yet."
+    table = model.get_input_embeddings().weight # (tokens, width)
+    axes = torch.linalg.qr(torch.randn(table.shape[1], table.shape[1]))[0]
+    common, axes = axes[:, 0], axes[:, 1:]
+    table.mul_(5)
+    table += (0.7*table.norm(dim=1).mean() - table @ common)[:, None]*common
+    for layer in model.model.layers:
+        layer.self_attn.o_proj.weight.zero_()
+        layer.mlp.down_proj.weight.zero_()
+    return common, axes
+
+def _set_head(attention, i, query, key, read, write): # query, key (head, width); read, write (width, head)
+    "Give an attention's head `i` its weights: how it looks, what it takes there, and where it puts that."
+    at = slice(i*attention.head_dim, (i + 1)*attention.head_dim)
+    attention.q_proj.weight[at], attention.k_proj.weight[at] = query, key
+    attention.v_proj.weight[at], attention.o_proj.weight[:, at] = read.T, write
+
 # %% ../nbs/03c_warmup.ipynb #833be69b
 @torch.no_grad()
 def start_copying(
@@ -283,43 +302,31 @@ def start_copying(
     write: float = 3.0, # how loudly what is found is said
 ): # the model, changed
     "Give a new model heads that copy: what stands before, what followed the last time, what begins a line."
-    layers, size = model.model.layers, model.config.head_dim
-    half = size//2
+    size, table = model.config.head_dim, model.get_input_embeddings().weight
+    half, (common, axes) = size//2, _share_direction(model)
     speed = model.config.rope_parameters["rope_theta"]**(-torch.arange(half)/half) # radians that a pair of dimensions turns a token
-    table = model.get_input_embeddings().weight # (tokens, width)
-    axes = torch.linalg.qr(torch.randn(table.shape[1], table.shape[1]))[0]
-    common, axes = axes[:, 0], axes[:, 1:]
-    table.mul_(5)
-    table += (0.7*table.norm(dim=1).mean() - table @ common)[:, None]*common # a direction that all tokens share
-    for layer in layers: # nothing else writes into the stream yet
-        layer.self_attn.o_proj.weight.zero_()
-        layer.mlp.down_proj.weight.zero_()
-    def head(attention, i, query, key, read, write):
-        at = slice(i*size, (i + 1)*size)
-        attention.q_proj.weight[at], attention.k_proj.weight[at] = query, key
-        attention.v_proj.weight[at], attention.o_proj.weight[:, at] = read.T, write
-    first, second = (layer.self_attn for layer in layers[:2])
+    fast, slow = speed > 0.15, (speed < 0.02).repeat(2)
+    first, second = (layer.self_attn for layer in model.model.layers[:2])
     for attention in (first, second):
         for norm in (attention.q_norm, attention.k_norm): norm.weight.fill_(sharp**0.5)
-    fast, slow = speed > 0.15, (speed < 0.02).repeat(2)
+    now, before = axes[:, :2*size], axes[:, -2*size:] # where a token stands in the stream, and where the one before it
     key = torch.cat([fast.float(), torch.zeros(half)])
     query = torch.cat([fast*speed.cos(), fast*-speed.sin()]) # turned by one token: nearest to the key before
-    now, before = axes[:, :2*size], axes[:, -2*size:] # where a token stands in the stream, and where the one before it
     for i in range(2):
         part = slice(i*size, (i + 1)*size)
-        head(first, i, torch.outer(query, common), torch.outer(key, common), now[:, part], before[:, part])
+        _set_head(first, i, torch.outer(query, common), torch.outer(key, common), now[:, part], before[:, part])
     for i in range(4):
         chosen = torch.randperm(2*size)[:slow.sum()]
         query, key = torch.zeros(2, size, table.shape[1])
         query[slow], key[slow] = now[:, chosen].T, before[:, chosen].T
         part = axes[:, i*size:(i + 1)*size]
-        head(second, i, query, key, part, write*part)
+        _set_head(second, i, query, key, part, write*part)
     line = before @ (now.T @ table[newline])
     some = slow & (torch.arange(size) % 2 == 0)
     key = torch.outer(some.float(), line/line.norm()) + torch.outer((slow & ~some).float(), 0.4*common)
     for i in range(4, 6):
         part = axes[:, (i - 4)*size:(i - 3)*size]
-        head(second, i, torch.outer(some.float(), common), key, part, 0.1*write*part)
+        _set_head(second, i, torch.outer(some.float(), common), key, part, 0.1*write*part)
     return model
 
 # %% ../nbs/03c_warmup.ipynb #833be69c
