@@ -6,7 +6,7 @@
 __all__ = ['TRIES', 'read_schema', 'Demands', 'demands', 'rows_script', 'fill', 'context_database']
 
 # %% ../nbs/00ba_context.ipynb #adaa0568
-import hashlib, os, random, re, sqlite3
+import hashlib, random, re, sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 import sqlglot
 from sqlglot import exp
 
+from .basics import *
 from .database import *
 from .tasks import cache_folder, code_digest, literal, write_script
 
@@ -196,12 +197,10 @@ def rows_script(
         for _ in range(n + rng.randrange(4)):
             lucky = rng.random() < .5
             rows.append([_cell((t.lower(), c.lower()), pools, want, lucky, rng) for c in columns])
-        fields = ", ".join(f"{_name(c)} {kind}".strip() for c, kind in columns.items())
+        fields = ", ".join(f"{quoted(c)} {kind}".strip() for c, kind in columns.items())
         lines = ",\n".join(f"({', '.join(map(literal, r))})" for r in rows)
-        out.append(f"CREATE TABLE {_name(t)} ({fields});\nINSERT INTO {_name(t)} VALUES\n{lines};")
+        out.append(f"CREATE TABLE {quoted(t)} ({fields});\nINSERT INTO {quoted(t)} VALUES\n{lines};")
     return "\n".join(out)
-
-def _name(x: str) -> str: return x if re.fullmatch("[A-Za-z]+_[A-Za-z_0-9]*", x) else '"' + x.replace('"', '""') + '"'
 
 # %% ../nbs/00ba_context.ipynb #75f4a5ce
 TRIES = 25 # sets of rows that are tried for a query
@@ -252,6 +251,5 @@ def context_database(
     key = hashlib.sha256("\0".join((made_by, context, query, str(seed))).encode()).hexdigest()[:12]
     path = cache_folder()/"context"/f"{name}-{key}.sqlite"
     if not path.exists():
-        tmp = path.with_name(f".{path.name}-{os.getpid()}")
-        write_script(fill(context, query, seed), tmp).replace(path)
+        with written_whole(path) as part: write_script(fill(context, query, seed), part)
     return path

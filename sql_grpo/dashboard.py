@@ -8,14 +8,15 @@ __all__ = ['LOG_NAME', 'CURVE_NAME', 'NOISY', 'SUCCESS_NAMES', 'DRAWING_ERRORS',
            'plot_training', 'LiveVisualizationCallback']
 
 # %% ../nbs/04a_dashboard.ipynb #58faec30
-import html, io, json, math, os, random, sys, time, warnings
+import html, io, json, math, os, sys, time, warnings
 from pathlib import Path
-from .config import in_notebook # first: it keeps bitsandbytes quiet, which the next imports load
+import sql_grpo.config # first: it keeps bitsandbytes quiet, which the next imports load
 from fastcore.basics import patch
 from matplotlib.figure import Figure
 from PIL import Image
 from tqdm import tqdm
 from transformers import TrainerCallback
+from .basics import *
 from .tasks import Task
 from .environment import Episode
 from .rewards import correctness, is_correct
@@ -91,9 +92,8 @@ def rewind_log(
     "Drops what was logged after `step`."
     path = Path(path)
     kept = [r for r in read_log(path) if r["step"] <= step]
-    fresh = path.with_suffix(".tmp")
-    fresh.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in kept), encoding="utf-8")
-    os.replace(fresh, path)
+    with written_whole(path) as part:
+        part.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in kept), encoding="utf-8")
     return kept
 
 # %% ../nbs/04a_dashboard.ipynb #efd36882
@@ -306,15 +306,9 @@ class LiveVisualizationCallback(TrainerCallback):
         self.play, self.live, self.folder = play, live, Path(folder) if folder else None
         self.require_grounded = require_grounded
         self.plot_every, self.trace_every, self.success_every = plot_every, trace_every, success_every
-        self.train_set, self.eval_set = _pick(tasks_train, questions, seed), _pick(tasks_eval, questions, seed)
+        self.train_set, self.eval_set = pick_some(tasks_train or [], questions, seed), pick_some(tasks_eval or [], questions, seed)
         self.records, self._unshown = [], []
         self._board, self._bar, self._active, self._status, self._rates = None, None, False, {}, {}
-
-# %% ../nbs/04a_dashboard.ipynb #1e5c4d6d
-def _pick(tasks, n, seed):
-    "At most `n` tasks, chosen by `seed`, in their own order."
-    tasks = list(tasks or [])
-    return [tasks[i] for i in sorted(random.Random(seed).sample(range(len(tasks)), min(n, len(tasks))))]
 
 # %% ../nbs/04a_dashboard.ipynb #d782dd7f
 DRAWING_ERRORS = (OSError, ValueError, RuntimeError) # what the file system and matplotlib raise

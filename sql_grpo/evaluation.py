@@ -19,6 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from fastcore.basics import patch
 from matplotlib.figure import Figure
+from .basics import *
 from .database import *
 from .tasks import *
 from .data import *
@@ -132,11 +133,6 @@ def _interval(low: float | None, high: float | None) -> str:
     "An interval in percent."
     return "-" if low is None else f"{100 * low:.1f} to {100 * high:.1f}"
 
-def _markdown_table(head: list[str], rows: list[list]) -> str:
-    "A Markdown table: first column to the left, the others to the right."
-    line = lambda cells: "| " + " | ".join(re.sub(r"\s+", " ", str(c)).replace("|", "\\|") for c in cells) + " |"
-    return "\n".join([line(head), "| --- |" + " ---: |" * (len(head) - 1), *map(line, rows)])
-
 def _text_table(head: list[str], rows: list[list]) -> str:
     "The same for a terminal."
     rows = [[re.sub(r"\s+", " ", str(c)) for c in row] for row in [head, *rows]]
@@ -187,7 +183,7 @@ class Evaluation:
         rows += [_card_row(k, v, suite) for by in ("by_difficulty", "by_database") for k, v in s[by].items()]
         return table(_CARD_HEAD + _SUITE_HEAD*suite, rows)
 
-    def _repr_markdown_(self): return f"**{self.name}**\n\n{self.card(_markdown_table)}"
+    def _repr_markdown_(self): return f"**{self.name}**\n\n{self.card(markdown_table)}"
 
     def __repr__(self):
         s = self.summary()["all"]
@@ -297,7 +293,7 @@ class Comparison:
         pairs = [_pair_row(k, g, d) for k, by in self.paired().items() for g, d in by.items()]
         return table(["policy", *_CARD_HEAD, *_SUITE_HEAD*suite], rows), table(_PAIR_HEAD, pairs)
 
-    def _repr_markdown_(self): return "\n\n".join(self.tables(_markdown_table)[:1 + (len(self.evaluations) > 1)])
+    def _repr_markdown_(self): return "\n\n".join(self.tables(markdown_table)[:1 + (len(self.evaluations) > 1)])
     def __repr__(self): return f"<Comparison {', '.join(map(repr, self.evaluations.values()))}>"
 
 # %% ../nbs/05_evaluation.ipynb #2c83c872
@@ -329,7 +325,7 @@ def by(self: Comparison,
         picked = [[r.correct for r in e.records if getattr(r, key) == v] for e in evs.values()]
         return [shown.get(v, v), len(picked[0]), *(f"{100*sum(x)/len(x):.0f} %" for x in picked)]
     head = "database" if key in ("heldout", "db_id") else key
-    return MarkdownText(_markdown_table([head, "n", *evs], map(row, order)))
+    return MarkdownText(markdown_table([head, "n", *evs], map(row, order)))
 
 # %% ../nbs/05_evaluation.ipynb #ef805a44
 def plot_success(
@@ -409,15 +405,9 @@ def choose_examples(
     return {title: middle(ids) for title, ids in found.items() if ids}
 
 # %% ../nbs/05_evaluation.ipynb #44dcdf31
-def _write_atomic(path: Path, text: str) -> None:
-    "Write a text file completely or not at all."
-    handle, tmp = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as f: f.write(text)
-        os.chmod(tmp, 0o644)
-        os.replace(tmp, path)
-    finally:
-        Path(tmp).unlink(missing_ok=True)
+def _write_text(path: Path, text: str) -> None:
+    "Write a text file completely or not at all, whatever characters a policy has sent."
+    with written_whole(path) as part: part.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 def _rounded(x, digits: int = 6): # significant ones
     "The same structure with its floats rounded; what JSON can't say (NaN, infinity) becomes None."
@@ -429,10 +419,8 @@ def _rounded(x, digits: int = 6): # significant ones
 # %% ../nbs/05_evaluation.ipynb #d974b3ec
 def peak_rss_mb() -> float | None:
     "The most memory that this process has held so far, in MB; None where the system does not say (Windows)."
-    try: import resource
-    except ImportError: return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1e6 if sys.platform == "darwin" else 1e3)
+    most = held_bytes(most=True)
+    return most and most/1e6
 
 # %% ../nbs/05_evaluation.ipynb #703df0c7
 WALL_PHASES = ("warmup", "grpo", "eval", "total")
@@ -470,7 +458,7 @@ _LUCKY_NOTE = "Right on the database, wrong on a variant of it, or right without
 def lucky_table(comparison: Comparison) -> MarkdownText:
     "The lucky answers of all policies, with the query behind each."
     def sql(ep): return "-" if (behind := query_behind(ep)) is None else f"`{behind[0]}`"
-    return MarkdownText(_markdown_table(["policy", "question", "", "query"], [
+    return MarkdownText(markdown_table(["policy", "question", "", "query"], [
         [name, r.id, ep.task.question, sql(ep)] for name, e in comparison.evaluations.items()
         for r, ep in zip(e.records, e.episodes) if r.lucky]))
 
@@ -492,7 +480,7 @@ def policies_table(report: dict) -> MarkdownText:
              *([needs.get(name, "-"), _number(wall.get(name), 0)] if needs else [])] for name in policies_of(report)]
     n = report[policies_of(report)[0]]
     head = ["policy", *(f"{label} (N={n[g]['n']})" for g, label in GROUPS.items()), "recovered"]
-    return MarkdownText(_markdown_table(head + ["needs", "seconds"]*bool(needs), rows))
+    return MarkdownText(markdown_table(head + ["needs", "seconds"]*bool(needs), rows))
 
 # %% ../nbs/05_evaluation.ipynb #38023679
 def _points(d: dict) -> str:
@@ -506,7 +494,7 @@ def _p_value(p: float) -> str: return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
 def differences_table(report: dict) -> MarkdownText:
     "What the last policy has gained over each of the others."
     rows = [[pair, *(_points(by[g]) for g in GROUPS)] for pair, by in report["paired"].items()]
-    return MarkdownText(_markdown_table(["points", *GROUPS.values()], rows))
+    return MarkdownText(markdown_table(["points", *GROUPS.values()], rows))
 
 # %% ../nbs/05_evaluation.ipynb #38023680
 def split_table(
@@ -519,7 +507,7 @@ def split_table(
     def row(v):
         right = [q["right"] for q in report["questions"] if q[key] == v]
         return [v, len(right), *(f"{100*sum(r[p] for r in right)/len(right):.0f} %" for p in names)]
-    return MarkdownText(_markdown_table([key, "n", *names], map(row, values)))
+    return MarkdownText(markdown_table([key, "n", *names], map(row, values)))
 
 # %% ../nbs/05_evaluation.ipynb #323f415e
 _SCORES_NOTE = ("Success is the share of questions answered right, with its 95 % Wilson interval. Held-out databases "
@@ -540,7 +528,7 @@ def many_table(report: dict) -> MarkdownText:
     "What base and trained model reach in many tries."
     many = report["any_of_k"]
     def cell(r): return f"{100*r['rate']:.1f} % ({100*r['ci_low']:.1f} to {100*r['ci_high']:.1f})"
-    return MarkdownText(_markdown_table(["any of", "base", "trained"], [
+    return MarkdownText(markdown_table(["any of", "base", "trained"], [
         [k, *(cell(many[name][k]) for name in ("base", "trained"))] for k in many["base"]]))
 
 # %% ../nbs/05_evaluation.ipynb #e64dfd1e
@@ -559,9 +547,9 @@ def _report_text(comparison: Comparison, report: dict) -> str:
     facts = {k: v for k, v in report.items() if k not in (*evs, *_OWN_PLACE)}
     facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
     rows = [[k, v if isinstance(v, (str, int, float)) else json.dumps(v)] for k, v in facts.items() if v is not None]
-    out += ["## The run", _markdown_table(["what", "value"], rows), "## Report cards", _CARDS_NOTE]
+    out += ["## The run", markdown_table(["what", "value"], rows), "## Report cards", _CARDS_NOTE]
     own = [name for name in ("base", "trained") if name in evs] or list(evs)
-    out += [f"### {name}\n\n{evs[name].card(_markdown_table)}" for name in own]
+    out += [f"### {name}\n\n{evs[name].card(markdown_table)}" for name in own]
     return "\n\n".join(out) + "\n"
 
 # %% ../nbs/05_evaluation.ipynb #81596b24
@@ -590,7 +578,7 @@ def write_report(
     files = {"report.json": _report_json(report), "report.md": _report_text(comparison, report),
              "transcripts.md": _transcripts_text(comparison)}
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items(): _write_atomic(folder / name, text)
+    for name, text in files.items(): _write_text(folder / name, text)
     return report
 
 # %% ../nbs/05_evaluation.ipynb #41012959
@@ -705,8 +693,7 @@ def _draw_tasks(args: argparse.Namespace) -> list[Task]:
     "The questions asked for, in their order."
     tasks = load_tasks(args.data_source, split=args.split, path=args.data_path, variants=not args.answers_only)
     if not tasks: raise ValueError(f"there are no questions in {args.data_source}, split {args.split}")
-    if args.n is not None and args.n < len(tasks):
-        tasks = [tasks[i] for i in sorted(random.Random(args.seed).sample(range(len(tasks)), args.n))]
+    if args.n is not None: tasks = pick_some(tasks, args.n, args.seed)
     return [without_sql(t) for t in tasks] if args.answers_only else tasks
 
 # %% ../nbs/05_evaluation.ipynb #56d524c7
@@ -869,7 +856,7 @@ def report_table(
     rows = [[r["seed"], p, *(_rate(r[p][g], 0) for g in GROUPS)] for r in reports for p in policies_of(r)
             if policies is None or p in policies]
     n = {g: reports[0][policies_of(reports[0])[0]][g]["n"] for g in GROUPS}
-    return MarkdownText(_markdown_table(["seed", "policy", *(f"{label} (N={n[g]})" for g, label in GROUPS.items())],
+    return MarkdownText(markdown_table(["seed", "policy", *(f"{label} (N={n[g]})" for g, label in GROUPS.items())],
                                         rows))
 
 # %% ../nbs/05_evaluation.ipynb #a2375fd6

@@ -9,13 +9,14 @@ __all__ = ['GB', 'CUDA_ITSELF', 'TRAINER_ITSELF', 'TILE_TOKENS', 'TILE_WORDS', '
            'in_buckets', 'plan_memory', 'in_parts', 'fit_batch', 'measure_peak']
 
 # %% ../nbs/03g_memory.ipynb #a86d2e94
-import copy, math, os
+import copy, math, os, sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil, torch
 from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
 
+from .basics import *
 from .config import *
 from .rollout import *
 from .generation import *
@@ -283,8 +284,7 @@ def __repr__(self: MemoryPlan):
 
 @patch
 def _repr_markdown_(self: MemoryPlan):
-    rows = [f"| {name} | {a} | {b} |" for name, a, b in self._rows()]
-    return "\n".join([self._title(), "", "| GB | rollout | training |", "| --- | ---: | ---: |", *rows])
+    return self._title() + "\n\n" + markdown_table(["GB", "rollout", "training"], self._rows())
 
 # %% ../nbs/03g_memory.ipynb #c7a149e3
 def in_parts(config: SQLGRPOConfig, parts: int) -> SQLGRPOConfig:
@@ -332,17 +332,12 @@ def advice(self: MemoryPlan) -> str:
     return f"{self.line()}: it may run out; what makes it less: {', or '.join(said) or 'a smaller model'}"
 
 # %% ../nbs/03g_memory.ipynb #7ba3f04d
-def _resident(key: str = "VmRSS") -> int: # or VmHWM, the most since it was last reset
-    "Bytes of memory that this process has."
-    try: lines = open("/proc/self/status").read().splitlines()
-    except OSError as e: raise ValueError("memory is measured on a GPU, or on a CPU under Linux") from e
-    return next(int(line.split()[1])*1024 for line in lines if line.startswith(key))
-
 def _reset_peak(cuda: bool) -> int: # bytes held now
     "From here on the peak is measured."
     if not cuda:
-        with open("/proc/self/clear_refs", "w") as f: f.write("5")
-        return _resident()
+        if sys.platform != "linux": raise ValueError("memory is measured on a GPU, or on a CPU under Linux")
+        forget_most()
+        return held_bytes()
     torch.cuda.reset_peak_memory_stats()
     return torch.cuda.memory_allocated()
 
@@ -370,4 +365,4 @@ def measure_peak(
         return out
     trainer.rollout_func = watched
     trainer.train()
-    return (torch.cuda.max_memory_allocated() if cuda else _resident("VmHWM")) - start, longest
+    return (torch.cuda.max_memory_allocated() if cuda else held_bytes(most=True)) - start, longest

@@ -140,9 +140,7 @@ def _seen(ep: Episode) -> dict[str, list[str]]:
         if table: seen[table] = [c.name for c in db.columns(table)]
     return seen
 
-def _quote(name: str) -> str:
-    "A name as SQL takes it, in quotes only where it needs them."
-    return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
+
 
 # %% ../nbs/03_rollout.ipynb #051e2b2d
 QUERY_FORMS = (
@@ -157,8 +155,8 @@ def random_query(
 ) -> str: # one SELECT statement
     "A random simple query over tables and columns that have been seen."
     table = rng.choice(list(seen))
-    c, d = (_quote(rng.choice(seen[table])) for _ in range(2))
-    return rng.choice(QUERY_FORMS).format(t=_quote(table), c=c, d=d, n=rng.randint(1, 3), o=rng.choice(("ASC", "DESC")),
+    c, d = (quoted(rng.choice(seen[table]), False) for _ in range(2))
+    return rng.choice(QUERY_FORMS).format(t=quoted(table, False), c=c, d=d, n=rng.randint(1, 3), o=rng.choice(("ASC", "DESC")),
                                           f=rng.choice(("AVG", "MIN", "MAX", "SUM")))
 
 # %% ../nbs/03_rollout.ipynb #f3c77e1c

@@ -18,11 +18,13 @@ import httpx2
 from huggingface_hub import EvalResult, HfApi, ModelCardData, get_token
 from transformers.integrations import integration_utils
 
-from .config import _check_no_token
+from .basics import *
+from .options import *
 from .database import _one_line
 from .controls import CONTROLS
+from .demonstrations import DEMONSTRATIONS
 from .endpoint import load_env
-from .evaluation import GROUPS, MarkdownText, _markdown_table, report_table
+from .evaluation import GROUPS, MarkdownText, report_table
 from .models import model_folder
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c09
@@ -219,7 +221,7 @@ def _command(report: dict) -> str:
 def _settings(report: dict) -> str:
     "What differs from the defaults, and the command."
     rows = [[f"`{k}`", f"`{_one_line(repr(v))}`"] for k, v in report["options"].items()]
-    table = f"These options differ from their defaults:\n\n{_markdown_table(['option', 'value'], rows)}"
+    table = f"These options differ from their defaults:\n\n{markdown_table(['option', 'value'], rows)}"
     if not rows: table = "All options are at their defaults."
     several = f", {report['processes']} processes" if report.get("processes", 1) > 1 else ""
     return f"{table}\n\n```sh\n{_command(report)}\n```\n\nDevice: {report['device']}{several}."
@@ -299,7 +301,7 @@ def check_hub(
     config: SQLGRPOConfig, # its `hub_model_id` gets the user's name before it, if there is none
 ) -> None:
     "Make the repository and see that it can be written to. Raises ValueError."
-    _check_no_token(config)
+    refuse(config, [NO_TOKEN])
     if not config.push_to_hub: return
     if not config.hub_model_id: raise ValueError("push_to_hub wants hub_model_id, where to upload, such as NAME/MODEL")
     if config.hub_strategy != "end" or config.hub_revision:

@@ -22,6 +22,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, product
 from pathlib import Path
 from fastcore.basics import patch
+from .basics import *
 from .database import *
 
 # %% ../nbs/00b_tasks.ipynb #63e2cc22
@@ -1066,8 +1067,7 @@ def embedded_variants(db_id: str) -> tuple: # of paths
     paths = [cache_folder()/"variants"/f"{db_id}-{digest}"/f"{db_id}_{k}.sqlite" for k in range(1, VARIANTS+1)]
     if all(p.exists() for p in paths): return tuple(paths)
     for k, path in enumerate(paths, 1):
-        tmp = path.with_name(f".{path.name}-{os.getpid()}")
-        write_database(make_variant(db_id, k, edges), tmp).replace(path)
+        with written_whole(path) as part: write_database(make_variant(db_id, k, edges), part)
     return tuple(paths)
 
 # %% ../nbs/00b_tasks.ipynb #e41a1c9f

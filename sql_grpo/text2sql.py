@@ -57,10 +57,7 @@ _OTHER = re.compile(r"""\b(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAG
 
 def _said(text: str) -> str:
     "What a reply says: without thoughts, and of its code blocks only the last one with a query in it, if there is one."
-    before, _, after = text.rpartition("</think>")
-    said = after.partition("<think>")[0]
-    if not said.strip(): said = before.partition("<think>")[0]
-    said = _SPECIAL.sub(" ", said[:MAX_TEXT])
+    said = _SPECIAL.sub(" ", without_thoughts(text)[:MAX_TEXT])
     blocks = [b for b in _BLOCK.findall(said) if b.strip()]
     return next((b for b in reversed(blocks) if _QUERY.search(b)), blocks[-1] if blocks else said).strip()
 
@@ -95,14 +92,10 @@ def extract_sql(
     return next(_statements(said, begins[0])) if begins else said
 
 # %% ../nbs/02a_text2sql.ipynb #b2bb52aa
-def _name(name: str) -> str:
-    "A name as SQL takes it, in quotes only where it needs them."
-    return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
-
 def schema_text(db: Database) -> str: # one line a table
     "Tables, columns and foreign keys, in short."
-    column = lambda c: _name(c.name) + (f" -> {c.fk}" if c.fk else "")
-    return "\n".join(f"{_name(t)}: {', '.join(map(column, db.columns(t)))}" for t in db.tables)
+    column = lambda c: quoted(c.name, False) + (f" -> {c.fk}" if c.fk else "")
+    return "\n".join(f"{quoted(t, False)}: {', '.join(map(column, db.columns(t)))}" for t in db.tables)
 
 # %% ../nbs/02a_text2sql.ipynb #efd7186c
 class Text2SQLEnvironment(SQLEnvironment):

@@ -7,7 +7,7 @@ __all__ = ['SQL_WORDS', 'FUNCTION_WORDS', 'SPECIALS', 'RESPONSE', 'POOL', 'RECIP
            'random_world', 'random_question', 'tables_in', 'careful_actions', 'mistaken_column', 'slip',
            'demonstration', 'train_tokenizer', 'encode_messages', 'encode_demonstration', 'demonstration_stream',
            'start_copying', 'base_config', 'new_base_model', 'WarmupProgress', 'falling_rate', 'weight_groups',
-           'sft_trainer', 'save_state', 'loss_log', 'warm_up', 'base_folder', 'base_model']
+           'sft_trainer', 'loss_log', 'warm_up', 'base_folder', 'base_model']
 
 # %% ../nbs/03c_warmup.ipynb #2530ec50
 import hashlib, itertools, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
@@ -22,6 +22,8 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, Trainer, TrainerCallback
 from trl import SFTConfig, SFTTrainer
 
+from .basics import *
+from .checkpoints import *
 from .database import Database
 from .tasks import *
 from .environment import *
@@ -402,28 +404,11 @@ def sft_trainer(
         if type(callback).__name__ == "PrinterCallback": trainer.remove_callback(callback)
     return trainer
 
-def save_state(trainer: Trainer) -> str | None: # the checkpoint; None before the first step
-    "Save a checkpoint of a trainer's last whole step. Of several processes the first does, without asking others."
-    if trainer.state.global_step == 0 or not is_main(): return None
-    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled: return None # there a checkpoint takes all of them
-    if trainer.args.world_size > 1: trainer.store_flos = lambda: None # it adds up what all have computed
-    trainer.model.zero_grad()
-    trainer._save_checkpoint(trainer.model, trial=None)
-    return str(Path(trainer.args.output_dir)/f"checkpoint-{trainer.state.global_step}")
-
 def loss_log(trainer: SFTTrainer) -> list[dict]: # step and loss
     "What a trainer has logged."
     return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in trainer.state.log_history if "loss" in r]
 
 # %% ../nbs/03c_warmup.ipynb #98875d96
-def _unfinished(folder: str | Path, steps: int) -> Path | None:
-    "The newest sound checkpoint of a warm-up that was interrupted."
-    found = sorted(Path(folder).glob("checkpoint-*"), key=lambda p: int(p.name.split("-")[1]), reverse=True)
-    for path in found:
-        try: check_checkpoint(path)
-        except ValueError: continue # cut off while it was written
-        if int(path.name.split("-")[1]) < steps: return path
-
 def warm_up(
     model, tokenizer, words: list[str],
     steps: int = 3500, batch_size: int = 4, learning_rate: float = 1.1e-3,
@@ -433,8 +418,8 @@ def warm_up(
     mode: str = "agent", # or single_turn
 ) -> list[dict]: # log: step and loss
     "Supervised training on fresh demonstrations; changes `model` in place."
-    resume = _unfinished(folder, steps) if folder else None
-    first = int(resume.name.split("-")[1]) if resume else 0
+    resume = unfinished(folder, steps) if folder else None
+    first = step_of(resume) if resume else 0
     stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed,
                   first=first, mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
@@ -469,8 +454,8 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
         return Qwen3ForCausalLM.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder), info
     start, part = time.perf_counter(), folder.with_name(folder.name + "-part") if config.use_cache_folder else None
     if config.use_cache_folder: _make_writable(folder.parent)
-    words, resumed = common_words(), _unfinished(part, config.warmup_steps_sft) if part else None
-    share = 1 - int(resumed.name.split("-")[1])/config.warmup_steps_sft if resumed else 1 # of the steps made now
+    words, resumed = common_words(), unfinished(part, config.warmup_steps_sft) if part else None
+    share = 1 - step_of(resumed)/config.warmup_steps_sft if resumed else 1 # of the steps made now
     model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
     log = warm_up(model, tokenizer, words, config.warmup_steps_sft, config.warmup_batch_size,
                   config.warmup_learning_rate, seed=config.seed, folder=part,
