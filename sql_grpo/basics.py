@@ -33,9 +33,12 @@ def or_exit(
     prog: str, # the command, with which the line begins
     patience: float = 60, # seconds that all but the first process wait; they are ended meanwhile if it gives up too
 ):
-    "ValueError, FileNotFoundError and ConnectionError inside of it become a line on stderr and exit code 2."
+    "ValueError and OSError inside of it become a line on stderr and exit code 2, Ctrl-C one and exit code 130."
     try: yield
-    except (ValueError, FileNotFoundError, ConnectionError) as e:
+    except KeyboardInterrupt:
+        if is_main(): print(f"{prog}: interrupted", file=sys.stderr, flush=True)
+        sys.exit(130)
+    except (ValueError, OSError) as e:
         if not is_main(): time.sleep(patience)
         print(f"{prog}: {' '.join(str(e).split())}", file=sys.stderr, flush=True)
         sys.exit(2)

@@ -67,14 +67,12 @@ def policy_of(
     **more, # for `LMPolicy`: seed, name, first
 ) -> LMPolicy:
     "A model that plays by a configuration's rules."
-    return LMPolicy(model, tokenizer, temperature, config.max_turn_tokens, config.max_context,
-                    instructions_for(config), **more)
+    return LMPolicy(model, tokenizer, rules_of(config), temperature, **more)
 
 @patch
 def measure(self: Start, policy: Policy) -> Evaluation:
     "Play the evaluation questions, as the run does for base and trained model."
-    return evaluate(policy, self.eval_tasks, progress=terminal_progress(f"evaluating {policy.name}"),
-                    require_grounded=self.config.require_grounded, **env_options(self.config))
+    return evaluate(policy, self.eval_tasks, rules_of(self.config), terminal_progress(f"evaluating {policy.name}"))
 
 # %% ../nbs/04c_controls.ipynb #873c13f1
 def forced(
@@ -171,7 +169,7 @@ def own_samples(
         if len(order) < questions: order += dice.sample(start.tasks, len(start.tasks))
         now, order = order[:questions], order[questions:]
         policy.seed = start.config.seed + 1_000_003*(len(log) + 1)
-        episodes = rollout(policy, [t for t in now for _ in range(samples)], **env_options(start.config))
+        episodes = rollout(policy, [t for t in now for _ in range(samples)])
         rows, right = right_rows(episodes)
         losses = learner.learn(rows, dice)
         last, spent = time.perf_counter() - begin - spent, time.perf_counter() - begin
@@ -211,8 +209,8 @@ def gold_sft(
     "The base model after learning what a teacher played on the training questions, at most as long as GRPO took."
     begin, c, log = time.perf_counter(), start.config, []
     kind = "explore" if c.mode == "agent" else "oracle"
-    episodes = rollout(teacher(kind, c.seed, c.mode), start.tasks, **env_options(c))
-    demos = [as_demonstration(ep, kind, "", instructions_for(c)) for ep in episodes if worth_learning(ep)]
+    episodes = rollout(teacher(kind, c.seed, c.mode), start.tasks, rules_of(c))
+    demos = [as_demonstration(ep, kind, "", rules_of(c).instructions) for ep in episodes if worth_learning(ep)]
     rows, _ = demonstration_rows(demos, start.tokenizer, c)
     model, dice = start.fresh(), random.Random(c.seed)
     learner = Learner(model, c, learning_rate)
@@ -251,7 +249,7 @@ def count_right(
     tick, each = terminal_progress(f"sampling {name}"), max(1, 1024//n)
     for i in range(0, len(start.eval_tasks), each):
         now, policy.seed = start.eval_tasks[i:i + each], c.seed + 2_000_003*(i + 1)
-        episodes = rollout(policy, [t for t in now for _ in range(n)], **env_options(c))
+        episodes = rollout(policy, [t for t in now for _ in range(n)])
         right = [correctness(ep, c.require_grounded) == 1.0 for ep in episodes]
         counts += [sum(right[j:j + n]) for j in range(0, len(right), n)]
         if tick: tick(len(counts), len(start.eval_tasks))

@@ -12,7 +12,7 @@ __all__ = ['ROUND', 'TRIES', 'A_STEP', 'RATES', 'KEEP', 'DEMONSTRATIONS', 'DEMON
 # %% ../nbs/03h_demonstrations.ipynb #d3a80006
 import gc, hashlib, json, math, os, random, shutil, time
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import asdict, fields
 from itertools import groupby
 from pathlib import Path
 
@@ -105,12 +105,12 @@ def play_demonstrations(
                            Path(str(config.data_path or config.data_source)).name)
     while order and not 0 < count <= len(demos):
         now, order = order[:max(1, ROUND//samples)], order[max(1, ROUND//samples):]
-        episodes = rollout(policy, [t for t in now for _ in range(samples)], **env_options(config))
+        episodes = rollout(policy, [t for t in now for _ in range(samples)], rules_of(config))
         for i in range(0, len(episodes), samples):
             good = [ep for ep in episodes[i:i + samples] if worth_learning(ep)]
             some = dice.sample(good, len(good)) # a stable sort keeps this order among equals
             if shortest: some.sort(key=_length)
-            demos += [as_demonstration(ep, policy.name, source, instructions_for(config))
+            demos += [as_demonstration(ep, policy.name, source, rules_of(config).instructions)
                       for ep in _distinct(some)[:keep]]
             told["right"] += len(good)
         told["questions"] += len(now); told["episodes"] += len(episodes)
@@ -170,8 +170,9 @@ def demonstration_rows(
     config: SQLGRPOConfig,
 ) -> tuple[list[dict], dict]: # input_ids and labels of what fits; how many do, how many got this run's system message
     "Training rows, token for token what a rollout of the same actions holds. Raises ValueError if none fits."
-    codec, limits = ChatCodec(tokenizer, instructions_for(config)), (
-        config.max_turns, config.max_turn_tokens, config.max_context - config.max_turn_tokens)
+    rules = rules_of(config)
+    limits = rules.max_turns, rules.max_turn_tokens, rules.max_context - rules.max_turn_tokens
+    codec = ChatCodec(tokenizer, rules.instructions)
     bodies = [[m for m in d["messages"] if m["role"] != "system"] for d in demos]
     rows = [encode_messages(codec, body) for body in bodies]
     fit = [row for row in rows if all(need <= limit for need, limit in zip(_size(row), limits))]
@@ -307,12 +308,11 @@ def self_demonstrations(
     shortest: bool = True,
 ) -> tuple[list[dict], dict]: # as from `play_demonstrations`
     "The model's own right episodes. Raises ValueError if there are none."
-    policy = LMPolicy(model, tokenizer, 1.0, config.max_turn_tokens, config.max_context, instructions_for(config),
-                      config.seed, "self")
-    training, say = model.training, lambda kept, n: print(
+    policy = LMPolicy(model, tokenizer, rules_of(config), 1.0, config.seed, "self")
+    training, tell = model.training, lambda kept, n: print(
         f"self: {kept} demonstrations out of {n} episodes", flush=True)
     model.eval()
-    try: demos, told = play_demonstrations(policy, tasks, config, config.num_generations, KEEP, shortest, say)
+    try: demos, told = play_demonstrations(policy, tasks, config, config.num_generations, KEEP, shortest, tell)
     finally: model.train(training)
     if demos: return demos, told
     raise ValueError(f"none of the model's {told['episodes']} episodes of {told['questions']} questions was right, "
@@ -382,8 +382,8 @@ def _made_demonstrations(model, tokenizer, tasks: list[Task], config: SQLGRPOCon
     kind = config.demonstrations
     if kind != "self": need_sql(tasks, kind)
     asked = [(t.id, t.question, t.query or repr((t.answer, t.ordered)), str(t.db_path)) for t in tasks]
-    key = [asked, env_options(config), instructions_for(config), config.demonstration_count, config.seed]
-    if kind == "self": key += [fingerprint(model), config.num_generations, config.max_turn_tokens, config.max_context]
+    key = [asked, asdict(rules_of(config)), config.demonstration_count, config.seed]
+    if kind == "self": key += [fingerprint(model), config.num_generations]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     file = Path(config.output_dir)/"demonstrations"/f"{kind}-{digest}.jsonl"
     if file.exists(): return load_demonstrations(file), dict(file=str(file))

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ACTIONS', 'MAX_TEXT', 'SQLAction', 'without_thoughts', 'parse_action', 'is_action', 'SQLObservation', 'format_result',
-           'Turn', 'Episode', 'SQLEnvironment']
+           'Turn', 'Episode', 'Rules', 'SQLEnvironment']
 
 # %% ../nbs/01_environment.ipynb #c87440af
 import random, re
@@ -177,75 +177,84 @@ def _repr_markdown_(self: Episode) -> str:
     turns, end = f'{len(self.turns)} turn' + 's'*(len(self.turns) != 1), (self.outcome or 'running').replace('_', ' ')
     return f'```text\n{text}\n```\n\n*{self.task.db_id}: {turns}, {end}*'
 
-# %% ../nbs/01_environment.ipynb #fb6fe06d
-class SQLEnvironment:
-    "A question about a database, to be answered in a limited number of turns."
-    def __init__(self,
-                 tasks=None, # the tasks that `reset` picks from
-                 max_turns: int = 10, # actions in an episode, the ANSWER included; at least 1
-                 max_obs_rows: int = 10, # rows of a result that are shown
-                 max_obs_chars: int = 800, # characters of a result or description that are shown
-                 sample_rows: int = 3, # rows that SAMPLE shows
-                ):
-        if min(max_turns, max_obs_rows, max_obs_chars, sample_rows) < 1:
-            raise ValueError('max_turns, max_obs_rows, max_obs_chars and sample_rows must be at least 1, not '
-                             f'{max_turns}, {max_obs_rows}, {max_obs_chars} and {sample_rows}')
-        self.tasks, self.max_turns, self.sample_rows = list(tasks or []), max_turns, sample_rows
-        self.max_obs_rows, self.max_obs_chars = max_obs_rows, max_obs_chars
-        self.episode, self._rng = None, random.Random(0)
+# %% ../nbs/01_environment.ipynb #fb6fe06e
+@dataclass(frozen=True)
+class Rules:
+    "By what rules an episode is played; the limits on tokens are for language models."
+    mode: str = 'agent' # or single_turn: the schema is shown, and the reply is SQL
+    max_turns: int = 10 # actions in an episode, the ANSWER included
+    max_obs_rows: int = 10 # rows of a result that an observation shows
+    max_obs_chars: int = 800 # characters of a result or description that an observation shows
+    max_turn_tokens: int = 64 # tokens that the model may write in one turn
+    max_context: int = 512 # tokens that an episode may hold; older turns are dropped
+    instructions: str = '' # the system message; none if empty
+    require_grounded: bool = False # is a guess wrong, even if it is right?
 
-# %% ../nbs/01_environment.ipynb #b8f2cc0b
-@patch
-def reset(self: SQLEnvironment,
-          task=None, # a `Task`; None picks one of the environment's own
-          seed: int|None = None, # decides which one
-         ) -> SQLObservation: # the question, and the names of the tables
-    "Begin a new episode; raises `ValueError` if there is no task."
-    if seed is not None: self._rng = random.Random(seed)
-    if task is None:
-        if not self.tasks: raise ValueError('no task: give one to reset(), or a list of tasks to SQLEnvironment')
-        task = self._rng.choice(self.tasks)
-    self.db, self._last = task.database(), None
-    text = f'Question: {task.question}\nTables: {", ".join(self.db.tables)}'
-    self.episode = Episode(task, start=SQLObservation(text, turns_left=self.max_turns))
-    return self.episode.start
+    def __post_init__(self):
+        for name in ('max_turns', 'max_obs_rows', 'max_obs_chars', 'max_turn_tokens'):
+            if getattr(self, name) < 1: raise ValueError(f'{name} must be at least 1, not {getattr(self, name)}')
+        if self.max_turn_tokens >= self.max_context:
+            raise ValueError('max_turn_tokens must be below max_context, '
+                             f'not {self.max_turn_tokens} and {self.max_context}')
 
-# %% ../nbs/01_environment.ipynb #213efcfa
-@patch
-def _act(self: SQLEnvironment, action: SQLAction) -> tuple:
+# %% ../nbs/01_environment.ipynb #213efcfb
+def _carry_out(env, action: SQLAction) -> tuple: # text, result or None
     "Carry out an action: the observation's text, and the result if there is one."
     kind, arg = action.action_type, action.argument
     if kind == 'ANSWER':
-        self.episode.answer = arg
-        if not arg: self.episode.submitted = self._last
+        env.episode.answer = arg
+        if not arg: env.episode.submitted = env._last
         return 'Answer submitted.', None
     try:
-        if kind == 'DESCRIBE': return _cut(self.db.describe(arg), self.max_obs_chars), None
-        result = self.db.sample(arg, self.sample_rows) if kind == 'SAMPLE' else self.db.query(arg)
+        if kind == 'DESCRIBE': return _cut(env.db.describe(arg), env.rules.max_obs_chars), None
+        result = env.db.sample(arg, env.sample_rows) if kind == 'SAMPLE' else env.db.query(arg)
     except ValueError as e: result = Result([], [], error=_table_error(arg, e))
-    if kind == 'QUERY' and result.ok: self._last = result
-    return format_result(result, self.max_obs_rows, self.max_obs_chars), result
+    if kind == 'QUERY' and result.ok: env._last = result
+    return format_result(result, env.rules.max_obs_rows, env.rules.max_obs_chars), result
 
 def _table_error(arg: str, e: ValueError) -> str:
     "What to tell a policy that named no table, several, or an unknown one."
     if ',' in arg: return f'one table at a time, for example {_one_line(arg.split(",")[0])}'
     return str(e) if arg else str(e).replace('no such table: .', 'name a table.')
 
-# %% ../nbs/01_environment.ipynb #0a25d7eb
-@patch
-def step(self: SQLEnvironment,
-         action: SQLAction|str|bytes, # an action, or a policy's text
-        ) -> SQLObservation: # what came of it
-    "Take one turn; raises `RuntimeError` if there is no episode to continue."
-    ep = self.episode
-    if ep is None or ep.done: raise RuntimeError('no running episode: call reset() first')
-    raw = str(action) if isinstance(action, SQLAction) else _as_text(action)
-    if not isinstance(action, SQLAction): action = parse_action(raw)
-    text, result = self._act(action)
-    left = self.max_turns - len(ep.turns) - 1
-    if action.action_type == 'ANSWER': ep.outcome, left = 'answered', 0
-    elif left == 0: ep.outcome = 'out_of_turns'
-    elif left == 1: text += '\nLast turn: send ANSWER.'
-    obs = SQLObservation(text, ep.terminated, ep.truncated, left)
-    ep.turns.append(Turn(action, obs, result, raw))
-    return obs
+# %% ../nbs/01_environment.ipynb #fb6fe06d
+class SQLEnvironment:
+    "A question about a database, to be answered in a limited number of turns."
+    def __init__(self,
+                 tasks=None, # the tasks that `reset` picks from
+                 rules: Rules = Rules(),
+                 sample_rows: int = 3, # rows that SAMPLE shows
+                ):
+        self.tasks, self.rules, self.sample_rows = list(tasks or []), rules, sample_rows
+        self.episode, self._rng = None, random.Random(0)
+
+    def reset(self,
+              task=None, # a `Task`; None picks one of the environment's own
+              seed: int|None = None, # decides which one
+             ) -> SQLObservation: # the question, and the names of the tables
+        "Begin a new episode; raises `ValueError` if there is no task."
+        if seed is not None: self._rng = random.Random(seed)
+        if task is None:
+            if not self.tasks: raise ValueError('no task: give one to reset(), or a list of tasks to SQLEnvironment')
+            task = self._rng.choice(self.tasks)
+        self.db, self._last = task.database(), None
+        text = f'Question: {task.question}\nTables: {", ".join(self.db.tables)}'
+        self.episode = Episode(task, start=SQLObservation(text, turns_left=self.rules.max_turns))
+        return self.episode.start
+
+    def step(self,
+             action: SQLAction|str|bytes, # an action, or a policy's text
+            ) -> SQLObservation: # what came of it
+        "Take one turn; raises `RuntimeError` if there is no episode to continue."
+        ep = self.episode
+        if ep is None or ep.done: raise RuntimeError('no running episode: call reset() first')
+        raw = str(action) if isinstance(action, SQLAction) else _as_text(action)
+        if not isinstance(action, SQLAction): action = parse_action(raw)
+        text, result = _carry_out(self, action)
+        left = self.rules.max_turns - len(ep.turns) - 1
+        if action.action_type == 'ANSWER': ep.outcome, left = 'answered', 0
+        elif left == 0: ep.outcome = 'out_of_turns'
+        elif left == 1: text += '\nLast turn: send ANSWER.'
+        obs = SQLObservation(text, ep.terminated, ep.truncated, left)
+        ep.turns.append(Turn(action, obs, result, raw))
+        return obs

@@ -424,26 +424,20 @@ class TokenPolicy(Policy):
     "A language model as a policy, whatever draws its tokens: limits, and the bookkeeping of replies and observations."
     def __init__(self,
         tokenizer, # with a chat template
-        max_new_tokens: int = 64, # in one turn
-        max_context: int = 512, # tokens that an episode may hold before old turns are dropped
-        instructions: str = "", # the system message; none if empty
+        rules: Rules = Rules(),
         name: str = "model",
     ):
-        if min(max_new_tokens, max_context) < 1 or max_new_tokens >= max_context:
-            raise ValueError(f"max_new_tokens must be at least 1 and below max_context, "
-                             f"got {max_new_tokens} and {max_context}")
-        self.codec, self.name = ChatCodec(tokenizer, instructions), name
-        self.max_new_tokens, self.max_context = max_new_tokens, max_context
+        self.codec, self.rules, self.name = ChatCodec(tokenizer, rules.instructions), rules, name
 
-    def check(self, tasks: list[Task], mode: str = "agent") -> None:
+    def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` if a prompt leaves no room for a reply."
-        for t in tasks: self._check_room(t, self.codec.prompt_ids(MODES[mode]().reset(t)))
+        for t in tasks: self._check_room(t, self.codec.prompt_ids(MODES[self.rules.mode]().reset(t)))
 
     def _check_room(self, task: Task, prompt_ids: list[int]) -> None:
-        room = self.max_context - self.max_new_tokens
+        room = self.rules.max_context - self.rules.max_turn_tokens
         if len(prompt_ids) > room:
             raise ValueError(f"the prompt of task {task.id!r} has {len(prompt_ids)} tokens, and max_context "
-                             f"{self.max_context} leaves room for {room} beside a reply: raise max_context")
+                             f"{self.rules.max_context} leaves room for {room} beside a reply: raise max_context")
 
     def dice(self, place: int): # something with `random()`; None if the engine has its own
         "The random numbers of an episode."
@@ -453,17 +447,15 @@ class LMPolicy(TokenPolicy):
     "A language model that writes the actions of many episodes side by side."
     def __init__(self,
         model, tokenizer, # a causal language model and its tokenizer, with a chat template
+        rules: Rules = Rules(),
         temperature: float = 0.0, # 0 is greedy
-        max_new_tokens: int = 64, # in one turn
-        max_context: int = 512, # tokens that an episode may hold before old turns are dropped
-        instructions: str = "", # the system message; none if empty
         seed: int = 0, # with an episode's place in the rollout, decides what is sampled
         name: str = "model",
         max_rows: int | None = None, # episodes at once; by default as many as `rows_that_fit` says
         first: str = "", # the word that each first reply has to begin with; the rest is the model's own
         **likely, # `top_k`, `top_p` and `min_p` of `keep_likely`
     ):
-        super().__init__(tokenizer, max_new_tokens, max_context, instructions, name)
+        super().__init__(tokenizer, rules, name)
         if temperature < 0: raise ValueError(f"temperature must be 0 or more, got {temperature}")
         self.model, self.temperature, self.seed = model, temperature, seed
         self.max_rows, self.likely, self.slots = max_rows, likely, None
@@ -472,10 +464,10 @@ class LMPolicy(TokenPolicy):
         else: make = Slots
         self.make_slots = make # `make_slots(model, rows, capacity)`
 
-    def check(self, tasks: list[Task], mode: str = "agent") -> None:
+    def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` for a model that cannot be played, or a prompt that leaves no room for a reply."
-        check_attention(self.model.config, self.max_context)
-        super().check(tasks, mode)
+        check_attention(self.model.config, self.rules.max_context)
+        super().check(tasks)
 
     def dice(self, place: int): # something with `random()`
         "The random numbers of an episode."
@@ -549,16 +541,16 @@ def play(self: LMPolicy,
 @patch
 def _make_room(self: LMPolicy, episodes: int) -> None:
     "A cache for as many as fit, be it the last one."
-    rows = min(episodes, self.max_rows or rows_that_fit(self.model, self.max_context))
+    rows = min(episodes, self.max_rows or rows_that_fit(self.model, self.rules.max_context))
     fits = self.slots is not None and rows <= self.slots.rows <= (self.max_rows or self.slots.rows)
-    if not fits or self.slots.capacity != self.max_context: self.slots = self._cache(rows)
+    if not fits or self.slots.capacity != self.rules.max_context: self.slots = self._cache(rows)
     self.slots.clear()
 
 @patch
 def _cache(self: LMPolicy, rows: int) -> Slots:
     "A new cache."
     make = Slots if isinstance(self.model, FSDPModule) else self.make_slots
-    return make(self.model, rows, self.max_context)
+    return make(self.model, rows, self.rules.max_context)
 
 @patch
 def _keeps(self: LMPolicy) -> bool:
@@ -621,7 +613,7 @@ def _write(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> list[int]
         raise FloatingPointError(_LOST)
     for r, (s, token, logp) in enumerate(zip(seats, map(int, tokens), logps)):
         s.ids.append(token); s.logprobs.append(logp)
-        if token not in self.codec.end_ids and len(s.ids) < self.max_new_tokens: s.todo = [token]
+        if token not in self.codec.end_ids and len(s.ids) < self.rules.max_turn_tokens: s.todo = [token]
         elif self._turn(s): s.todo = self._unread(s, r)
         else: over.append(r)
     return over
@@ -695,7 +687,7 @@ def _read(self: LMPolicy, queue: deque, seats: list[Seat]) -> torch.Tensor: # (n
 @patch
 def _fit(self: TokenPolicy, s: Seat, glue: list[int]) -> bool: # False if nothing fits
     "Add the newest observation, dropping old turns if the context is full."
-    room, prompt, tokens = self.max_context - self.max_new_tokens, len(s.prompt), s.env.episode.tokens
+    room, prompt, tokens = self.rules.max_context - self.rules.max_turn_tokens, len(s.prompt), s.env.episode.tokens
     turns = s.window + [glue] # reply, glue, reply, glue, ...
     if prompt + sum(map(len, turns)) <= room:
         tokens.add(glue)
@@ -707,9 +699,9 @@ def _fit(self: TokenPolicy, s: Seat, glue: list[int]) -> bool: # False if nothin
     return True
 
 # %% ../nbs/03a_generation.ipynb #2bc95bd4
-def task_prompt(task: Task, instructions: str = "", mode: str = "agent") -> list[dict]: # messages
+def task_prompt(task: Task, rules: Rules = Rules()) -> list[dict]: # messages
     "What a policy reads before its first action on this task."
-    return task_messages(MODES[mode]().reset(task), instructions)
+    return task_messages(MODES[rules.mode]().reset(task), rules.instructions)
 
 def prompt_key(prompt: list[dict] | str) -> str:
     "What identifies a prompt: its last message."
@@ -719,7 +711,7 @@ def tasks_by_prompt(tasks: list[Task], mode: str = "agent") -> dict: # prompt ->
     "Tasks by their prompts; raises `ValueError` if two different tasks have the same one."
     found = {}
     for task in tasks:
-        key = prompt_key(task_prompt(task, mode=mode))
+        key = prompt_key(task_prompt(task, Rules(mode=mode)))
         if (other := found.setdefault(key, task)).judged_by != task.judged_by:
             raise ValueError(f"tasks {other.id!r} and {task.id!r} have the same question and tables, "
                              f"but not the same gold SQL (or answer) and database: {key!r}")
@@ -756,32 +748,25 @@ def whole_model(trainer):
 # %% ../nbs/03a_generation.ipynb #d403dec1
 def make_rollout_func(
     tasks: list[Task], # those whose prompts the trainer will send
-    max_turns: int = 10,
-    max_turn_tokens: int = 64, # sampled tokens in a turn
-    max_context: int = 512, # tokens of an episode before old turns are dropped
-    instructions: str = "", # the system message; none if empty
-    mode: str = "agent", # or single_turn
+    rules: Rules = Rules(),
     make_policy=None, # called with the trainer, makes what plays instead of an `LMPolicy`
-    **env_kw, # for the environment
 ): # `rollout_func(prompts, trainer) -> dict`, for `trl.GRPOTrainer`
     "How TRL's trainer plays episodes: the same policy and the same rollout as evaluation."
-    by_prompt, policy, last, again = tasks_by_prompt(tasks, mode), None, None, 0
+    by_prompt, policy, last, again = tasks_by_prompt(tasks, rules.mode), None, None, 0
     def rollout_func(prompts, trainer):
         nonlocal policy, last, again
         model, args, step = trainer.accelerator.unwrap_model(trainer.model), trainer.args, trainer.state.global_step
         if make_policy: policy = policy or make_policy(trainer)
         elif policy is None or policy.model is not model:
             likely = dict(top_k=args.top_k or 0, top_p=args.top_p or 1.0, min_p=args.min_p or 0.0)
-            policy = LMPolicy(model, trainer.processing_class, args.temperature, max_turn_tokens, max_context,
-                              instructions, **likely)
+            policy = LMPolicy(model, trainer.processing_class, rules, args.temperature, **likely)
         last, again = step, again + 1 if step == last else 0 # a run that is resumed goes on as it would have gone on
         policy.seed = args.seed + 1_000_003*step + 7919*trainer.accelerator.process_index + 104_729*again
         was_training = model.training
         model.eval()
         try:
             with whole_model(trainer):
-                episodes = rollout(policy, [by_prompt[prompt_key(p)] for p in prompts], max_turns=max_turns,
-                                   mode=mode, **env_kw)
+                episodes = rollout(policy, [by_prompt[prompt_key(p)] for p in prompts], rules)
         finally: model.train(was_training)
         return rollout_columns(episodes)
     return rollout_func

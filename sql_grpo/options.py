@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Callable, Optional
 
+from .environment import Rules
+
 # %% ../nbs/options.ipynb #c1042615
 def option(default, help: str): return field(default=default, metadata=dict(help=help))
 
@@ -20,14 +22,14 @@ def option(default, help: str): return field(default=default, metadata=dict(help
 @dataclass
 class EpisodeOptions:
     "The episode"
-    mode: str = option("agent", "agent: explores a database in turns; single_turn: is shown the schema, "
+    mode: str = option(Rules.mode, "agent: explores a database in turns; single_turn: is shown the schema, "
                                 "replies with SQL")
-    max_turns: int = option(10, "actions that a policy may send before its episode is cut off")
-    max_turn_tokens: int = option(64, "tokens that the model may write in one turn")
-    max_context: int = option(512, "tokens that an episode may hold; older turns are dropped when it outgrows them")
-    max_obs_rows: int = option(10, "rows of a result that an observation shows")
-    max_obs_chars: int = option(800, "characters of a result that an observation shows")
-    require_grounded: bool = option(False, "score a guess 0: a right answer that no executed query produced")
+    max_turns: int = option(Rules.max_turns, "actions that a policy may send before its episode is cut off")
+    max_turn_tokens: int = option(Rules.max_turn_tokens, "tokens that the model may write in one turn")
+    max_context: int = option(Rules.max_context, "tokens that an episode may hold; older turns are dropped when it outgrows them")
+    max_obs_rows: int = option(Rules.max_obs_rows, "rows of a result that an observation shows")
+    max_obs_chars: int = option(Rules.max_obs_chars, "characters of a result that an observation shows")
+    require_grounded: bool = option(Rules.require_grounded, "score a guess 0: a right answer that no executed query produced")
     instructions: Optional[str] = option(None, "system message; by default the standard one, or none if the model "
                                                "is the embedded one, which was warmed up without")
 

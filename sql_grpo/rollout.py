@@ -33,7 +33,7 @@ class Policy:
     "What chooses the next action. Subclasses say how; any object with these three names will do as well."
     name = "policy"
 
-    def check(self, tasks: list[Task], mode: str = "agent") -> None:
+    def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` if it cannot play these tasks; called before long work begins."
 
     def begin(self,
@@ -82,13 +82,12 @@ class ScriptedPolicy(Policy):
 def rollout(
     policy: Policy, # chooses the actions
     tasks: list[Task], # one episode is played for each; a task may come several times
-    max_turns: int = 10, # turns in an episode, at least 1
+    rules: Rules | None = None, # by default the policy's own, if it has some
     progress: Callable | None = None, # called as `progress(done, total)` now and then, in episodes
-    mode: str = "agent", # a key of `MODES`: agent or single_turn
-    **env_kw, # for the environment: rows and characters that an observation may have
 ) -> list[Episode]: # finished episodes, in the order of the tasks
     "Play `policy` on every task, all episodes side by side."
-    envs = [MODES[mode](max_turns=max_turns, **env_kw) for _ in tasks]
+    rules = rules or getattr(policy, "rules", None) or Rules()
+    envs = [MODES[rules.mode](rules=rules) for _ in tasks]
     for env, task in zip(envs, tasks): env.reset(task)
     getattr(type(policy), "play", Policy.play)(policy, envs, progress)
     return [env.episode for env in envs]
@@ -109,7 +108,7 @@ class OraclePolicy(Policy):
     def __init__(self, mode: str = "agent"): # or single_turn: the gold SQL is all
         self.mode = mode
 
-    def check(self, tasks: list[Task], mode: str = "agent") -> None:
+    def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` if a task has no gold SQL."
         need_sql(tasks, "the oracle")
 

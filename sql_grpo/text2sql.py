@@ -11,7 +11,7 @@ __all__ = ['MAX_STEPS', 'MODES', 'TEXT2SQL_INSTRUCTIONS', 'INVALID', 'NOT_A_QUER
 # %% ../nbs/02a_text2sql.ipynb #1beddd91
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 import sqlglot
 from sqlglot import exp
@@ -102,7 +102,7 @@ class Text2SQLEnvironment(SQLEnvironment):
     "Shows the schema, takes one reply: its SQL is run, and what comes back is the answer."
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.max_turns = 1
+        self.rules = replace(self.rules, max_turns=1)
 
     def reset(self, task=None, seed: int | None = None) -> SQLObservation:
         "Begin a new episode: the tables with their columns, and the question."

@@ -17,10 +17,9 @@ class _TaskEpisode:
     "What the tools need: an environment, and the tasks that rows ask for."
     def __init__(self,
         tasks: list[Task], # those that the rows of the data set ask for, by their `task_id`
-        max_turns: int = 10, # calls in an episode, the answer included
-        **env_kw, # for `SQLEnvironment`: rows and characters that an observation may have
+        rules: Rules = Rules(),
     ):
-        self._tasks, self._env = {t.id: t for t in tasks}, SQLEnvironment(max_turns=max_turns, **env_kw)
+        self._tasks, self._env = {t.id: t for t in tasks}, SQLEnvironment(rules=rules)
 
     @property
     def episode(self) -> Episode: return self._env.episode

@@ -5,11 +5,10 @@
 # %% auto #0
 __all__ = ['if_unjudgeable', 'load_questions', 'load_question_prompts', 'curriculum_order', 'sample_random_baseline',
            'reward_funcs', 'enough_for_a_step', 'build_trainer', 'halved', 'run_training_with_metrics',
-           'earlier_seconds', 'greedy_policy', 'draw_eval_tasks', 'measure', 'make_dashboard', 'prepare', 'is_sharded',
-           'measure_base', 'train', 'keep_model', 'learn_first', 'begin_reference', 'print_plan', 'main']
+           'earlier_seconds', 'greedy_policy', 'draw_eval_tasks']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import gc, json, os, random, shutil, signal, sys, time, warnings
+import gc, json, os, random, signal, sys, time
 from pathlib import Path
 
 from .config import * # first: it keeps bitsandbytes quiet, which the next imports load
@@ -17,27 +16,22 @@ import torch
 from accelerate.utils import gather_object
 from datasets import Dataset, concatenate_datasets
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
-from transformers.utils import logging as hf_logging
 from trl import GRPOTrainer
-from trl.distributed import DistributedBackend
 
-from .database import Database
+from .basics import *
+from .checkpoints import *
+from .options import *
 from .tasks import *
 from .data import *
 from .environment import *
 from .rewards import *
-from .text2sql import MODES, create_sql_reward
+from .text2sql import create_sql_reward
 from .rollout import *
 from .generation import *
-from .basics import *
-from .checkpoints import *
-from .options import *
 from .models import *
 from .trainer import *
-from .demonstrations import *
 from .memory import *
 from .vllm_policy import *
-from .controls import NEEDS, Start, run_controls, weights_of
 
 # %% ../nbs/04_training.ipynb #7cfca09b
 def if_unjudgeable(config: SQLGRPOConfig) -> bool | str:
@@ -69,8 +63,8 @@ def load_question_prompts(
     if not tasks: raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
     if config.demonstrations in ("oracle", "explore"): need_sql(tasks, f"{config.demonstrations} (demonstrations)")
     tasks_by_prompt(tasks, config.mode) # raises if two tasks cannot be told apart
-    order = curriculum_order(tasks, config) if config.curriculum else tasks
-    rows = [dict(prompt=task_prompt(t, instructions_for(config), config.mode), task_id=t.id, difficulty=t.difficulty)
+    order, rules = curriculum_order(tasks, config) if config.curriculum else tasks, rules_of(config)
+    rows = [dict(prompt=task_prompt(t, rules), task_id=t.id, difficulty=t.difficulty)
             for t in order]
     return Dataset.from_list(rows), tasks
 
@@ -91,12 +85,11 @@ def sample_random_baseline(
     tasks: list[Task],
     n: int = 8, # episodes
     seed: int = 0,
-    max_turns: int = 10,
-    mode: str = "agent", # or single_turn
+    rules: Rules = Rules(),
 ) -> list[Episode]:
     "Episodes of a policy that does not read the question, on `n` tasks drawn by `seed`."
     drawn = random.Random(seed).sample(tasks, min(n, len(tasks)))
-    return rollout(baseline("random", seed, mode), drawn, max_turns=max_turns, mode=mode)
+    return rollout(baseline("random", seed, rules.mode), drawn, rules)
 
 # %% ../nbs/04_training.ipynb #95e3c39b
 def reward_funcs(config: SQLGRPOConfig) -> list:
@@ -123,9 +116,8 @@ def build_trainer(
 ) -> GRPOTrainer:
     "TRL's trainer for episodes."
     config.shuffle_dataset = not config.curriculum
-    play = make_rollout_func(tasks, max_turn_tokens=config.max_turn_tokens, max_context=config.max_context,
-                             instructions=instructions_for(config),
-                             make_policy=vllm_policy(config, instructions_for(config)), **env_options(config))
+    rules = rules_of(config)
+    play = make_rollout_func(tasks, rules, make_policy=vllm_policy(config, rules))
     if config.dynamic_sampling: play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
     prompts = enough_for_a_step(prompts, config)
     if config.beta and config.peft == "none": _name_reference(model, config)
@@ -228,274 +220,9 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
 # %% ../nbs/04_training.ipynb #ee2a9738
 def greedy_policy(model, tokenizer, config: SQLGRPOConfig, name: str = "model") -> LMPolicy:
     "The model as it is evaluated: greedy, with the limits it is trained with."
-    return LMPolicy(model, tokenizer, 0.0, config.max_turn_tokens, config.max_context,
-                    instructions_for(config), name=name)
+    return LMPolicy(model, tokenizer, rules_of(config), name=name)
 
 def draw_eval_tasks(config: SQLGRPOConfig, every: bool = False) -> list[Task]:
     "The evaluation questions: all (or if `every`), or `eval_questions` of them, drawn by the seed."
     tasks = load_questions(config, "eval", variants=True)
     return tasks if every or not config.eval_questions else pick_some(tasks, config.eval_questions, config.seed)
-
-# %% ../nbs/04_training.ipynb #c90c3542
-def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
-    "Evaluate a policy as configured. Several processes share a model's questions, and all get the whole result."
-    from sql_grpo.evaluation import evaluate, terminal_progress
-    was_training = getattr(getattr(policy, "model", None), "training", False)
-    if was_training: policy.model.eval()
-    def play(tasks):
-        return evaluate(policy, tasks, progress=terminal_progress(f"evaluating {policy.name}") if is_main() else None,
-                        require_grounded=config.require_grounded, **env_options(config))
-    ev = _together(play, tasks, config) if config.world_size > 1 and hasattr(policy, "model") else play(tasks)
-    if was_training: policy.model.train()
-    return ev
-
-def _together(play, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
-    "Each process plays every n-th question. Tasks are put back afterwards: they may hold what cannot be sent."
-    from sql_grpo.evaluation import Evaluation
-    mine = range(config.process_index, len(tasks), config.world_size)
-    ev = play([tasks[i] for i in mine]) if mine else Evaluation("", [])
-    for ep in ev.episodes: ep.task = None
-    _, records, episodes = map(list, zip(*sorted(gather_object(list(zip(mine, ev.records, ev.episodes))),
-                                                 key=lambda p: p[0])))
-    for task, ep in zip(tasks, episodes): ep.task = task
-    return Evaluation(ev.name, records, episodes)
-
-# %% ../nbs/04_training.ipynb #a7401b23
-def make_dashboard(config: SQLGRPOConfig, model, tokenizer, tasks: list[Task], eval_tasks: list[Task]): # a callback
-    "The dashboard of a run; with `dashboard=False` it only keeps the log."
-    from sql_grpo.dashboard import LiveVisualizationCallback
-    watch = config.dashboard
-    play = lambda ts: rollout(greedy_policy(model, tokenizer, config), ts, **env_options(config))
-    return LiveVisualizationCallback(tasks, eval_tasks, play if watch else None, config.plot_every, config.trace_every,
-                                     config.success_every, folder=config.output_dir,
-                                     questions=config.dashboard_questions, seed=config.seed,
-                                     live=None if watch else False, require_grounded=config.require_grounded)
-
-# %% ../nbs/04_training.ipynb #66fc5aba
-def _what_is_asked(config: SQLGRPOConfig, tasks: list[Task], eval_tasks: list[Task]) -> str:
-    "A run's line about its questions, seed and folder."
-    trained_on = {(t.db_id, t.question) for t in tasks}
-    again = sum((t.db_id, t.question) in trained_on for t in eval_tasks)
-    note = (f" ({again} of them the same: a score on these says little)" if again else
-            " (of one list, which is shared out)"*one_list(config.data_source, config.data_path))
-    return (f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions{note}, seed {config.seed}, "
-            f"output in {config.output_dir}")
-
-# %% ../nbs/04_training.ipynb #66fc5abb
-def prepare(
-    config: SQLGRPOConfig,
-    controls: bool = False, # see `train`
-): # trainer, tokenizer, evaluation questions, seconds of the warm-up
-    "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
-    if controls and (config.peft != "none" or config.world_size > 1):
-        raise ValueError("controls begin with all weights of the base model, in one process: "
-                         "leave out peft, launcher")
-    from sql_grpo.sharing import check_sharing
-    take_over(config)
-    refuse(config, DEMONSTRATION_RULES)
-    settle_vllm(config)
-    config.resume_from_checkpoint = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
-    set_seed(config.seed)
-    prompts, tasks = load_question_prompts(config)
-    eval_tasks = draw_eval_tasks(config)
-    check_sharing(config)
-    say(_what_is_asked(config, tasks, eval_tasks))
-    plan = fit_batch(config)
-    config = in_parts(config, config.per_device_train_batch_size
-                              //min(gather_object([plan.config.per_device_train_batch_size])))
-    say(plan.line() if plan.fits else plan.advice())
-    check_vllm_server(config)
-    model, tokenizer, seconds = _timed_model(config)
-    greedy_policy(model, tokenizer, config).check(tasks + eval_tasks, config.mode)
-    if config.model_name != "embedded" and config.peft == "none" and config.learning_rate > 1e-5:
-        say(f"a learning rate of {config.learning_rate:g} suits a small model or adapters (peft); "
-            "for all weights of a larger one, about 1e-6 is usual")
-    shown = (get_demonstrations(model, tokenizer, tasks, draw_eval_tasks(config, every=True), config)
-             if config.demonstrations != "none" else None)
-    dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
-    trainer = build_trainer(model, tokenizer, prompts, tasks, config, [dashboard])
-    if is_sharded(trainer): dashboard.play = None # one process cannot play alone
-    trainer.demonstrations, trainer.tasks = shown, tasks
-    return trainer, tokenizer, eval_tasks, seconds
-
-# %% ../nbs/04_training.ipynb #3b1c7f60
-def is_sharded(trainer: GRPOTrainer) -> bool:
-    "Does each process hold only a part of the weights? Raises ValueError for sharing that does not go with rollouts."
-    backend = DistributedBackend(trainer.accelerator)
-    if backend.fsdp_version == 1:
-        raise ValueError("FSDP version 1 does not go with rollouts of unequal length: set fsdp_version to 2")
-    shared = backend.is_fsdp or backend.is_zero3
-    if shared and trainer.args.dynamic_sampling:
-        raise ValueError("with ZeRO-3 or FSDP all processes must play equally often: leave dynamic_sampling out, "
-                         "or take DDP or ZeRO-2")
-    if shared and trainer.args.peft != "none":
-        raise ValueError("adapters are small: train them with DDP or ZeRO-2, not with ZeRO-3 or FSDP")
-    return shared
-
-def measure_base(
-    trainer: GRPOTrainer,
-    tokenizer,
-    config: SQLGRPOConfig,
-    tasks: list[Task],
-) -> tuple[dict, float]: # evaluations by name, seconds
-    "What a random policy and the model reach before the training."
-    start = time.perf_counter()
-    found = dict(random=measure(baseline("random", config.seed, config.mode), tasks, config))
-    with whole_model(trainer) as model:
-        found["base"] = measure(greedy_policy(model, tokenizer, config, "base"), tasks, config)
-    for ev in found.values(): say(repr(ev))
-    return found, time.perf_counter() - start
-
-# %% ../nbs/04_training.ipynb #7a813880
-def train(
-    config: SQLGRPOConfig,
-    preset: str = "default", # goes into the report
-    controls: bool = False, # also measure what cheaper ways reach in the time that GRPO took
-    ready: tuple | None = None, # of `prepare`
-) -> dict: # the report; of several processes only the first one has it
-    "The whole run, from nothing to a report."
-    from sql_grpo.evaluation import compare, load_report, write_report
-    from sql_grpo.sharing import share_model
-    start = time.perf_counter()
-    trainer, tokenizer, eval_tasks, warmup = ready or prepare(config, controls)
-    model, wall, made = (trainer.model, dict(warmup=warmup),
-                         trainer.demonstrations[1]["seconds"] if trainer.demonstrations else 0)
-    found, wall["eval"] = measure_base(trainer, tokenizer, config, eval_tasks)
-    if trainer.demonstrations:
-        found["warmed"] = learn_first(trainer, tokenizer, eval_tasks, config, wall)
-        say(repr(found["warmed"]))
-    base_weights = weights_of(model) if controls else None
-    metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
-    wall["grpo"], metrics["demonstrations"] = metrics["seconds"], trainer.demonstrations and trainer.demonstrations[1]
-    if metrics["interrupted"]: _leave(trainer, tokenizer, metrics["steps"])
-    keep_model(trainer, tokenizer, config)
-    clock = time.perf_counter()
-    with whole_model(trainer):
-        found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
-    wall["eval"] += time.perf_counter() - clock
-    say(repr(found["trained"]))
-    wall["total"] = time.perf_counter() - start + (wall["warmup"] + made)*(ready is not None)
-    if not is_main(): return {}
-    def keep(told): # what was measured so far; `trained` last, since all others are compared with it
-        last = {k: v for k, v in found.items() if k != "trained"} | dict(trained=found["trained"])
-        return write_report(config.output_dir, compare(last), _meta(config, preset, model, metrics, wall) | told)
-    report = keep({})
-    if controls:
-        start = Start(model, tokenizer, base_weights, config, trainer.tasks, eval_tasks, wall["grpo"])
-        run_controls(start, model, found, wall, keep)
-        report = load_report(config.output_dir)
-    if url := share_model(config, report): say(f"model uploaded to {url}")
-    return report
-
-# %% ../nbs/04_training.ipynb #cbba0272
-def keep_model(trainer: GRPOTrainer, tokenizer, config: SQLGRPOConfig) -> None:
-    "Save the trained model: the first process does, or all of them together where each has only a part."
-    folder = model_folder(config)
-    if is_main(): (folder/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
-    if is_sharded(trainer):
-        trainer.model.config.sql_grpo = rules_of(config)
-        trainer.save_model(str(folder), _internal_call=True) # else it would upload output_dir, with transcripts
-        if is_main(): (folder/"training_args.bin").unlink(missing_ok=True) # has paths of this machine in it
-    elif is_main(): save_model(trainer.model, tokenizer, config)
-
-def _leave(trainer: GRPOTrainer, tokenizer, steps: int) -> None:
-    "Keep what an interrupted run has learned, and end it."
-    config, kept = trainer.args, "the last checkpoint is what is kept"
-    if not is_sharded(trainer):
-        keep_model(trainer, tokenizer, config)
-        kept = f"the model is in {model_folder(config)}"
-    hint = "; --resume_from_checkpoint last goes on" if checkpoints_in(config.output_dir) else ""
-    say(f"interrupted at step {steps}: {kept}{hint}")
-    raise KeyboardInterrupt
-
-def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
-    "The model, and the seconds that its warm-up took, now or when it was made."
-    clock = time.perf_counter()
-    if config.model_name == "embedded": say("base model: from the cache, or made now ...")
-    model, tokenizer = load_model_and_tokenizer(config)
-    info = getattr(model, "warmup_info", None)
-    if info and info["cached"]: say(f"base model taken from the cache (its warm-up took {info['seconds']:.0f} s)")
-    return model, tokenizer, info["seconds"] if info else time.perf_counter() - clock
-
-# %% ../nbs/04_training.ipynb #4d2f0fc9
-def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) -> dict:
-    "What the report says about the run."
-    from sql_grpo.sharing import card_facts
-    info = getattr(model, "warmup_info", None) or {}
-    return dict(preset=preset, mode=config.mode, seed=config.seed, wall_seconds=wall, model=config.model_name,
-                steps=metrics["steps"], episodes=metrics["steps"]*config.generation_batch_size,
-                parameters=model.num_parameters(), trained_parameters=model.num_parameters(only_trainable=True),
-                warmup_cached=bool(info.get("cached")),
-                device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
-                torch=torch.__version__, threads=torch.get_num_threads(), processes=config.world_size,
-                demonstrations=metrics["demonstrations"], needs=_needs(config), **card_facts(config))
-
-def _needs(config: SQLGRPOConfig) -> dict: # by policy
-    "What each policy has to be given beyond the base model."
-    first = dict(none="nothing", oracle="gold SQL", explore="gold SQL", self="answers")
-    return NEEDS | dict(warmed=first.get(str(config.demonstrations), "demonstrations"))
-
-# %% ../nbs/04_training.ipynb #d3a70402
-def learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task],
-                config: SQLGRPOConfig, wall: dict): # an `Evaluation`
-    "Learn the demonstrations of `prepare`, and measure what came of it."
-    rows, told = trainer.demonstrations
-    clock = time.perf_counter()
-    learn_demonstrations(trainer.model, tokenizer, rows, config)
-    wall["demonstrations"] = told["seconds"] + time.perf_counter() - clock
-    begin_reference(trainer)
-    clock = time.perf_counter()
-    ev = measure(greedy_policy(trainer.model, tokenizer, config, "warmed"), eval_tasks, config)
-    wall["eval"] += time.perf_counter() - clock
-    return ev
-
-def begin_reference(trainer: GRPOTrainer) -> None:
-    "Let the reference of a KL term be the model as it is now."
-    model = trainer.model
-    if trainer.ref_model is not None: trainer.ref_model.load_state_dict(model.state_dict())
-    for name, p in model.named_parameters():
-        if ".ref." in name: p.data.copy_(model.get_parameter(name.replace(".ref.", ".default.")))
-
-# %% ../nbs/04_training.ipynb #484d9af8
-def print_plan(plan: MemoryPlan) -> None:
-    "The table, and what helps where it is too large."
-    say(repr(plan))
-    if not plan.fits: say(plan.advice())
-
-def _own_options(parser) -> None:
-    "The options of the command itself."
-    parser.add_argument("--controls", action="store_true")
-    parser.add_argument("--plan", action="store_true")
-
-def _quiet() -> None:
-    "No bars and warnings of others between our lines."
-    os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
-    warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning) # TRL still uses that name
-    warnings.filterwarnings("ignore", "`broadcast_buffers`", FutureWarning) # so do transformers and Accelerate
-    hf_logging.disable_progress_bar()
-
-def main(argv: list | None = None) -> None: # arguments; by default those of the command line
-    "The command `sql_grpo train`."
-    argv, prog = sys.argv[1:] if argv is None else list(argv), "sql_grpo train"
-    if {"-h", "--help"} & set(argv): return print(short_help(prog))
-    if "--help_all" in argv: return print(option_parser(prog).format_help())
-    _quiet()
-    try:
-        with or_exit(prog): # later errors are ours, and keep their traceback
-            config, own = parse_args(argv, prog, _own_options)
-            if own.plan:
-                take_over(config)
-                return print_plan(fit_batch(config))
-            ready = prepare(config, own.controls)
-        train(config, own.preset, own.controls, ready)
-    except KeyboardInterrupt:
-        if is_main():
-            print(f"{prog}: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
-        sys.exit(130)
-    except ConnectionError as e: sys.exit(f"{prog}: {e}")
-    say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
-    if config.world_size > 1: config.distributed_state.destroy_process_group()
-
-# %% ../nbs/04_training.ipynb #5d0c4e42
-#| eval: false
-if __name__ == "__main__" and not in_notebook(): main()

@@ -50,12 +50,10 @@ class VLLMPolicy(TokenPolicy):
     def __init__(self,
         generate: Callable, # `(prompts, max_tokens, stop_token_ids) -> (completion_ids, logprobs)`, all lists of lists
         tokenizer, # with a chat template
-        max_new_tokens: int = 64, # in one turn
-        max_context: int = 512, # tokens that an episode may hold before old turns are dropped
-        instructions: str = "", # the system message; none if empty
+        rules: Rules = Rules(),
         name: str = "vllm",
     ):
-        super().__init__(tokenizer, max_new_tokens, max_context, instructions, name)
+        super().__init__(tokenizer, rules, name)
         self.generate, self.stop_token_ids = generate, sorted(self.codec.end_ids)
 
 # %% ../nbs/03i_vllm.ipynb #0e6d0f1c
@@ -76,7 +74,7 @@ def play(self: VLLMPolicy,
 def _replies(self: VLLMPolicy, prompts: list[list[int]], most: int) -> list[tuple]: # (ids, logprobs) of each prompt
     "Ask for the replies to `prompts`, in a batch of `most`."
     fill = [self.stop_token_ids[:1]]*(most - len(prompts))
-    ids, logprobs = self.generate(prompts + fill, self.max_new_tokens, self.stop_token_ids)
+    ids, logprobs = self.generate(prompts + fill, self.rules.max_turn_tokens, self.stop_token_ids)
     if not len(ids) == len(logprobs) == most:
         raise ValueError(f"{most} prompts were sent to {self.name}, and {len(ids)} replies came back")
     if not all(map(len, ids)): raise ValueError(f"{self.name} sent a reply without a token, not even one that ends it")
@@ -96,12 +94,11 @@ def trl_generate(
 
 def vllm_policy(
     config: SQLGRPOConfig,
-    instructions: str = "", # the system message; none if empty
+    rules: Rules, # of `rules_of`
 ) -> Callable | None: # `make_policy` of `make_rollout_func`; None without `use_vllm`, for our own loop
     "How a trainer that uses vLLM plays."
     def make(trainer):
-        return VLLMPolicy(trl_generate(trainer.vllm_generation), trainer.processing_class, config.max_turn_tokens,
-                          config.max_context, instructions)
+        return VLLMPolicy(trl_generate(trainer.vllm_generation), trainer.processing_class, rules)
     return make if config.use_vllm else None
 
 # %% ../nbs/03i_vllm.ipynb #0e6d0f3a

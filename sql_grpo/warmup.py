@@ -197,7 +197,7 @@ def demonstration(
     task = Task("demo", "demo", question["question"], sql, question["difficulty"], "train",
                 Database.from_sql(world_script(world)), dict(slips=[len(actions) - 3] if wrong else []))
     world.conn.close()
-    return rollout(ScriptedPolicy(actions), [task], mode=mode)[0]
+    return rollout(ScriptedPolicy(actions), [task], Rules(mode=mode))[0]
 
 # %% ../nbs/03c_warmup.ipynb #e766d1ef
 FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that have has no among all
