@@ -139,7 +139,7 @@ def _licence(report: dict) -> dict:
     return dict(license="other", license_name="not-chosen-yet", license_link=link)
 
 def _card_data(
-    report: dict, # of `train`
+    report: dict, # of a training run
     name: str, # the model's
     adapter: bool = False, # are the adapters all there is?
 ) -> ModelCardData:
@@ -176,7 +176,7 @@ _TEMPLATE = files("sql_grpo")/"model_card.jinja"
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c38
 def model_card(
-    report: dict, # of `train`
+    report: dict, # of a training run
     repo: str | None = None, # the model's name on the Hub, if it goes there
     adapter: bool = False, # are the adapters all there is?
 ) -> ModelCard:
@@ -223,7 +223,7 @@ def check_sharing(config: SQLGRPOConfig) -> None:
 # %% ../nbs/05a_sharing.ipynb #a1f20c46
 def write_card(
     folder: str | Path, # a saved model's
-    report: dict, # of `train`
+    report: dict, # of a training run
     repo: str | None = None, # the model's name on the Hub, if it goes there
 ) -> Path: # README.md
     "Put the card into a model's folder."
