@@ -18,7 +18,7 @@ setup(
     long_description_content_type='text/markdown',
     classifiers=['Development Status :: 3 - Alpha', 'Intended Audience :: Developers',
                  'Natural Language :: English', f'Programming Language :: Python :: {min_python}'],
-    packages=find_packages(include=[cfg['lib_path'], cfg['lib_path'] + '.*']), include_package_data=True, zip_safe=False,
+    packages=find_packages(include=[cfg['lib_path'], cfg['lib_path'] + '.*']), package_data={'': ['*.jinja']}, zip_safe=False,
     python_requires=f'>={min_python}',
     install_requires=cfg['requirements'].split(),
     extras_require={'dev': cfg['dev_requirements'].split(), 'vllm': cfg['vllm_requirements'].split()},

@@ -685,7 +685,7 @@ def _parse(argv: list | None):
     "The command line; raises ValueError for what cannot work."
     gpu = torch.cuda.is_available()
     default = [w for w in WORKS if gpu or w != "qwen"]
-    p = argparse.ArgumentParser("sql_grpo_bench",
+    p = argparse.ArgumentParser("sql_grpo bench rollouts",
                                 description="Play the same episodes in several ways, and compare their speed.")
     p.add_argument("--workloads", default=",".join(default),
                    help=f"some of {','.join(WORKS)} (qwen needs a GPU); by default %(default)s")
@@ -711,13 +711,13 @@ def _parse(argv: list | None):
 
 # %% ../nbs/03b_benchmark.ipynb #0dc95e5a
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
-    "The command `sql_grpo_bench`."
+    "The command `sql_grpo bench rollouts`."
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     warnings.filterwarnings("ignore", category=FutureWarning)
     hf_logging.disable_progress_bar()
     hf_logging.set_verbosity_error()
     try: args = _parse(argv)
-    except ValueError as e: sys.exit(print(f"sql_grpo_bench: {e}", file=sys.stderr) or 2)
+    except ValueError as e: sys.exit(print(f"sql_grpo bench rollouts: {e}", file=sys.stderr) or 2)
     out = run_bench(args.workloads, args.arms, args.rounds, args.episodes, args.seed,
                     lambda line: print(line, flush=True))
     if args.output: Path(args.output).write_text(json.dumps(out, indent=1) + "\n")

@@ -203,8 +203,8 @@ def bench_card(report: dict, # of `bench`
 
 # %% ../nbs/01b_speed.ipynb #9cbc9e2c
 def _parser() -> argparse.ArgumentParser:
-    "The options of `sql_grpo_env_bench`."
-    p = argparse.ArgumentParser(prog='sql_grpo_env_bench', description='Measure turns per second of the environment.')
+    "The options of `sql_grpo bench turns`."
+    p = argparse.ArgumentParser(prog='sql_grpo bench turns', description='Measure turns per second of the environment.')
     p.add_argument('--path', help="a folder in Spider's layout (default: the embedded world)")
     p.add_argument('--questions', type=int, default=20, help='different episodes in a round (default: 20)')
     p.add_argument('--rounds', type=int, default=5, help='rounds, each with its own questions (default: 5)')
@@ -223,6 +223,6 @@ def main(argv: list|None = None, # default: the command line
         if not has_skyrl(): print(f'\nOurs only: {INSTALL}')
         if args.output: Path(args.output).write_text(json.dumps(report, indent=1) + '\n', encoding='utf-8')
     except (OSError, ValueError) as e:
-        print(f'sql_grpo_env_bench: {e}', file=sys.stderr)
+        print(f'sql_grpo bench turns: {e}', file=sys.stderr)
         return 2
     return 0
