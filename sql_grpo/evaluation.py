@@ -641,8 +641,8 @@ def _endpoint_options(p) -> None:
     "The options for a model that is served elsewhere."
     p.add_argument("--endpoint", help="address of a chat-completions API, such as http://localhost:8000/v1")
     p.add_argument("--concurrency", type=int, help="episodes at once (default: 8)")
-    p.add_argument("--timeout", type=float, help="seconds that an answer may take (default: 300)")
-    p.add_argument("--retries", type=int, help="of one request (default: 6)")
+    p.add_argument("--timeout", type=float, help="seconds without a word from the server (default: 300)")
+    p.add_argument("--retries", type=int, help="of one request (default: 10)")
     p.add_argument("--api_key_env",
                    help="the environment variable that holds the key (default: OPENAI_API_KEY, if it is set)")
     p.add_argument("--prices", type=float, nargs=2, metavar=("IN", "OUT"),
