@@ -224,7 +224,8 @@ def _connect(self: EndpointPolicy,
     with openai.OpenAI(base_url=self.url.removesuffix("/chat/completions"), api_key=key or "none", timeout=timeout,
                        http_client=openai.DefaultHttpxClient(follow_redirects=False, event_hooks=hooks),
                        max_retries=self.retries) as client:
-        try: knock and client.with_options(max_retries=0).models.list(extra_headers=no_key)
+        alone = no_key | {"Connection": "close"} # some servers end a connection with an error
+        try: knock and client.with_options(max_retries=0).models.list(extra_headers=alone)
         except openai.APIStatusError: pass
         except openai.APIConnectionError as e: raise self._error(self._failure(e.__cause__)) from None
         yield send
