@@ -205,11 +205,14 @@ def report(self: EndpointPolicy) -> dict: # of plain values
 def _connect(self: EndpointPolicy,
     knock: bool = False, # first see, without retries, whether anybody is there
 ): # `messages -> Reply`, or None if the context is full
-    "A client for all threads, in a `with` block; hands out what sends a conversation and raises `EndpointError`."
+    "A client for all threads; hands out what sends a conversation, or raises `EndpointError`."
     import openai # takes a second, and only endpoints need it
-    key, timeout = _api_key(self.api_key_env), openai.Timeout(self.timeout, connect=min(10.0, self.timeout))
+    key, base_url = _api_key(self.api_key_env), self.url.removesuffix("/chat/completions")
     no_key = {} if key else {"Authorization": openai.Omit()}
+    timeout = openai.Timeout(self.timeout, connect=min(10.0, self.timeout))
     hooks = dict(request=[self._on_request], response=[self._on_response])
+    http = openai.DefaultHttpxClient(follow_redirects=False, event_hooks=hooks)
+
     def send(messages):
         "One conversation, with as many attempts as it takes."
         try: answer = client.chat.completions.with_raw_response.create(
@@ -217,17 +220,17 @@ def _connect(self: EndpointPolicy,
         except openai.APIStatusError as e:
             if _context_full(e.status_code, e.response.text): return None
             raise self._error(_refusal(e.response, e.body), e.request) from None
-        except openai.APIConnectionError as e: raise self._error(self._failure(e.__cause__), e.request) from None
+        except openai.APIConnectionError as e:
+            raise self._error(self._failure(e), e.request) from None
         reply = _read_reply(answer.http_response.json())
         return reply._replace(text=self._hide(reply.text, 8))
 
-    with openai.OpenAI(base_url=self.url.removesuffix("/chat/completions"), api_key=key or "none", timeout=timeout,
-                       http_client=openai.DefaultHttpxClient(follow_redirects=False, event_hooks=hooks),
-                       max_retries=self.retries) as client:
-        alone = no_key | {"Connection": "close"} # some servers end a connection with an error
-        try: knock and client.with_options(max_retries=0).models.list(extra_headers=alone)
+    with openai.OpenAI(base_url=base_url, api_key=key or "none", http_client=http,
+                       timeout=timeout, max_retries=self.retries) as client:
+        once, alone = client.with_options(max_retries=0), no_key | {"Connection": "close"}
+        try: knock and once.models.list(extra_headers=alone)
         except openai.APIStatusError: pass
-        except openai.APIConnectionError as e: raise self._error(self._failure(e.__cause__)) from None
+        except openai.APIConnectionError as e: raise self._error(self._failure(e)) from None
         yield send
 
 # %% ../nbs/03d_endpoint.ipynb #e1d00007
@@ -239,20 +242,21 @@ def _on_request(self: EndpointPolicy, request) -> None:
 
 @patch
 def _on_response(self: EndpointPolicy, response) -> None:
-    "Tell the client of failures that look like a success, and of those that will not pass."
+    "Tell the client of failures that look like a success, or will not pass."
     try: data = json.loads(response.read())
     except (ValueError, RecursionError): data = None # not JSON
     if response.is_success and _read_reply(data) is None:
         response.extensions["meaning"] = f"{response.status_code}, but no chat completion"
         web_page = "html" in response.headers.get("content-type", "")
-        response.status_code = 404 if web_page else 500 # the first is final, the second is repeated
-    if _context_full(response.status_code, response.text) or "insufficient_quota" in response.text:
-        response.headers["x-should-retry"] = "false"
+        response.status_code = 404 if web_page else 500 # final, or repeated
+    full = _context_full(response.status_code, response.text)
+    if full or "insufficient_quota" in response.text: response.headers["x-should-retry"] = "false"
 
 # %% ../nbs/03d_endpoint.ipynb #cf9260c8
 @patch
-def _failure(self: EndpointPolicy, cause: BaseException) -> str:
+def _failure(self: EndpointPolicy, e) -> str: # the client's error
     "Why there is no answer."
+    cause = e.__cause__
     if "Connect" in type(cause).__name__: return f"cannot connect: {str(cause) or 'no answer'}"
     if "Timeout" in type(cause).__name__: return f"no answer within {self.timeout:g} s"
     return f"{type(cause).__name__}: {cause}"
