@@ -91,9 +91,8 @@ class EndpointPolicy(Policy):
     def __init__(self,
         base_url: str, # such as http://localhost:8000/v1
         model: str, # its name there
-        instructions: str = INSTRUCTIONS, # the system message; none if empty
+        rules: Rules = Rules(instructions=INSTRUCTIONS), # the context is the server's
         temperature: float | None = 0.0, # 0 is greedy
-        max_tokens: int | None = 64, # in one turn
         seed: int | None = None, # for servers that sample with one
         fields: dict | None = None, # further fields of a request; None leaves one out
         concurrency: int = 8, # episodes at once
@@ -104,8 +103,8 @@ class EndpointPolicy(Policy):
         replies: str | Path | None = None, # a file in which replies are kept, and looked up before a request is sent
         name: str = "model",
     ):
-        self.url, self.model, self.instructions, self.name = _endpoint_url(base_url), model, instructions, name
-        fields = dict(temperature=temperature, max_tokens=max_tokens, seed=seed) | dict(fields or {})
+        self.url, self.model, self.rules, self.name = _endpoint_url(base_url), model, rules, name
+        fields = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed) | dict(fields or {})
         self.fields = {k: v for k, v in fields.items() if v is not None}
         self.concurrency, self.timeout, self.retries, self.api_key_env = concurrency, timeout, retries, api_key_env
         self.prices, self.usage, self._lock = prices, Usage(), threading.Lock()
@@ -145,7 +144,7 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
     "Ask and step until the episode ends."
     ep = env.episode
     while not ep.done:
-        reply = self._ask(send, history_messages(ep, self.instructions))
+        reply = self._ask(send, history_messages(ep, self.rules.instructions))
         if reply is None: ep.outcome = "out_of_tokens"; return
         if not ep.turns: ep.prompt_tokens = reply.prompt_tokens or 0
         ep.completion_tokens += reply.completion_tokens or 0
@@ -185,9 +184,9 @@ def _count(self: EndpointPolicy, **n: int) -> None:
 
 # %% ../nbs/03d_endpoint.ipynb #7aefa785
 @patch
-def check(self: EndpointPolicy, tasks: list[Task], mode: str = "agent") -> None:
+def check(self: EndpointPolicy, tasks: list[Task]) -> None:
     "One request, the first of the first task; raises `EndpointError` if it does not work."
-    messages = task_messages(MODES[mode]().reset(tasks[0]), self.instructions)
+    messages = task_messages(MODES[self.rules.mode]().reset(tasks[0]), self.rules.instructions)
     with self._connect(knock=True) as send:
         if self._ask(send, messages, kept=False): return
     raise self._error(f"the prompt of task {tasks[0].id} does not fit into the model's context")

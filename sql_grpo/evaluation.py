@@ -629,8 +629,8 @@ def _endpoint_options(p) -> None:
     "The options for a model that is served elsewhere."
     p.add_argument("--endpoint", help="address of a chat-completions API, such as http://localhost:8000/v1")
     p.add_argument("--concurrency", type=int, help="episodes at once (default: 8)")
-    p.add_argument("--timeout", type=float, help="seconds that an answer may take (default: 300)")
-    p.add_argument("--retries", type=int, help="of one request (default: 6)")
+    p.add_argument("--timeout", type=float, help="seconds without a word from the server (default: 300)")
+    p.add_argument("--retries", type=int, help="of one request (default: 10)")
     p.add_argument("--api_key_env",
                    help="the environment variable that holds the key (default: OPENAI_API_KEY, if it is set)")
     p.add_argument("--prices", type=float, nargs=2, metavar=("IN", "OUT"),
@@ -704,8 +704,7 @@ def _load_policy(args: argparse.Namespace, rules: Rules) -> Policy:
         load_env()
         names = dict(request="fields") # in `EndpointPolicy`, where they differ
         given = {names.get(name, name): v for name in ENDPOINT_OPTIONS if (v := getattr(args, name)) is not None}
-        return EndpointPolicy(args.endpoint, args.model, rules.instructions, max_tokens=rules.max_turn_tokens,
-                              replies=_replies(args), **given)
+        return EndpointPolicy(args.endpoint, args.model, rules, replies=_replies(args), **given)
     if args.model in BASELINES: return baseline(args.model, args.seed, rules.mode)
     from transformers.utils import logging
     from sql_grpo.config import SQLGRPOConfig
