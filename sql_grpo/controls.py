@@ -30,7 +30,8 @@ from .generation import *
 from .warmup import common_words, demonstration_stream, weight_groups
 from .models import *
 from .demonstrations import *
-from .evaluation import Evaluation, evaluate, mcnemar, mean_interval, terminal_progress
+from .basics import *
+from .evaluation import Evaluation, evaluate, mcnemar, mean_interval
 
 # %% ../nbs/04c_controls.ipynb #d8e436b1
 @dataclass(repr=False)
