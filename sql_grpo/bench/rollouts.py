@@ -9,7 +9,7 @@ __all__ = ['GROUP', 'TURNS', 'TURN_TOKENS', 'PARTS', 'MANY', 'ARGUMENTS', 'TOOL_
            'Clock', 'environment_seconds', 'only', 'generate', 'sampling_config', 'RereadPolicy', 'naive_arm',
            'parse_call', 'action_tokenizer', 'make_trainer', 'trl_arm', 'FollowRequests', 'longest_episode',
            'batching_manager', 'batching_arm', 'WatchedPolicy', 'our_arm', 'glued', 'perfect_prefill', 'peak_bytes',
-           'play_round', 'compare', 'medians', 'about', 'bench_table', 'bench_model', 'run_bench', 'main']
+           'play_round', 'compare', 'medians', 'bench_table', 'bench_model', 'run_bench', 'main']
 
 # %% ../../nbs/bench/rollouts.ipynb #e0bc56ae
 import argparse, copy, gc, itertools, json, os, platform, random, tempfile, time, warnings
@@ -462,10 +462,10 @@ def play_round(work: Workload, play: Callable, n: int, sync: bool = False) -> di
 # %% ../../nbs/bench/rollouts.ipynb #56241c68
 def compare(
     work: Workload,
-    arms: list[str], # names in `ARMS`
+    arms: list[str], # names of arms
     rounds: int = 5,
     say: Callable = print,
-) -> dict: # of each arm, its figures; `ratio`: how many times as many episodes a second as each arm ours plays; `about`
+) -> dict: # of each arm, its figures; "ratio": how many times as many episodes a second ours plays; "about"
     "Play the workload through all arms, in turns; medians over the rounds."
     n, ready, found = len(work.tasks), {}, {}
     for arm in arms:
@@ -485,7 +485,7 @@ def compare(
             for r in rs: r["share"] = share
     ours = [r["seconds"] for r in found.get("ours", [])[1:]]
     ratio = {arm: median(r["seconds"]/o for r, o in zip(rs[1:], ours)) for arm, rs in found.items()} if ours else {}
-    return {arm: medians(rs) for arm, rs in found.items()} | dict(ratio=ratio, about=about(work))
+    return {arm: medians(rs) for arm, rs in found.items()} | dict(ratio=ratio, about=_about(work))
 
 # %% ../../nbs/bench/rollouts.ipynb #7457ca7b
 def medians(rounds: list[dict]) -> dict: # figures
@@ -495,7 +495,7 @@ def medians(rounds: list[dict]) -> dict: # figures
         share={part: median(r["share"][part] for r in rs) for part in first["share"]},
         seconds=[r["seconds"] for r in rs], peak_mb=max(r["peak_mb"] for r in rounds))
 
-def about(work: Workload) -> dict:
+def _about(work: Workload) -> dict:
     "What was played, and on what."
     model, device = work.model, work.model.device
     return dict(episodes=len(work.tasks), group=GROUP, parameters=sum(p.numel() for p in model.parameters()),
@@ -506,7 +506,7 @@ def about(work: Workload) -> dict:
 # %% ../../nbs/bench/rollouts.ipynb #410669ad
 def bench_table(
     name: str, # of the workload
-    found: dict, # of `compare`
+    found: dict, # what compare() returns
 ) -> str: # markdown
     "One workload's figures, a line for each arm."
     a, ratio = found["about"], found["ratio"]

@@ -173,7 +173,7 @@ def markdown_table(head: list, rows: Iterable) -> str: # numbers stand right
     lines = [head, ['---'] + ['---:']*(len(head) - 1), *rows]
     return '\n'.join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
-def turns_card(report: dict, # of `measure_turns`
+def turns_card(report: dict, # what measure_turns() returns
               ) -> str: # Markdown
     "The report as a table, with what was compared and where our time goes."
     names = dict(ours='SQLEnvironment', skyrl='skyrl-gym SQLEnv', sqlite='sqlite3 alone')
