@@ -36,9 +36,9 @@ def links(md, cfg):
     "Links to notebooks become links to the site's pages."
     site = cfg['doc_host'] + cfg['doc_baseurl'].rstrip('/')
     def page(m):
-        name = m[1] if m[1] == 'index' else re.sub(r'^\d+[a-zA-Z0-9]*_', '', m[1])
+        name = m[1] if m[1] == 'index' else re.sub(r'(^|/)\d+[a-zA-Z0-9]*_', r'\1', m[1])
         return f"]({site}/{name}.html{m[2] or ''})"
-    return re.sub(r'\]\((\w+)\.ipynb(#[^)]*)?\)', page, md)
+    return re.sub(r'\]\(([\w/]+)\.ipynb(#[^)]*)?\)', page, md)
 
 
 def output(o, images, alt=''):

@@ -16,8 +16,8 @@ COMMANDS = { # name: module, what it does
     "train": ("training_run", "teach a model with GRPO, and report how well it does"),
     "eval": ("evaluation_run", "measure a model on questions: a folder, a name on the Hub, or an endpoint"),
     "data": ("download", "fetch Spider, and check what can be read"),
-    "bench rollouts": ("benchmark", "time rollouts beside TRL's own loop"),
-    "bench turns": ("env_bench", "time the environment")}
+    "bench rollouts": ("bench.rollouts", "time rollouts beside TRL's own loop"),
+    "bench turns": ("bench.turns", "time the environment")}
 
 def usage() -> str:
     "What `--help` prints."

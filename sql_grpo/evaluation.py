@@ -416,8 +416,8 @@ def _rounded(x, digits: int = 6): # significant ones
 # %% ../nbs/05_evaluation.ipynb #d974b3ec
 def peak_rss_mb() -> float | None:
     "The most memory that this process has held so far, in MB; None where the system does not say (Windows)."
-    most = held_bytes(most=True)
-    return most and most/1e6
+    peak = peak_memory()
+    return peak and peak/1e6
 
 # %% ../nbs/05_evaluation.ipynb #703df0c7
 WALL_PHASES = ("warmup", "grpo", "eval", "total")

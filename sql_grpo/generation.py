@@ -531,7 +531,7 @@ def play(self: LMPolicy,
     self._make_room(len(queue))
     while done < len(envs):
         self._admit(queue, seats, over)
-        over = self._write(seats, self._read(queue, seats))
+        over = self._write(seats, self.read(queue, seats))
         done += len(over)
         if over and progress is not None: progress(done, len(envs))
     if self.slots.recorder is None: self.make_slots = Slots # as ever, or recording has failed
@@ -602,11 +602,16 @@ _LOST = ("the model's probabilities are not numbers (NaN): too high a learning_r
          "or float16 is too narrow for them; go back to a checkpoint")
 
 @patch
-def _write(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> list[int]: # rows whose episode has ended
-    "Draw the next token of every episode, and see what comes of it."
+def choose(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> tuple: # tokens (n,), log-probabilities (n,)
+    "Draw the next token of every episode. A subclass may choose otherwise."
     if self.first: logits = self._spell(seats, logits)
     uniform = torch.tensor([s.dice.random() for s in seats], dtype=torch.float64) if self.temperature else None
-    over, (tokens, logps) = [], draw(logits, self.temperature, uniform, **self.likely)
+    return draw(logits, self.temperature, uniform, **self.likely)
+
+@patch
+def _write(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> list[int]: # rows whose episode has ended
+    "Write the next token of every episode, and see what comes of it."
+    over, (tokens, logps) = [], self.choose(seats, logits)
     tokens, logps = torch.stack([tokens.double(), logps.double()]).tolist() # one wait for the device
     if any(map(math.isnan, logps)):
         self.slots = None # there may be more of it in the cache
@@ -668,7 +673,7 @@ def is_out_of_memory(error: BaseException) -> bool:
         isinstance(error, RuntimeError) and any(s in str(error).lower() for s in OUT_OF_MEMORY))
 
 @patch
-def _read(self: LMPolicy, queue: deque, seats: list[Seat]) -> torch.Tensor: # (n, vocabulary)
+def read(self: LMPolicy, queue: deque, seats: list[Seat]) -> torch.Tensor: # (n, vocabulary)
     "Read what is to be read, in fewer rows if memory runs out."
     while True:
         try: return self.slots.forward([s.todo for s in seats], [s.prompt for s in seats])

@@ -336,8 +336,7 @@ def _reset_peak(cuda: bool) -> int: # bytes held now
     "From here on the peak is measured."
     if not cuda:
         if sys.platform != "linux": raise ValueError("memory is measured on a GPU, or on a CPU under Linux")
-        forget_most()
-        return held_bytes()
+        return peak_memory(reset=True)
     torch.cuda.reset_peak_memory_stats()
     return torch.cuda.memory_allocated()
 
@@ -365,4 +364,4 @@ def measure_peak(
         return out
     trainer.rollout_func = watched
     trainer.train()
-    return (torch.cuda.max_memory_allocated() if cuda else held_bytes(most=True)) - start, longest
+    return (torch.cuda.max_memory_allocated() if cuda else peak_memory()) - start, longest
