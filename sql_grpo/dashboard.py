@@ -18,7 +18,8 @@ from tqdm import tqdm
 from transformers import TrainerCallback
 from .tasks import Task
 from .environment import Episode
-from .rewards import correctness, is_correct
+from .judge import is_correct
+from .rewards import correctness
 from .rollout import wilson
 
 

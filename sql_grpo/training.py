@@ -25,6 +25,7 @@ from .database import Database
 from .tasks import *
 from .data import *
 from .environment import *
+from .judge import *
 from .rewards import *
 from .text2sql import MODES, create_sql_reward
 from .rollout import *
