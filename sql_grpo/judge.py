@@ -20,8 +20,9 @@ from .database import *
 from .environment import *
 
 # %% ../nbs/02b_judge.ipynb #19374c54
-_REL_TOL = 1e-9 # two numbers that are not both whole are the same within this relative difference,
-_ABS_TOL = 1e-9 # or within this absolute one (sums that should be zero)
+_TOL = 1e-9 # two numbers that are not both whole are the same within this difference, relative or absolute
+
+def _slack(x): return _TOL*max(1, abs(x))
 
 def _is_whole(x) -> bool:
     "An integer, or a float that holds one exactly."
@@ -31,34 +32,22 @@ def same_number(a, b) -> bool:
     "Is `a` the same number as `b`, up to float noise?"
     if a == b: return True
     if _is_whole(a) and _is_whole(b): return False
-    return math.isclose(a, b, rel_tol=_REL_TOL, abs_tol=_ABS_TOL)
+    return math.isclose(a, b, rel_tol=_TOL, abs_tol=_TOL)
 
 # %% ../nbs/02b_judge.ipynb #a953dc6a
-def _stand_ins(x, whole): # (N,) numbers in ascending order, (N,) which of them are whole
-    "The index of the number that each stands for: a whole one as near as the tolerance, or the first of its cluster."
-    import numpy as np
-    def last(marked): return np.maximum.accumulate(np.where(marked, np.arange(len(marked)), -1))
-    slack, stands, rest = np.maximum(_ABS_TOL, _REL_TOL*np.abs(x)), np.arange(len(x)), slice(None)
-    if whole.any():
-        below, above, edge = last(whole), len(x) - 1 - last(whole[::-1])[::-1], np.r_[x, np.inf]
-        down, up = np.abs(x - edge[below]) <= slack, edge[above] - x <= slack
-        stands, rest = np.where(down, below, np.where(up, above, stands)), np.flatnonzero(~down & ~up)
-    y, slack = x[rest], slack[rest]
-    start = last(np.diff(y, prepend=-np.inf) > slack) # of a run without gaps
-    bins = np.floor((y - y[start])/slack[start])
-    stands[rest] = stands[rest][last((np.diff(start, prepend=-1) != 0) | (np.diff(bins, prepend=0) != 0))]
-    return stands
-
-# %% ../nbs/02b_judge.ipynb #2f9dd65d
 def _snapped(cells: list) -> list:
     "The cells, with every float that is not whole replaced by the number that stands for it."
-    nums = sorted({c for c in cells if type(c) in (int, float) and -1e300 < c < 1e300})
-    if not any(map(partial(math.isclose, rel_tol=_REL_TOL, abs_tol=_ABS_TOL), nums, nums[1:])): return cells
-    import numpy as np
-    whole = [*map(_is_whole, nums)]
-    stands = _stand_ins(np.array(nums, float), np.array(whole)).tolist()
-    snap = {n: nums[i] for n, i, w in zip(nums, stands, whole) if not w}
-    return [snap.get(c, c) for c in cells]
+    out, whole, start, last, waiting, anchors = {}, -math.inf, -math.inf, -math.inf, [], {}
+    for n in sorted({c for c in cells if type(c) in (int, float) and -1e300 < c < 1e300}):
+        if _is_whole(n):
+            while waiting and n - waiting[-1] <= _slack(waiting[-1]): out[waiting.pop()] = n # floats just below it
+            whole, waiting = n, []
+        elif n - whole <= _slack(n): out[n] = whole # just above one
+        else:
+            if n - last > _slack(n): start = n
+            last, out[n] = n, anchors.setdefault((start, math.floor((n - start)/_slack(start))), n)
+            waiting.append(n)
+    return [out.get(c, c) for c in cells]
 
 # %% ../nbs/02b_judge.ipynb #0a545b6a
 _SMALL = 300 # cells of a result, up to which plain Python is the faster way
@@ -112,6 +101,22 @@ def _pairs_up(g: list, p: list, g_colours: list, p_colours: list, left: list, re
     marked = _marked(g_colours, group[0])
     return any(_pairs_up(g, p, marked, _marked(p_colours, i), left, recolour, rows) for i in candidates.values())
 
+# %% ../nbs/02b_judge.ipynb #4ab83f31
+def _stand_ins(x, whole): # (N,) numbers in ascending order, (N,) which of them are whole
+    "The index of the number that each stands for: a whole one as near as the tolerance, or the first of its cluster."
+    import numpy as np
+    def last(marked): return np.maximum.accumulate(np.where(marked, np.arange(len(marked)), -1))
+    slack, stands, rest = _TOL*np.maximum(1, np.abs(x)), np.arange(len(x)), slice(None)
+    if whole.any():
+        below, above, edge = last(whole), len(x) - 1 - last(whole[::-1])[::-1], np.r_[x, np.inf]
+        down, up = np.abs(x - edge[below]) <= slack, edge[above] - x <= slack
+        stands, rest = np.where(down, below, np.where(up, above, stands)), np.flatnonzero(~down & ~up)
+    y, slack = x[rest], slack[rest]
+    start = last(np.diff(y, prepend=-np.inf) > slack) # of a run without gaps
+    bins = np.floor((y - y[start])/slack[start])
+    stands[rest] = stands[rest][last((np.diff(start, prepend=-1) != 0) | (np.diff(bins, prepend=0) != 0))]
+    return stands
+
 # %% ../nbs/02b_judge.ipynb #adc08514
 _KINDS = defaultdict(int, {int: 1, float: 2, str: 3, bytes: 4, type(None): 5})
 _MARKS = {3: 0x7FF9 << 48, 4: 0x7FFB << 48} # what the hashes of texts and blobs are combined with: bits of no number
@@ -138,20 +143,6 @@ def _coded(cells: list) -> tuple: # (N,) their numbers, (N,) kinds, and (N,) val
     if other.any(): ids[other] = ~np.fromiter(map(code.__getitem__, pick(other)), np.int64)
     return ids, kind, v
 
-# %% ../nbs/02b_judge.ipynb #32cddba8
-def _numbered_array(g: list, p: list, tolerant: bool) -> tuple|None:
-    "`_numbered` for large results: a column is the bytes of its numbers."
-    import numpy as np
-    ids, kind, v = _coded([*chain.from_iterable(g), *chain.from_iterable(p)])
-    fraction = (kind == 2) & np.isfinite(v) & ((np.abs(v) >= 2**53) | (v != np.floor(v)))
-    if tolerant and fraction.any():
-        at = np.flatnonzero(np.isfinite(v))
-        at = at[np.argsort(v[at])]
-        ids[at] = ids[at[_stand_ins(v[at], ~fraction[at])]]
-    ids = ids.view(np.uint64).reshape(2, len(g), len(g[0])).transpose(0, 2, 1)
-    if len({*_mixed(ids).sum((1, 2)).tolist()}) > 1: return None
-    return tuple([column.tobytes() for column in table] for table in ids)
-
 # %% ../nbs/02b_judge.ipynb #94da23f5
 def _mixed(x):
     "The bits of whole numbers, well stirred (the finaliser of SplitMix64, G. L. Steele et al., OOPSLA 2014)."
@@ -174,6 +165,19 @@ def _rows_array(columns: list, order: list) -> bytes:
     import numpy as np
     columns, places = _as_array(columns)[order], _mixed(np.arange(len(order), dtype=np.uint64))
     return columns[:, np.argsort(_mixed(columns + places[:, None]).sum(0))].tobytes()
+
+def _numbered_array(g: list, p: list, tolerant: bool) -> tuple|None:
+    "`_numbered` for large results: a column is the bytes of its numbers."
+    import numpy as np
+    ids, kind, v = _coded([*chain.from_iterable(g), *chain.from_iterable(p)])
+    fraction = (kind == 2) & np.isfinite(v) & ((np.abs(v) >= 2**53) | (v != np.floor(v)))
+    if tolerant and fraction.any():
+        at = np.flatnonzero(np.isfinite(v))
+        at = at[np.argsort(v[at])]
+        ids[at] = ids[at[_stand_ins(v[at], ~fraction[at])]]
+    ids = ids.view(np.uint64).reshape(2, len(g), len(g[0])).transpose(0, 2, 1)
+    if len({*_mixed(ids).sum((1, 2)).tolist()}) > 1: return None
+    return tuple([column.tobytes() for column in table] for table in ids)
 
 # %% ../nbs/02b_judge.ipynb #c5a23704
 def _same_table(g: list, p: list, ordered: bool, tolerant: bool) -> bool:
@@ -209,7 +213,6 @@ def is_ordered(sql: str, # a gold query
     return tree.args.get("order") is not None
 
 # %% ../nbs/02b_judge.ipynb #082ff982
-_OFFICIAL_LIMITS = dict(timeout=60.0, max_rows=1_000_000, max_bytes=10**9) # the official evaluation's 60 s, and no caps
 _PIECES = re.compile(r"""'(?:''|\\'|[^'])*'|"(?:""|\\"|[^"])*"|`(?:``|[^`])*`|\[[^][]+\]|--[^\r\n]*|/\*.*?\*/|\w+|.""",
                      re.S)
 
@@ -231,13 +234,12 @@ def _official_look(g: list, p: list, ordered: bool) -> bool:
 
 # %% ../nbs/02b_judge.ipynb #7e9a0fdb
 def official_match(db, # a `Database`, or the path of one
-                   gold_sql: str,
-                   predicted_sql: str,
+                   gold_sql: str, predicted_sql: str,
                    keep_distinct: bool = False, # the official option of that name
                   ) -> bool: # False also where the gold query fails: there the official evaluation stops
     "The verdict of Spider's official evaluation on one database; the test suite's is that of `all` its databases."
-    def run(sql):
-        result = open_database(db, **_OFFICIAL_LIMITS).query(sql)
+    def run(sql): # within the official evaluation's 60 s, and without caps
+        result = open_database(db, timeout=60.0, max_rows=1_000_000, max_bytes=10**9).query(sql)
         plain = lambda c: c.replace("\ufffd", "") if type(c) is str else c # it drops bytes that are not UTF-8
         return replace(result, rows=[tuple(map(plain, row)) for row in result.rows])
     gold_sql, predicted_sql = (_official_sql(sql, keep_distinct) for sql in (gold_sql, predicted_sql))

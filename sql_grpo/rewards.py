@@ -20,8 +20,7 @@ def correctness(episode: Episode,
                 require_grounded: bool = False, # is a guess wrong, even if it is right?
                ) -> float:
     "1.0 for a right answer, else 0.0."
-    right = is_correct(episode) and (not require_grounded or is_grounded(episode))
-    return float(right)
+    return float(is_correct(episode) and (not require_grounded or is_grounded(episode)))
 
 # %% ../nbs/02_rewards.ipynb #bc9667a0
 _BIN = 0.25 # progress is paid in steps of this size
@@ -45,8 +44,7 @@ def _near(g: list, p: list) -> float: # 0, 0.25, 0.5 or 0.75
     "How near the rows `p` came to the gold rows `g`."
     rows = min(len(g), len(p))/max(len(g), len(p))
     cells = [len(g)*len(g[0]), len(p)*len(p[0])]
-    best = _ROWS_SHARE*rows + (1 - _ROWS_SHARE)*min(cells)/max(cells)
-    if best < _BIN: return 0.0 # the first bin is out of reach
+    if _ROWS_SHARE*rows + (1 - _ROWS_SHARE)*min(cells)/max(cells) < _BIN: return 0.0
     content, cap = _overlap(g, p), _WRONG_CAP
     score = _ROWS_SHARE*rows + (1 - _ROWS_SHARE)*content if content else 0.0
     one_row = len(g) == len(p) == 1 and cells[0] == cells[1]
@@ -57,16 +55,14 @@ def _near(g: list, p: list) -> float: # 0, 0.25, 0.5 or 0.75
 # %% ../nbs/02_rewards.ipynb #a5e70c05
 _READ_TIMES = 4 # a result of more than this many times the gold one's cells is not read
 
-def _cells(result: Result) -> int: return len(result.rows)*len(result.columns)
-
 def result_progress(gold: Result, # result of the gold query, or the answer of a task without one
                     predicted: Result, # result of a query of the policy
                     read: bool = False, # is `gold` an answer? Then both also count as they are read
                    ) -> float: # 0, 0.25, 0.5 or 0.75
     "How near a result came to the gold one."
     if not (gold.rows and predicted.rows) or gold.truncated or predicted.truncated: return 0.0
-    near = _near(gold.rows, predicted.rows)
-    if not read or near == _WRONG_CAP or _cells(predicted) > _READ_TIMES*_cells(gold): return near
+    near, (g, p) = _near(gold.rows, predicted.rows), (len(r.rows)*len(r.columns) for r in (gold, predicted))
+    if not read or near == _WRONG_CAP or p > _READ_TIMES*g: return near
     return max(near, _near(as_read(gold).rows, as_read(predicted).rows))
 
 # %% ../nbs/02_rewards.ipynb #6797e0cc
