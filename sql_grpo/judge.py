@@ -7,7 +7,7 @@ __all__ = ['MAX_SQL_CHARS', 'same_number', 'results_match', 'is_ordered', 'offic
            'is_correct', 'without_sql', 'query_behind', 'reads_table', 'reading_queries', 'is_grounded',
            'suite_correct']
 
-# %% ../nbs/02b_judge.ipynb #82287577
+# %% ../nbs/02b_judge.ipynb #5cc4eb52
 import math, re
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -193,7 +193,7 @@ def _same_table(g: list, p: list, ordered: bool, tolerant: bool) -> bool:
 
 def results_match(gold: Result, # result of the gold query
                   predicted: Result, # result of the policy's query
-                  ordered: bool, # does the order of rows count? See `is_ordered`
+                  ordered: bool, # does the order of rows count?
                   official: bool = False, # judge as Spider's official evaluation does, faults included
                  ) -> bool:
     "Do both results hold the same rows, up to order of columns, float noise, and (unless `ordered`) order of rows?"
@@ -233,7 +233,7 @@ def _official_look(g: list, p: list, ordered: bool) -> bool:
     return g == p if ordered else set(g) == set(p)
 
 # %% ../nbs/02b_judge.ipynb #7e9a0fdb
-def official_match(db, # a `Database`, or the path of one
+def official_match(db, # a Database, or the path of one
                    gold_sql: str, predicted_sql: str,
                    keep_distinct: bool = False, # the official option of that name
                   ) -> bool: # False also where the gold query fails: there the official evaluation stops
@@ -337,23 +337,23 @@ def _answer(episode: Episode) -> Result|str|None:
     return episode.task.database().whole(_queries(episode.turns)[-1].action.argument, like=gold)
 
 # %% ../nbs/02b_judge.ipynb #afbf889c
-def is_correct(said: Episode|Result|str, # a whole episode, a query's result, or a written answer
-               task=None, # the `Task` that was to be answered; an episode has its own
-               headers: tuple = (), # lists of column names that may stand above written rows, beside the gold's own
+def is_correct(said: Episode|Result|str, # an episode, a query's result, or a written answer
+               task=None, # the task that was to be answered; an episode has its own
+               headers: tuple = (), # lists of column names that may stand above written rows
               ) -> bool:
     "Does it say what the gold result says?"
     if isinstance(said, Episode):
-        task, headers = said.task, tuple(t.result.columns for t in said.turns if t.result is not None)
-        said = _answer(said)
+        headers = tuple(t.result.columns for t in said.turns if t.result is not None)
+        said, task = _answer(said), said.task
     if said is None: return False
-    if task is None: raise ValueError(f"is_correct was given {said!r} without the task that was to be answered")
+    if task is None: raise ValueError(f"there is no task to judge {said!r} by")
     gold, ordered = task.gold, _order_counts(task)
     if isinstance(said, str):
         golds = (gold,) if task.query else (gold, as_read(gold))
         return any(answer_matches(g, said, ordered, headers) for g in golds)
     if results_match(gold, said, ordered): return True
-    if task.query or len(gold.rows) != len(said.rows) or len(gold.columns) != len(said.columns): return False
-    return results_match(as_read(gold), as_read(said), ordered)
+    g, p = ((len(r.rows), len(r.columns)) for r in (gold, said))
+    return not task.query and g == p and results_match(as_read(gold), as_read(said), ordered)
 
 # %% ../nbs/02b_judge.ipynb #a5e70c11
 def without_sql(task): # another task
