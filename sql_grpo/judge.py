@@ -302,7 +302,8 @@ def answer_matches(gold: Result, # result of the gold query
                    headers: tuple = (), # lists of column names that may stand above the rows, beside the gold's own
                   ) -> bool:
     "Does a written answer say what the gold result says? An empty one never does."
-    if not answer or len(answer) > _MAX_ANSWER_CHARS or not answer.strip() or not gold.ok or gold.truncated: return False
+    if not (answer and gold.ok) or gold.truncated: return False
+    if len(answer) > _MAX_ANSWER_CHARS or not answer.strip(): return False
     lines = [l.strip() for l in answer.strip().split("\n")]
     height, width, names = len(gold.rows), len(gold.columns), {_line(h).casefold() for h in (gold.columns, *headers)}
     if len(lines) == max(height, 1) + 1 and _line([lines[0]]).casefold() in names: lines = lines[1:]
