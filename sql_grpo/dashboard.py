@@ -19,7 +19,8 @@ from transformers import TrainerCallback
 from .basics import *
 from .tasks import Task
 from .environment import Episode
-from .rewards import correctness, is_correct
+from .judge import is_correct
+from .rewards import correctness
 from .rollout import wilson
 
 

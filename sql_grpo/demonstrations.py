@@ -30,7 +30,7 @@ from .options import *
 from .tasks import *
 from .data import _from_jsonl
 from .environment import *
-from .rewards import is_correct, is_grounded, suite_correct
+from .judge import is_correct, is_grounded, suite_correct
 from .text2sql import extract_sql, parse_query
 from .rollout import *
 from .generation import *

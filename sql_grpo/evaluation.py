@@ -23,8 +23,8 @@ from .database import *
 from .tasks import *
 from .data import *
 from .environment import *
-from .rewards import (REWARD_WEIGHTS, correctness, is_grounded, operational, progress, query_behind,
-                              suite_correct)
+from .judge import is_grounded, query_behind, suite_correct
+from .rewards import REWARD_WEIGHTS, correctness, operational, progress
 from .rollout import *
 
 # %% ../nbs/05_evaluation.ipynb #08d05ed8

@@ -19,7 +19,7 @@ from .options import *
 from .tasks import *
 from .data import *
 from .environment import *
-from .rewards import without_sql
+from .judge import without_sql
 from .rollout import *
 from .text2sql import MODES
 from .generation import LMPolicy

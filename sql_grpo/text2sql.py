@@ -18,8 +18,8 @@ from sqlglot import exp
 from .database import *
 from .environment import *
 from .environment import _as_text
-from .rewards import (MAX_SQL_CHARS, is_ordered, near_result, reads_table, result_progress, results_match,
-                              right_result)
+from .judge import MAX_SQL_CHARS, is_correct, is_ordered, reads_table, results_match
+from .rewards import result_progress
 
 # %% ../nbs/02a_text2sql.ipynb #c763465c
 _SQLITE = sqlglot.Dialect.get_or_raise("sqlite")
@@ -222,9 +222,9 @@ class ExecutionReward(BaseReward):
         result = _run(sql, db, gold)
         if not result.ok: return RewardResult(ERROR_SCORE, dict(sql=sql, error=result.error))
         details = dict(sql=sql, rows=len(result.rows)) | ({} if gold.ok else dict(gold_error=gold.error))
-        right = results_match(gold, result, is_ordered(answer)) if answer else right_result(context, result)
+        right = results_match(gold, result, is_ordered(answer)) if answer else is_correct(result, context)
         if right: return RewardResult(RIGHT_SCORE, details)
-        near = result_progress(gold, result) if answer else near_result(context, result)
+        near = result_progress(gold, result, read=not (answer or context.query))
         near = NEAR*near if gold.ok and reads_table(sql) else 0.0
         return RewardResult(WRONG_SCORE + near, details | dict(near=near))
 

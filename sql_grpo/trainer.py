@@ -17,7 +17,7 @@ from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
 from .environment import *
-from .rewards import STD_EPS, _std
+from .rewards import STD_EPS, sample_std as _std
 from .text2sql import extract_sql, parse_query
 from .tree import *
 

@@ -24,6 +24,7 @@ from .options import *
 from .tasks import *
 from .data import *
 from .environment import *
+from .judge import *
 from .rewards import *
 from .text2sql import create_sql_reward
 from .rollout import *

@@ -28,7 +28,7 @@ from .database import Database
 from .tasks import *
 from .environment import *
 from .rollout import *
-from .rewards import is_correct
+from .judge import is_correct
 from .generation import *
 
 # %% ../nbs/03c_warmup.ipynb #4f342aa4
