@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 from .environment import Rules
+from .rewards import REWARD_WEIGHTS
 
 # %% ../nbs/options.ipynb #c1042615
 def option(default, help: str): return field(default=default, metadata=dict(help=help))
@@ -94,7 +95,7 @@ class WatchOptions:
 
 # %% ../nbs/options.ipynb #20307b83
 BATCH = 16 # episodes, unless given; where memory is short, training takes fewer
-REWARD_PARTS = dict(agent=dict(correctness=1.0, progress=0.3, operational=0.2),
+REWARD_PARTS = dict(agent=dict(zip(("correctness", "progress", "operational"), REWARD_WEIGHTS)),
                     single_turn=dict(correctness=0.0, syntax=0.2, execution=0.6, semantic=0.2))
 
 # %% ../nbs/options.ipynb #875ba8eb

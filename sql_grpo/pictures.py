@@ -18,7 +18,7 @@ from PIL import Image
 
 from .database import Database
 from .environment import ACTIONS, Episode
-from .rewards import is_correct
+from .judge import is_correct
 
 # %% ../nbs/pictures.ipynb #40cfdea5
 REWARDS = ("correct", "progress", "operational")

@@ -17,7 +17,7 @@ from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
 from .environment import *
-from .rewards import STD_EPS, sample_std as _std
+from .rewards import STD_EPS, sample_std
 from .text2sql import extract_sql, parse_query
 from .tree import *
 
@@ -254,7 +254,7 @@ def turn_advantages(
     spread: float | None = None, # of the batch; by default that of `togo`
 ) -> list[list[float]]: # as `togo`
     "Advantages of turns: reward to go, compared in the group at the same turn."
-    if spread is None and scale == "batch": spread = _std([g for gs in togo for g in gs])
+    if spread is None and scale == "batch": spread = sample_std([g for gs in togo for g in gs])
     out = [[w]*len(gs) for w, gs in zip(whole, togo)]
     for first in range(0, len(togo), num_generations):
         group = range(first, first + num_generations)
@@ -263,7 +263,7 @@ def turn_advantages(
             if len(there) < 2: continue
             mean = sum(togo[i][t] for i in there)/len(there)
             if scale == "none": by = 1.0
-            else: by = STD_EPS + (spread if scale == "batch" else _std([togo[i][t] for i in there]))
+            else: by = STD_EPS + (spread if scale == "batch" else sample_std([togo[i][t] for i in there]))
             for i in there: out[i][t] = (togo[i][t] - mean)/by
     return out
 
