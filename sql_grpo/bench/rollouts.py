@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['GROUP', 'PARTS', 'ARMS', 'WORKS', 'Workload', 'careful_script', 'hasty_script', 'exploring_script', 'short_work',
-           'wide_work', 'free_work', 'ledger', 'long_work', 'qwen_work', 'Clock', 'RereadPolicy', 'parse_call',
+           'wide_work', 'free_work', 'long_work', 'qwen_work', 'Clock', 'RereadPolicy', 'parse_call',
            'action_tokenizer', 'WatchedPolicy', 'perfect_prefill', 'play_round', 'run_rounds', 'bench_table',
            'bench_model', 'run_bench', 'main']
 
@@ -97,7 +97,7 @@ def free_work(model, tokenizer, episodes: int = 128, seed: int = 0) -> Workload:
     return Workload("free", model, tokenizer, _grouped_tasks(episodes, seed), None, SQLGRPOConfig().max_context, seed=seed)
 
 # %% ../../nbs/bench/rollouts.ipynb #59203698
-def ledger(rng: random.Random) -> Database:
+def _ledger(rng: random.Random) -> Database:
     "A database whose nine pages print as 100 tokens each: a header of one, and ten lines."
     rows = [(page, rng.randrange(10**(n - 1), 10**n)) for page in range(9) for n in [9]*9 + [8]]
     return Database.from_sql("CREATE TABLE ledger (page INTEGER, n INTEGER);"
@@ -105,7 +105,7 @@ def ledger(rng: random.Random) -> Database:
 
 def long_work(model, tokenizer, episodes: int = 16, seed: int = 0) -> Workload:
     "Prompts of 1,000 tokens, ten turns, observations of 100 tokens."
-    db, rng = ledger(random.Random(seed)), random.Random(seed)
+    db, rng = _ledger(random.Random(seed)), random.Random(seed)
     tasks = [Task(f"ledger-{i//GROUP}", "ledger", f"What is the largest number of page {i//GROUP % 9}?",
                   f"SELECT MAX(n) FROM ledger WHERE page = {i//GROUP % 9}", db_path=db) for i in range(episodes)]
     scripts = [[f"QUERY SELECT n FROM ledger WHERE page = {page}" for page in rng.sample(range(9), 9)] + ["ANSWER"]
