@@ -30,6 +30,7 @@ from .demonstrations import *
 from .memory import *
 from .vllm_policy import *
 from .training import *
+from .long_runs import *
 from .evaluation import Evaluation, compare, evaluate, load_report, write_report
 from .controls import NEEDS, Start, run_controls, weights_of
 from .dashboard import LiveVisualizationCallback
