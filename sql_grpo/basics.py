@@ -47,12 +47,13 @@ def terminal_progress(
 @contextmanager
 def or_exit(
     prog: str, # the command, with which the line begins
+    hint: str = "", # what else to say after Ctrl-C
     patience: float = 60, # seconds that all but the first process wait; they are ended meanwhile if it gives up too
 ):
     "ValueError and OSError inside of it become a line on stderr and exit code 2, Ctrl-C one and exit code 130."
     try: yield
     except KeyboardInterrupt:
-        if is_main(): print(f"{prog}: interrupted", file=sys.stderr, flush=True)
+        if is_main(): print(f"{prog}: interrupted{hint}", file=sys.stderr, flush=True)
         sys.exit(130)
     except (ValueError, OSError) as e:
         if not is_main(): time.sleep(patience)

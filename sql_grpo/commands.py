@@ -43,7 +43,10 @@ def main(
     with or_exit("sql_grpo"): name, rest = _find(argv)
     if name == "train" and {"-h", "--help"} & set(rest): return print(short_help("sql_grpo train"))
     if is_main(): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
-    return importlib.import_module(f"sql_grpo.{COMMANDS[name][0]}").main(rest)
+    try: return importlib.import_module(f"sql_grpo.{COMMANDS[name][0]}").main(rest)
+    except KeyboardInterrupt:
+        print(f"sql_grpo {name}: interrupted", file=sys.stderr)
+        return 130
 
 # %% ../nbs/commands.ipynb #ea69e0a3
 #| eval: false

@@ -207,8 +207,10 @@ def option_parser(
     prog: str  # name of the command
 ) -> argparse.ArgumentParser:
     "Every field of the configuration as an option; what is not given is left out."
-    parser = _Parser(SQLGRPOConfig, prog=prog, allow_abbrev=False, add_help=False)
+    usage = f"{prog} [--preset NAME] [--option value ...]"
+    parser = _Parser(SQLGRPOConfig, prog=prog, usage=usage, allow_abbrev=False, add_help=False)
     for action in parser._actions:
+        action.help = f"{action.help or ''} ({default_text(action.default)})"
         action.default = argparse.SUPPRESS
         if action.type is string_to_bool: action.nargs, action.const = "?", True # may stand alone
     parser.add_argument("--preset", default="default", help=f"one of {', '.join(PRESETS)}")

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ALIASES', 'READERS', 'LEVELS', 'BIRD_LEVELS', 'QUESTION_FILES', 'DATABASE_FOLDERS', 'ENDINGS', 'EVAL_SHARE',
-           'LOADERS', 'sql_difficulty', 'read_questions', 'one_list', 'variant_files', 'task_fault', 'LoadReport',
-           'check_tasks', 'load_with_report', 'load_tasks']
+           'LOADERS', 'sql_difficulty', 'from_jsonl', 'read_questions', 'one_list', 'variant_files', 'task_fault',
+           'LoadReport', 'check_tasks', 'load_with_report', 'load_tasks']
 
 # %% ../nbs/00c_data.ipynb #8c9f8075
 import csv, hashlib, io, json, random, re, warnings
@@ -107,7 +107,7 @@ def _from_json(path: Path) -> list:
     return [(f"{path}: entry {i}", e) for i, e in enumerate(entries)]
 
 # %% ../nbs/00c_data.ipynb #df62869b
-def _from_jsonl(path: Path) -> list:
+def from_jsonl(path: Path) -> list:
     lines = [(f"{path}: line {n}", line) for n, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
     return [(where, _loads(line, where)) for where, line in lines]
 
@@ -139,7 +139,7 @@ def _from_csv(path: Path) -> list:
     return out
 
 _OR_ANSWER = ", and so is 'answer': one of them is wanted"
-READERS = {".json": _from_json, ".jsonl": _from_jsonl, ".csv": _from_csv} # by a file name's ending
+READERS = {".json": _from_json, ".jsonl": from_jsonl, ".csv": _from_csv} # by a file name's ending
 
 # %% ../nbs/00c_data.ipynb #40d20c19
 LEVELS = ("easy", "medium", "hard", "extra")

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import NamedTuple
 from urllib.parse import urlsplit
 from fastcore.basics import patch
-from .database import _one_line
+from .database import one_line
 from .tasks import Task
 from .environment import *
 from .text2sql import MODES
@@ -34,7 +34,7 @@ def _endpoint_url(
     try: good = urlsplit(url).scheme in ("http", "https") and urlsplit(url).hostname and urlsplit(url).port != 0
     except ValueError: good = False
     if not good or re.search(r"\s", url):
-        raise ValueError(f"the endpoint's address must look like http://localhost:8000/v1, got {_one_line(base_url)!r}")
+        raise ValueError(f"the endpoint's address must look like http://localhost:8000/v1, got {one_line(base_url)!r}")
     return url.removesuffix("/chat/completions") + "/chat/completions"
 
 # %% ../nbs/03d_endpoint.ipynb #09437415
@@ -265,7 +265,7 @@ def _error(self: EndpointPolicy, what: str, request=None) -> EndpointError:
     "The error to raise, in one line."
     retries = int(request.headers["x-stainless-retry-count"]) if request else 0
     tries = f"gave up after {retries + 1} attempts: " if retries else ""
-    return EndpointError(f"{self.url}: {tries}{_one_line(self._hide(what), 300)}")
+    return EndpointError(f"{self.url}: {tries}{one_line(self._hide(what), 300)}")
 
 @patch
 def _hide(self: EndpointPolicy, text: str, least: int = 1) -> str:

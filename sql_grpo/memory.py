@@ -10,6 +10,7 @@ __all__ = ['GB', 'CUDA_ITSELF', 'TRAINER_ITSELF', 'TILE_TOKENS', 'TILE_WORDS', '
 
 # %% ../nbs/03g_memory.ipynb #a86d2e94
 import copy, math, os, sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -344,17 +345,16 @@ def _reset_peak(cuda: bool) -> int: # bytes held now
 def measure_peak(
     config: SQLGRPOConfig,
     model_config: PretrainedConfig,
+    prepare: Callable, # `prepare(config)` gives a function that makes the trainer of a model and a tokenizer
     trees: bool = False, # read as in training; by default every row by itself, which is the most that it can be
 ) -> tuple: # bytes beyond those at the beginning, tokens of the longest episode
     "Train a model of random weights for two steps, and measure what it took; to be run in a process of its own."
-    from sql_grpo.training import build_trainer, load_question_prompts
     config = copy.copy(config)
     config.instructions, config.max_steps, config.save_strategy, cuda, longest = "", 2, "no", not config.use_cpu, 0
-    prompts, tasks = load_question_prompts(config)
-    start = _reset_peak(cuda)
+    make_trainer, start = prepare(config), _reset_peak(cuda)
     model = AutoModelForCausalLM.from_config(model_config, attn_implementation="sdpa", dtype=weights_dtype(config))
     if config.peft != "none": model = add_adapters(model, config)
-    trainer = build_trainer(model, byte_tokenizer(), prompts, tasks, config)
+    trainer = make_trainer(model, byte_tokenizer())
     if not trees: trainer._by_tree, trainer._asks_for_all = lambda *_: False, lambda: True
     play = trainer.rollout_func
     def watched(*args):

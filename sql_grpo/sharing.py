@@ -20,7 +20,7 @@ from transformers.integrations import integration_utils
 
 from .basics import *
 from .options import *
-from .database import _one_line
+from .database import one_line
 from .controls import CONTROLS
 from .demonstrations import DEMONSTRATIONS
 from .endpoint import load_env
@@ -77,7 +77,7 @@ def _hidden(
     text = str(e).strip() or type(e).__name__
     for name, value in os.environ.items():
         if name.endswith(("_KEY", "_TOKEN")) and len(value) > 7: text = text.replace(value, "***")
-    return _one_line(" ".join(text.split()), 300)
+    return one_line(" ".join(text.split()), 300)
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c23
 _DATA = dict(
@@ -189,7 +189,7 @@ def model_card(
     data, data_licence, _ = _DATA[report["data"]]
     return ModelCard.from_template(_card_data(report, name, adapter), template_path=_TEMPLATE, r=report, name=name,
         repo=repo, adapter=adapter, data=data, data_licence=data_licence, command=_command(report),
-        options=[(k, _one_line(repr(v))) for k, v in report["options"].items()], table=report_table([report]),
+        options=[(k, one_line(repr(v))) for k, v in report["options"].items()], table=report_table([report]),
         groups=GROUPS, controls=[c for c in CONTROLS if c in report])
 
 # %% ../nbs/05a_sharing.ipynb #a1f20c45

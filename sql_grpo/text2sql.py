@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['MAX_STEPS', 'MODES', 'TEXT2SQL_INSTRUCTIONS', 'INVALID', 'NOT_A_QUERY', 'VALID', 'ERROR_SCORE', 'WRONG_SCORE',
-           'RIGHT_SCORE', 'NEAR', 'DIFFERENT', 'SAME', 'SQL_WEIGHTS', 'SQL_REWARDS', 'parse_query', 'extract_sql',
+           'RIGHT_SCORE', 'NEAR', 'DIFFERENT', 'SQL_WEIGHTS', 'SQL_REWARDS', 'parse_query', 'extract_sql',
            'schema_text', 'Text2SQLEnvironment', 'RewardResult', 'BaseReward', 'SyntaxReward', 'ExecutionReward',
            'plain_form', 'jaccard', 'SemanticReward', 'CombinedReward', 'create_sql_reward']
 
@@ -17,7 +17,7 @@ import sqlglot
 from sqlglot import exp
 from .database import *
 from .environment import *
-from .environment import _as_text
+from .environment import as_text
 from .judge import MAX_SQL_CHARS, is_correct, is_ordered, reads_table, results_match
 from .rewards import result_progress
 
@@ -82,7 +82,7 @@ def extract_sql(
     text: str | bytes, # what a model wrote, whatever it is
 ) -> str: # one statement; the text itself if there is none in it
     "The SQL in a reply."
-    said = _said(_as_text(text))
+    said = _said(as_text(text))
     starts = sorted({m.start() for p in (_QUERY, _OTHER) for m in p.finditer(said)})[:_STARTS]
     for start in starts:
         for sql in _statements(said, start):
@@ -113,7 +113,7 @@ class Text2SQLEnvironment(SQLEnvironment):
 
     def step(self, action: SQLAction | str | bytes) -> SQLObservation:
         "Run the SQL in the reply and submit its result."
-        raw = str(action) if isinstance(action, SQLAction) else _as_text(action)
+        raw = str(action) if isinstance(action, SQLAction) else as_text(action)
         obs = super().step(SQLAction("QUERY", extract_sql(raw)))
         ep = self.episode
         ep.outcome, ep.answer, ep.submitted, ep.turns[-1].text = "answered", "", self._last, raw
@@ -229,7 +229,7 @@ class ExecutionReward(BaseReward):
         return RewardResult(WRONG_SCORE + near, details | dict(near=near))
 
 # %% ../nbs/02a_text2sql.ipynb #43e02765
-DIFFERENT, SAME = -0.2, 0.8
+DIFFERENT, _SAME = -0.2, 0.8
 
 def plain_form(tree: exp.Expression) -> exp.Expression: # another tree
     "A query without what does not matter: case of names, aliases, needless qualifiers."
@@ -275,7 +275,7 @@ class SemanticReward(BaseReward):
         if sql.strip() == answer.strip(): structure = words = 1.0
         elif len(sql) > MAX_SQL_CHARS: structure = words = 0.0
         else: structure, words = (jaccard(a, b) for a, b in zip(_features(sql), _features(answer)))
-        score = DIFFERENT + (SAME - DIFFERENT)*(structure + words)/2
+        score = DIFFERENT + (_SAME - DIFFERENT)*(structure + words)/2
         return RewardResult(round(score, 6), dict(sql=sql, structure=structure, words=words))
 
 # %% ../nbs/02a_text2sql.ipynb #f11ba0b8

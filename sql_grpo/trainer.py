@@ -90,7 +90,7 @@ def _prepare_inputs(self: EpisodeTrainer, generation_batch):
     steps = self.args.steps_per_generation
     if self._step % (steps*self.num_iterations) == 0 or self._buffered_inputs is None:
         batch = self._generate_and_score_completions(generation_batch)
-        order = side_by_side(batch["prompt_ids"])
+        order = groups_together(batch["prompt_ids"])
         batch = {k: x if x is None or x.ndim == 0 else x[order.to(x.device)] for k, x in batch.items()}
         self._buffered_inputs = split_tensor_dict(batch, steps)
     return self._buffered_inputs[self._step % steps]

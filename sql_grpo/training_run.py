@@ -273,8 +273,9 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     if {"-h", "--help"} & set(argv): return print(short_help(prog))
     if "--help_all" in argv: return print(option_parser(prog).format_help())
     _quiet()
+    hint = " (an unfinished warm-up goes on when the command is given again)"
     try:
-        with or_exit(prog): # later errors are ours, and keep their traceback
+        with or_exit(prog, hint): # later errors are ours, and keep their traceback
             config, own = parse_args(argv, prog, _own_options)
             if own.plan:
                 take_over(config)
@@ -282,8 +283,7 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
             ready = prepare(config, own.controls)
         train(config, own.preset, own.controls, ready)
     except KeyboardInterrupt:
-        if is_main():
-            print(f"{prog}: interrupted (an unfinished warm-up goes on when the command is given again)", file=sys.stderr)
+        if is_main(): print(f"{prog}: interrupted", file=sys.stderr)
         sys.exit(130)
     except ConnectionError as e: sys.exit(f"{prog}: {e}")
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ROUNDING', 'PrefixTree', 'prefix_tree', 'Branches', 'branches_of', 'tree_attention', 'inner_model',
-           'attending_to_trees', 'read_tree', 'tree_logps', 'reads_trees', 'side_by_side', 'without_rounding',
+           'attending_to_trees', 'read_tree', 'tree_logps', 'reads_trees', 'groups_together', 'without_rounding',
            'worth_reading']
 
 # %% ../nbs/03fa_tree.ipynb #e849589c
@@ -157,7 +157,7 @@ def reads_trees(model) -> bool:
             and not (inner.training and dropout) and not getattr(inner, "_is_stateful", False))
 
 # %% ../nbs/03fa_tree.ipynb #57383c7c
-def side_by_side(
+def groups_together(
     prompt_ids: torch.Tensor, # (B, P)
 ) -> torch.Tensor: # (B,) an order
     "A random order that keeps equal prompts together."
