@@ -106,10 +106,10 @@ def enough_for_a_step(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
 # %% ../nbs/04_training.ipynb #d4155a51
 def build_trainer(
     model, tokenizer,
-    prompts: Dataset, # of `load_question_prompts`
+    prompts: Dataset, # of load_question_prompts
     tasks: list[Task],
     config: SQLGRPOConfig,
-    callbacks: list = (), # e.g. `LiveVisualizationCallback`
+    callbacks: list = (), # e.g. a LiveVisualizationCallback
 ) -> GRPOTrainer:
     "TRL's trainer for episodes."
     config.shuffle_dataset = not config.curriculum
