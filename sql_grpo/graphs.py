@@ -236,3 +236,6 @@ def _shape(self: FixedSlots, tokens: list[list[int]]) -> tuple | None: # rows, p
         return min(least, most)
     return (size(LEAST_ROWS, self.rows, len(tokens)), next(p for p in PIECES if p >= pieces),
             size(LEAST_END, self.capacity, longest))
+
+# %% ../nbs/03aa_graphs.ipynb #9a3f0010
+SLOTS["cuda"] = FixedSlots

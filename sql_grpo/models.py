@@ -28,6 +28,7 @@ from .environment import *
 from .text2sql import MODES
 from .rollout import *
 from .generation import *
+from .graphs import * # a policy on a GPU takes its cache from there
 from .warmup import base_model
 
 # %% ../nbs/03e_models.ipynb #d6a00681
