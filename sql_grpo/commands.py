@@ -6,7 +6,7 @@
 __all__ = ['COMMANDS', 'usage', 'main']
 
 # %% ../nbs/commands.ipynb #45cba523
-import importlib, sys
+import importlib, os, sys
 
 from .basics import *
 from .options import *
@@ -34,14 +34,19 @@ def _find(words: list) -> tuple: # command, what follows it
     hint = f"; give one of {', '.join(more)}" if more else did_you_mean(name, COMMANDS)
     raise ValueError(f"there is no command {name!r}{hint} (--help lists them)")
 
+def _show(text: str) -> None:
+    "Print, to somebody who may stop reading."
+    try: print(text, flush=True)
+    except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
 def main(
     argv: list | None = None, # by default those of the command line
 ) -> int | None: # exit code, where there is one
     "The command `sql_grpo`."
     argv = sys.argv[1:] if argv is None else list(argv)
-    if not argv or argv[0] in ("-h", "--help"): return print(usage())
+    if not argv or argv[0] in ("-h", "--help"): return _show(usage())
     with or_exit("sql_grpo"): name, rest = _find(argv)
-    if name == "train" and {"-h", "--help"} & set(rest): return print(short_help("sql_grpo train"))
+    if name == "train" and {"-h", "--help"} & set(rest): return _show(short_help("sql_grpo train"))
     if is_main(): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
     try: return importlib.import_module(f"sql_grpo.{COMMANDS[name][0]}").main(rest)
     except KeyboardInterrupt:

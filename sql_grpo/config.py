@@ -16,7 +16,7 @@ logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR)
 import argparse, dataclasses, importlib.metadata, os, platform, random, sqlite3, sys, tempfile
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Callable, Optional, get_args, get_type_hints
 
 import numpy as np
 import psutil
@@ -203,15 +203,24 @@ class _Parser(HfArgumentParser):
     def error(self, message: str):
         raise ValueError(f"{' '.join(message.split())} (--help lists the options)")
 
+def _or_none(kind: type) -> Callable:
+    "Reads a number, or None of `none`."
+    def parse(text): return None if text.lower() in ("none", "null") else kind(text)
+    parse.__name__ = kind.__name__ # argparse says: invalid int value
+    return parse
+
 def option_parser(
     prog: str  # name of the command
 ) -> argparse.ArgumentParser:
     "Every field of the configuration as an option; what is not given is left out."
     usage = f"{prog} [--preset NAME] [--option value ...]"
     parser = _Parser(SQLGRPOConfig, prog=prog, usage=usage, allow_abbrev=False, add_help=False)
+    hints = get_type_hints(SQLGRPOConfig)
     for action in parser._actions:
         action.help = f"{action.help or ''} ({default_text(action.default)})"
         action.default = argparse.SUPPRESS
+        if action.type in (int, float) and type(None) in get_args(hints[action.dest]):
+            action.type = _or_none(action.type)
         if action.type is string_to_bool: action.nargs, action.const = "?", True # may stand alone
     parser.add_argument("--preset", default="default", help=f"one of {', '.join(PRESETS)}")
     return parser

@@ -186,14 +186,14 @@ class Rules:
     max_obs_rows: int = 10 # rows of a result that an observation shows
     max_obs_chars: int = 800 # characters of a result or description that an observation shows
     max_turn_tokens: int = 64 # tokens that the model may write in one turn
-    max_context: int = 512 # tokens that an episode may hold; older turns are dropped
+    max_context: int|None = 512 # tokens that an episode may hold; older turns are dropped; None: a server's
     instructions: str = '' # the system message; none if empty
     require_grounded: bool = False # is a guess wrong, even if it is right?
 
     def __post_init__(self):
         for name in ('max_turns', 'max_obs_rows', 'max_obs_chars', 'max_turn_tokens'):
             if getattr(self, name) < 1: raise ValueError(f'{name} must be at least 1, not {getattr(self, name)}')
-        if self.max_turn_tokens >= self.max_context:
+        if self.max_context is not None and self.max_turn_tokens >= self.max_context:
             raise ValueError('max_turn_tokens must be below max_context, '
                              f'not {self.max_turn_tokens} and {self.max_context}')
 

@@ -23,7 +23,7 @@ from .judge import without_sql
 from .rollout import *
 from .text2sql import MODES
 from .generation import LMPolicy
-from .models import folder_config, load_model_and_tokenizer
+from .models import load_model_and_tokenizer, rules_from
 from .endpoint import EndpointPolicy, load_env
 from .evaluation import Evaluation, compare, evaluate, write_report
 
@@ -109,7 +109,8 @@ def _rules(args: argparse.Namespace) -> Rules:
     if saved.get("mode", mode) == mode: auto = saved.get("instructions", auto)
     told = dict(auto=auto, standard=STANDARD_INSTRUCTIONS[mode], none="")[args.instructions]
     asked = {name: value for name in (*LIMITED, "require_grounded") if (value := getattr(args, name)) is not None}
-    return Rules(**saved | asked | dict(mode=mode, instructions=told))
+    context = dict(max_context=None) if args.endpoint else {} # the server's
+    return rules_from(saved | asked | dict(mode=mode, instructions=told) | context)
 
 # %% ../nbs/evaluation_run.ipynb #6849f2f3
 def _check_args(args: argparse.Namespace) -> None:
@@ -151,7 +152,6 @@ def _load_policy(args: argparse.Namespace, rules: Rules) -> Policy:
 def _save(args: argparse.Namespace, rules: Rules, ev: Evaluation, wall_seconds: dict, more: dict) -> None:
     "Write the report of one evaluation."
     meta = {name: getattr(args, name) for name in ("data_source", "split", "seed")} | asdict(rules)
-    if args.endpoint: meta["max_context"] = None # the server's
     meta |= dict(model_name=args.model, instructions=bool(rules.instructions), wall_seconds=wall_seconds, **more)
     write_report(args.output_dir, compare({ev.name: ev}), meta)
     print(f"\nwritten: report.json, report.md and transcripts.md in {args.output_dir}")

@@ -34,9 +34,10 @@ def halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
 # %% ../nbs/long_runs.ipynb #4214013b
 def run_training_with_metrics(
     trainer: GRPOTrainer, # of `build_trainer`
-    resume: str | None = None, # a checkpoint to go on from
+    resume: str | None = None, # a checkpoint to go on from, or last
 ) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer
-    "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned."
+    "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned. Raises ValueError."
+    resume = find_checkpoint(resume, trainer.args.output_dir)
     start, interrupted, first = time.perf_counter(), False, _steps_done(resume)
     if resume is None and is_main(): set_aside(Path(trainer.args.output_dir))
     while True:
