@@ -333,7 +333,7 @@ def _acts(demo: dict, mode: str) -> bool:
     said = [m["content"] for m in demo["messages"] if m["role"] == "assistant"]
     return all(is_action(t) if mode == "agent" else parse_query(extract_sql(t)) is not None for t in said)
 
-# %% ../nbs/03h_demonstrations.ipynb #d3a80056
+# %% ../nbs/03h_demonstrations.ipynb #3d0a80e2
 DEMONSTRATIONS = ("none", "oracle", "explore", "self")
 DEMONSTRATION_RULES = [
     *no_effect({f.name: f.default for f in fields(DemonstrationOptions)},
@@ -345,6 +345,7 @@ DEMONSTRATION_RULES = [
     ("demonstrations are learned by one process: learn them in a run of their own, and go on from its model",
      lambda c: c.demonstrations != "none" and c.world_size > 1)]
 
+# %% ../nbs/03h_demonstrations.ipynb #d3a80056
 def get_demonstrations(
     model, tokenizer,
     tasks: list[Task], # training questions

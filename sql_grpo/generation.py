@@ -442,9 +442,10 @@ class TokenPolicy(Policy):
     def dice(self, place: int): # something with `random()`; None if the engine has its own
         "The random numbers of an episode."
 
-# %% ../nbs/03a_generation.ipynb #3b45ca87
+# %% ../nbs/03a_generation.ipynb #3b45ca86
 SLOTS = {} # device type: cache; `graphs` adds the one for a GPU
 
+# %% ../nbs/03a_generation.ipynb #3b45ca87
 class LMPolicy(TokenPolicy):
     "A language model that writes the actions of many episodes side by side."
     def __init__(self,

@@ -237,5 +237,5 @@ def _shape(self: FixedSlots, tokens: list[list[int]]) -> tuple | None: # rows, p
     return (size(LEAST_ROWS, self.rows, len(tokens)), next(p for p in PIECES if p >= pieces),
             size(LEAST_END, self.capacity, longest))
 
-# %% ../nbs/03aa_graphs.ipynb #9a3f0010
+# %% ../nbs/03aa_graphs.ipynb #5a107c0d
 SLOTS["cuda"] = FixedSlots

@@ -11,7 +11,7 @@ __all__ = ['BATCH', 'REWARD_PARTS', 'OPTION_GROUPS', 'OPTIONS', 'LIMITS', 'NO_TO
 import difflib, math, numbers, os, textwrap
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Callable, Optional
 
 from .environment import Rules
 from .rewards import REWARD_WEIGHTS
