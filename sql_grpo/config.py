@@ -25,8 +25,8 @@ from packaging.requirements import Requirement
 from transformers import HfArgumentParser
 from transformers.hf_argparser import string_to_bool
 from trl import GRPOConfig
-from .basics import *
-from .options import *
+from .common.basics import *
+from .common.options import *
 
 # %% ../nbs/00_setup.ipynb #d582f7fc
 def native_dtype(

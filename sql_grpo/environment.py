@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from fastcore.basics import patch
 
-from .database import *
-from .database import one_line
+from .world.database import *
+from .world.database import one_line
 
 # %% ../nbs/01_environment.ipynb #edef8669
 ACTIONS = ('DESCRIBE', 'SAMPLE', 'QUERY', 'ANSWER')

@@ -18,12 +18,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from fastcore.basics import patch
 from matplotlib.figure import Figure
-from .basics import *
-from .database import *
-from .tasks import *
-from .data import *
+from .common.basics import *
+from .world.database import *
+from .world.tasks import *
+from .world.data import *
 from .environment import *
-from .judge import is_grounded, query_behind, suite_correct
+from .judge.results import is_grounded, query_behind, suite_correct
 from .rewards import REWARD_WEIGHTS, correctness, operational, progress
 from .rollout import *
 

@@ -11,9 +11,9 @@ __all__ = ['SIGNALS', 'REWARD_WEIGHTS', 'REWARD_FUNCS', 'reward_correctness', 'r
 import math
 from collections import Counter
 
-from .database import *
+from .world.database import *
 from .environment import *
-from .judge import *
+from .judge.results import *
 
 # %% ../nbs/02_rewards.ipynb #7434a988
 def correctness(episode: Episode,

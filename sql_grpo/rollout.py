@@ -10,10 +10,10 @@ __all__ = ['QUERY_FORMS', 'BASELINES', 'INSTRUCTIONS', 'STANDARD_INSTRUCTIONS', 
 import math, random
 from collections import Counter
 from collections.abc import Callable, Iterable
-from .database import *
-from .tasks import *
+from .world.database import *
+from .world.tasks import *
 from .environment import *
-from .text2sql import MODES, TEXT2SQL_INSTRUCTIONS
+from .judge.text2sql import MODES, TEXT2SQL_INSTRUCTIONS
 
 # %% ../nbs/03_rollout.ipynb #51130c66
 def _checked(policy, texts, live: list) -> list:

@@ -16,19 +16,19 @@ from datasets import Dataset, concatenate_datasets
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
 
-from .basics import *
-from .options import *
-from .tasks import *
-from .data import *
-from .judge import *
+from .common.basics import *
+from .common.options import *
+from .world.tasks import *
+from .world.data import *
+from .judge.results import *
 from .environment import *
 from .rewards import *
-from .text2sql import create_sql_reward
+from .judge.text2sql import create_sql_reward
 from .rollout import *
-from .generation import *
-from .models import *
-from .trainer import *
-from .vllm_policy import *
+from .engine.generation import *
+from .learner.models import *
+from .learner.trainer import *
+from .engine.vllm_policy import *
 
 # %% ../nbs/04_training.ipynb #7cfca09b
 def if_unjudgeable(config: SQLGRPOConfig) -> bool | str:

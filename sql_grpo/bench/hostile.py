@@ -14,10 +14,10 @@ from time import perf_counter, process_time
 
 import psutil
 
-from ..basics import *
-from ..database import Database
+from ..common.basics import *
+from ..world.database import Database
 from ..environment import Rules, SQLEnvironment
-from ..tasks import Task
+from ..world.tasks import Task
 
 # %% ../../nbs/bench/hostile.ipynb #55bb32cf
 HOSTILE = {'writes': [

@@ -26,17 +26,17 @@ from transformers.generation.continuous_batching.cb_logits_processors import Con
 from transformers.utils import logging as hf_logging
 from trl import GRPOConfig, GRPOTrainer
 
-from ..basics import *
-from ..database import Database
-from ..tasks import *
-from ..data import load_tasks
+from ..common.basics import *
+from ..world.database import Database
+from ..world.tasks import *
+from ..world.data import load_tasks
 from ..environment import *
-from ..judge import *
+from ..judge.results import *
 from ..rewards import *
 from ..rollout import *
-from ..generation import *
-from ..tools import *
-from ..warmup import base_folder, base_model, common_words, new_base_model
+from ..engine.generation import *
+from ..engine.tools import *
+from ..learner.warmup import base_folder, base_model, common_words, new_base_model
 
 # %% ../../nbs/bench/rollouts.ipynb #2f0b3253
 GROUP, _TURNS, _TURN_TOKENS = 8, 10, 64 # episodes of a prompt; turns; sampled tokens in a turn, unless a script needs more

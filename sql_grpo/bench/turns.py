@@ -19,9 +19,9 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-from ..basics import *
-from ..tasks import *
-from ..data import load_tasks
+from ..common.basics import *
+from ..world.tasks import *
+from ..world.data import load_tasks
 from ..environment import *
 
 # %% ../../nbs/bench/turns.ipynb #1e390893
