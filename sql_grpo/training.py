@@ -7,7 +7,7 @@ __all__ = ['if_unjudgeable', 'load_questions', 'load_question_prompts', 'curricu
            'reward_funcs', 'enough_for_a_step', 'build_trainer', 'greedy_policy', 'draw_eval_tasks']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import json, os, random
+import random
 from pathlib import Path
 
 from .config import * # first: it keeps bitsandbytes quiet, which the next imports load

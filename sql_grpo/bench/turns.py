@@ -6,9 +6,8 @@
 __all__ = ['measure_turns', 'main']
 
 # %% ../../nbs/bench/turns.ipynb #ddaa0e3c
-import argparse, json, os, platform, random, shutil, sqlite3, sys, tempfile
+import argparse, json, os, platform, random, shutil, sqlite3, tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache

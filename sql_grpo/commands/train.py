@@ -8,7 +8,6 @@ __all__ = ['measure', 'make_dashboard', 'settle_run', 'prepare', 'train', 'main'
 # %% ../../nbs/commands/train.ipynb #9e000006
 import os, sys, time, warnings
 from dataclasses import asdict
-from pathlib import Path
 
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch

@@ -11,11 +11,9 @@ __all__ = ['CHATML', 'READ_AT_ONCE', 'SLOTS', 'MOST_ROWS', 'CACHE_SHARE', 'KEPT_
 # %% ../../nbs/engine/generation.ipynb #93834964
 import errno, math, mmap, sys
 from collections import deque
-from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
-from pathlib import Path
 from weakref import proxy
 
 import numpy as np, psutil, torch
@@ -27,7 +25,6 @@ from transformers import (AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Q
 from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from ..world.database import Database
 from ..world.tasks import Task
 from ..environment import *
 from ..judge.text2sql import MODES

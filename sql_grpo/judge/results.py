@@ -11,7 +11,7 @@ __all__ = ['MAX_SQL_CHARS', 'same_number', 'results_match', 'is_ordered', 'offic
 import math, re
 from collections import Counter, defaultdict
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain, combinations, compress, count, islice
 
 import sqlglot

@@ -8,7 +8,7 @@ __all__ = ['A_STEP', 'DEMONSTRATIONS', 'DEMONSTRATION_RULES', 'teacher', 'worth_
            'learning_rate_for', 'learn_demonstrations', 'self_demonstrations', 'get_demonstrations']
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80006
-import gc, hashlib, json, math, os, random, shutil, time
+import gc, hashlib, json, math, random, shutil, time
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from itertools import groupby
@@ -17,7 +17,6 @@ from pathlib import Path
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
 from datasets import Dataset
-from fastcore.basics import patch
 from safetensors.torch import load_file, save_file
 from sqlglot import exp
 from trl import SFTTrainer

@@ -9,7 +9,7 @@ __all__ = ['GB', 'Device', 'this_device', 'model_shape', 'read_shape', 'MemoryPl
 # %% ../../nbs/learner/memory.ipynb #a86d2e94
 import copy, math, os, sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil, torch

@@ -24,7 +24,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 from ..common.basics import *
 from ..common.options import *
 from ..environment import *
-from ..judge.text2sql import MODES
 from ..rollout import *
 from ..engine.generation import *
 from ..engine.graphs import * # a policy on a GPU takes its cache from there

@@ -7,7 +7,7 @@ __all__ = ['prefix_tree', 'tree_attention', 'attending_to_trees', 'tree_logps', 
            'without_rounding', 'worth_reading']
 
 # %% ../../nbs/learner/tree.ipynb #e849589c
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np, torch

@@ -8,16 +8,14 @@ __all__ = ['common_words', 'made_up', 'random_world', 'random_question', 'carefu
            'weight_groups', 'sft_trainer', 'loss_log', 'warm_up', 'base_folder', 'base_model']
 
 # %% ../../nbs/learner/warmup.ipynb #2530ec50
-import hashlib, itertools, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
-from collections import Counter
+import hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
 from pathlib import Path
 
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
 from datasets import IterableDataset
-from fastcore.basics import patch
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, Trainer, TrainerCallback
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerCallback
 from trl import SFTConfig, SFTTrainer
 
 from ..common.basics import *
@@ -26,7 +24,6 @@ from ..world.database import Database
 from ..world.tasks import *
 from ..environment import *
 from ..rollout import *
-from ..judge.results import is_correct
 from ..engine.generation import *
 
 # %% ../../nbs/learner/warmup.ipynb #4f342aa4

@@ -6,8 +6,7 @@
 __all__ = ['read_schema', 'fill', 'context_database']
 
 # %% ../../nbs/world/context.ipynb #adaa0568
-import hashlib, random, re, sqlite3
-from contextlib import closing
+import hashlib, random, re
 from dataclasses import dataclass, field
 from pathlib import Path
 
