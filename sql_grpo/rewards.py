@@ -132,10 +132,12 @@ def total_reward(episode: Episode, weights: tuple = REWARD_WEIGHTS) -> float:
 # %% ../nbs/02_rewards.ipynb #c5d6315f
 def explain_rewards(episode: Episode) -> dict:
     "An episode's rewards with their parts, for transcripts."
-    signals = {k: round(v, 6) for k, v in _signals(episode).items() if v}
-    return dict(outcome=episode.outcome, grounded=is_grounded(episode), correctness=correctness(episode),
-                progress=progress(episode), operational=operational(episode), signals=signals,
-                total=round(total_reward(episode), 6))
+    due = _signals(episode)
+    parts = correctness(episode), progress(episode), operational(episode)
+    return dict(outcome=episode.outcome, grounded=episode.outcome == "answered" and not due["ungrounded"],
+                correctness=parts[0], progress=parts[1], operational=parts[2],
+                signals={k: round(v, 6) for k, v in due.items() if v},
+                total=round(sum(w*part for w, part in zip(REWARD_WEIGHTS, parts)), 6))
 
 # %% ../nbs/02_rewards.ipynb #23e90561
 def _each(score, episodes: list|None) -> list[float]:

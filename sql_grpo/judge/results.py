@@ -20,9 +20,10 @@ from ..world.database import *
 from ..environment import *
 
 # %% ../../nbs/judge/results.ipynb #19374c54
-_TOL = 1e-9 # two numbers that are not both whole are the same within this difference, relative or absolute
+_TOL = 1e-9 # two numbers that are not both whole are the same within this relative difference,
+_NOISE = 1e-12 # or within this one: what sums of floats that should be zero leave
 
-def _slack(x): return _TOL*max(1, abs(x))
+def _slack(x): return max(_NOISE, _TOL*abs(x))
 
 def _is_whole(x) -> bool:
     "An integer, or a float that holds one exactly."
@@ -32,7 +33,7 @@ def same_number(a, b) -> bool:
     "Is `a` the same number as `b`, up to float noise?"
     if a == b: return True
     if _is_whole(a) and _is_whole(b): return False
-    return math.isclose(a, b, rel_tol=_TOL, abs_tol=_TOL)
+    return math.isclose(a, b, rel_tol=_TOL, abs_tol=_NOISE)
 
 # %% ../../nbs/judge/results.ipynb #a953dc6a
 def _snapped(cells: list) -> list:
@@ -106,7 +107,7 @@ def _stand_ins(x, whole): # (N,) numbers in ascending order, (N,) which of them 
     "The index of the number that each stands for: a whole one as near as the tolerance, or the first of its cluster."
     import numpy as np
     def last(marked): return np.maximum.accumulate(np.where(marked, np.arange(len(marked)), -1))
-    slack, stands, rest = _TOL*np.maximum(1, np.abs(x)), np.arange(len(x)), slice(None)
+    slack, stands, rest = np.maximum(_NOISE, _TOL*np.abs(x)), np.arange(len(x)), slice(None)
     if whole.any():
         below, above, edge = last(whole), len(x) - 1 - last(whole[::-1])[::-1], np.r_[x, np.inf]
         down, up = np.abs(x - edge[below]) <= slack, edge[above] - x <= slack
@@ -277,10 +278,11 @@ def _read_cell(text: str, says: dict):
         if t in says: return says[t]
     if bare.upper() == "NULL": return None
     number = _number(bare)
-    return bare if number is None else number
+    if number is None: return bare
+    return says.get(_printed(number), number) if type(number) is float else number
 
 # %% ../../nbs/judge/results.ipynb #621d9e45
-_MAX_ANSWER_CHARS = 100_000 # longer answers are wrong: the judge's work stays bounded
+_MAX_ANSWER_CHARS = 10_000 # longer answers are wrong: the judge's work stays bounded
 
 def _readings(lines: list, width: int, height: int):
     "The tables of written cells that `lines` may mean."
@@ -367,8 +369,7 @@ def without_sql(task): # another task
     return replace(task, query="", answer=answer, ordered=_order_counts(task), variants=())
 
 # %% ../../nbs/judge/results.ipynb #7dad6dac
-_MAX_PICKS = 50 # choices of columns that are tried for one result,
-_PICK_CELLS = 20_000 # or fewer, so that they have no more cells than this together
+_PICKS, _PICK_CELLS = 50, 5_000 # choices of columns that are tried for an answer, and cells that are compared for it
 
 def _only(result: Result, columns: tuple|None) -> Result:
     "Some columns of a result, by their positions; None for all."
@@ -376,13 +377,20 @@ def _only(result: Result, columns: tuple|None) -> Result:
     rows = [tuple(r[i] for i in columns) for r in result.rows]
     return replace(result, columns=[result.columns[i] for i in columns], rows=rows)
 
-def _picked(result: Result, answer: str, headers: tuple) -> list:
-    "The choices of columns (one at most; None is all of them) under which `result` says what `answer` says."
-    width = answer.strip().split("\n")[-1].count("|") + 1
-    fewer = combinations(range(len(result.columns)), width) if width < len(result.columns) else ()
-    tries = min(_MAX_PICKS, _PICK_CELLS//(width*len(result.rows) or 1))
-    return next(([c] for c in chain([None], islice(fewer, tries))
-                 if answer_matches(_only(result, c), answer, headers=headers)), [])
+def _choices(result: Result, answer: str):
+    "The choices of columns under which `result` may say what `answer` says: None is all of them."
+    lines, rows, width = answer.count("\n") + 1, max(1, len(result.rows)), answer.split("\n")[-1].count("|") + 1
+    if lines not in (rows, rows + 1) and (lines > 1 or answer.count(",") + 1 < rows): return
+    yield None, len(result.columns)*rows
+    if width < len(result.columns): yield from ((c, width*rows) for c in combinations(range(len(result.columns)), width))
+
+def _behind(turns: list, answer: str): # a turn, and which columns; or None
+    "The first of the turns whose result says what is written. Looks at no more than `_PICKS` and `_PICK_CELLS`."
+    headers, cells = tuple(t.result.columns for t in turns), 0
+    tries = ((t, c, n) for t in turns for c, n in _choices(t.result, answer.strip()))
+    for turn, columns, n in islice(tries, _PICKS):
+        if (cells := cells + n) > _PICK_CELLS: return None
+        if answer_matches(_only(turn.result, columns), answer, headers=headers): return turn, columns
 
 # %% ../../nbs/judge/results.ipynb #f325d729
 def query_behind(episode: Episode, turns: list|None = None) -> tuple|None: # SQL, and which columns (None: all)
@@ -391,8 +399,8 @@ def query_behind(episode: Episode, turns: list|None = None) -> tuple|None: # SQL
     ran = _queries(episode.turns if turns is None else turns)[::-1]
     if not episode.answer.strip():
         return (ran[0].action.argument, None) if ran and episode.submitted is not None else None
-    headers = tuple(t.result.columns for t in ran)
-    return next(((t.action.argument, c) for t in ran for c in _picked(t.result, episode.answer, headers)), None)
+    found = _behind(ran, episode.answer)
+    return found and (found[0].action.argument, found[1])
 
 # %% ../../nbs/judge/results.ipynb #3cf22add
 MAX_SQL_CHARS = 10_000 # longer queries are not looked at, and earn nothing
@@ -414,6 +422,25 @@ def reads_table(sql: str) -> bool:
         if not source or not _NAME.search(arm[select.end():source.start()].strip()): return False
     return True
 
+# %% ../../nbs/judge/results.ipynb #c4522f03
+_WITH = re.compile(r"\s*with\b(\s+recursive\b)?", re.I)
+
+def _on_half(db: Database, sql: str, rest: int) -> Result: # rest: 0 or 1
+    "What a query returns where each table has its rows of even or odd rowid only."
+    halves = (f"{quoted(t)} AS (SELECT * FROM main.{quoted(t)} WHERE rowid % 2 = {rest})" for t in db.tables)
+    with_ = _WITH.match(sql)
+    return db.query(f"WITH RECURSIVE {', '.join(halves)}{',' + sql[with_.end():] if with_ else ' ' + sql}")
+
+@lru_cache(maxsize=4096)
+def _gold_halves(db: Database, sql: str) -> tuple: return _on_half(db, sql, 0), _on_half(db, sql, 1)
+
+def _depends_on_rows(task, sql: str, columns: tuple|None) -> bool:
+    "Could a query that gives the right result depend on rows? Not if that stays where the gold query's changes."
+    if not task.query: return True
+    db, same = task.database(), lambda result: results_match(task.gold, result, _order_counts(task))
+    if all(same(gold) or not gold.ok for gold in _gold_halves(db, task.query)): return True
+    return not all(same(_only(_on_half(db, sql, rest), columns)) for rest in (0, 1))
+
 # %% ../../nbs/judge/results.ipynb #2c7eeade
 def reading_queries(episode: Episode) -> list:
     "The turns whose QUERY executed and read a table."
@@ -422,8 +449,10 @@ def reading_queries(episode: Episode) -> list:
 def is_grounded(episode: Episode) -> bool:
     "Did a query that reads a table produce the answer? Else it is a guess."
     behind = query_behind(episode)
-    if behind is None or reads_table(behind[0]): return behind is not None
-    return bool(episode.answer.strip()) and query_behind(episode, reading_queries(episode)) is not None
+    if behind and not reads_table(behind[0]) and episode.answer.strip():
+        behind = query_behind(episode, reading_queries(episode))
+    if behind is None or not reads_table(behind[0]): return False
+    return not is_correct(episode) or _depends_on_rows(episode.task, *behind)
 
 # %% ../../nbs/judge/results.ipynb #b70fa31c
 @lru_cache(maxsize=4096)
