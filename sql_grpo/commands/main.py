@@ -6,7 +6,7 @@
 __all__ = ['usage', 'main']
 
 # %% ../../nbs/commands/main.ipynb #45cba523
-import importlib, os, sys
+import importlib, os, signal, sys
 
 from ..common.basics import *
 from ..common.options import *
@@ -43,6 +43,7 @@ def main(
     argv: list | None = None, # by default those of the command line
 ) -> int | None: # exit code, where there is one
     "The command `sql_grpo`."
+    if argv is None: signal.signal(signal.SIGTERM, signal.default_int_handler) # who ends it with kill loses nothing either
     argv = sys.argv[1:] if argv is None else list(argv)
     if not argv or argv[0] in ("-h", "--help"): return _show(usage())
     with or_exit("sql_grpo"): name, rest = _find(argv)

@@ -6,7 +6,7 @@
 __all__ = ['measure', 'make_dashboard', 'settle_run', 'prepare', 'train', 'main']
 
 # %% ../../nbs/commands/train.ipynb #9e000006
-import os, sys, time, warnings
+import os, shutil, sys, tempfile, time, warnings
 from dataclasses import asdict
 
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
@@ -103,6 +103,7 @@ def prepare(
                               //min(gather_object([plan.config.per_device_train_batch_size])))
     say(plan.line() if plan.fits else plan.advice())
     check_vllm_server(config)
+    if is_main(): claim(config.output_dir)
     model, tokenizer, seconds = _timed_model(config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
     if config.model_name != "embedded" and config.peft == "none" and config.learning_rate > 1e-5:
@@ -174,7 +175,8 @@ def train(
     if not is_main(): return {}
     def keep(told): # what was measured so far; `trained` last, since all others are compared with it
         last = {k: v for k, v in found.items() if k != "trained"} | dict(trained=found["trained"])
-        return write_report(config.output_dir, compare(last), _meta(config, preset, model, metrics, wall) | told)
+        told = _meta(config, preset, model, metrics, wall) | told
+        return _where_there_is_room(config, lambda: write_report(config.output_dir, compare(last), told))
     report = keep({})
     if controls:
         start = Start(model, tokenizer, base_weights, config, trainer.tasks, eval_tasks, wall["grpo"])
@@ -192,7 +194,23 @@ def _keep_model(trainer: GRPOTrainer, tokenizer, config: SQLGRPOConfig) -> None:
         trainer.model.config.sql_grpo = asdict(rules_of(config))
         trainer.save_model(str(folder), _internal_call=True) # else it would upload output_dir, with transcripts
         if is_main(): (folder/"training_args.bin").unlink(missing_ok=True) # has paths of this machine in it
-    elif is_main(): save_model(trainer.model, tokenizer, config)
+    elif is_main(): _where_there_is_room(config, lambda: _save_whole(trainer.model, tokenizer, config))
+
+def _save_whole(model, tokenizer, config: SQLGRPOConfig) -> None:
+    "Save the model; where there is no room for it, nothing is left of it."
+    try: save_model(model, tokenizer, config)
+    except Exception as e:
+        if is_disk_full(e): shutil.rmtree(model_folder(config), ignore_errors=True)
+        raise
+
+def _where_there_is_room(config: SQLGRPOConfig, write): # what `write()` returns
+    "Write into the run's folder. If its disk is full: into a temporary one, as everything that comes after."
+    try: return write()
+    except Exception as e:
+        if not is_disk_full(e): raise
+        full, config.output_dir = config.output_dir, tempfile.mkdtemp(prefix="sql_grpo-")
+        say(f"no room in {full}: what is still to be written goes to {config.output_dir}")
+        return write()
 
 def _leave(trainer: GRPOTrainer, tokenizer, steps: int) -> None:
     "Keep what an interrupted run has learned, and end it."
@@ -289,7 +307,11 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     except KeyboardInterrupt:
         if is_main(): print(f"{prog}: interrupted", file=sys.stderr)
         sys.exit(130)
-    except ConnectionError as e: sys.exit(f"{prog}: {e}")
+    except Exception as e:
+        if isinstance(e, ConnectionError): sys.exit(f"{prog}: {e}")
+        if is_disk_full(e): sys.exit(f"{prog}: no room for what was to be written ({' '.join(str(e).split())}): make room, "
+                                     "or give another output_dir; --resume_from_checkpoint last goes on from what is kept")
+        raise
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
     if config.world_size > 1: config.distributed_state.destroy_process_group()
 

@@ -224,7 +224,7 @@ def _demonstration_trainer(
     steps, own = _steps_on(rows, config), {n: p.data for n, p in model.named_parameters() if p.requires_grad}
     trainer = sft_trainer(
         model, tokenizer, Dataset.from_list(rows), steps, learning_rate_for(config),
-        WarmupProgress(steps, 10, "demonstrations"), output_dir=str(folder), per_device_train_batch_size=batch,
+        [WarmupProgress(steps, 10, "demonstrations")], output_dir=str(folder), per_device_train_batch_size=batch,
         gradient_accumulation_steps=A_STEP//batch, save_strategy="no", logging_steps=1, bf16=config.bf16,
         fp16=config.fp16, use_cpu=config.use_cpu, seed=config.seed,
         activation_checkpointing=config.activation_checkpointing)

@@ -37,6 +37,7 @@ def run_training_with_metrics(
     resume: str | None = None, # a checkpoint to go on from, or last
 ) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer
     "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned. Raises ValueError."
+    if is_main(): claim(trainer.args.output_dir)
     resume = find_checkpoint(resume, trainer.args.output_dir)
     start, interrupted, first = time.perf_counter(), False, _steps_done(resume)
     if resume is None and is_main(): set_aside(Path(trainer.args.output_dir))

@@ -6,8 +6,9 @@
 __all__ = ['SLICE', 'EpisodeTrainer', 'unparseable', 'with_spread', 'rewards_to_go', 'turn_advantages']
 
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
-import math, random, time, warnings
+import math, random, shutil, time, warnings
 from dataclasses import replace
+from pathlib import Path
 
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
@@ -15,6 +16,8 @@ from fastcore.basics import patch
 from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
+from ..common.basics import *
+from .checkpoints import seal
 from ..environment import *
 from ..rewards import STD_EPS, sample_std
 from ..judge.text2sql import extract_sql, parse_query
@@ -296,3 +299,17 @@ def _by_turn(self: EpisodeTrainer, out: dict) -> torch.Tensor: # (B, T)
     spread = math.sqrt(max(0.0, (squares - total**2/n)/max(1.0, n - 1))) # of all processes
     by_turn = turn_advantages(togo, self.num_generations, out["advantages"].tolist(), self.scale_rewards, spread)
     return _over_tokens(by_turn, out["tool_mask"]*out["completion_mask"])
+
+# %% ../../nbs/learner/trainer.ipynb #51ea1f71
+@patch
+def _save_checkpoint(self: EpisodeTrainer, model, trial):
+    "As TRL's, sealed; a disk that is full costs the checkpoint, not the run."
+    folder = Path(self.args.output_dir)/f"checkpoint-{self.state.global_step}"
+    try:
+        GRPOTrainer._save_checkpoint(self, model, trial)
+        if self.args.world_size == 1: seal(folder)
+    except Exception as e:
+        if not is_disk_full(e): raise
+        shutil.rmtree(folder, ignore_errors=True)
+        say(f"no room for {folder}: the run goes on without it; make room there for the next one "
+            f"(save_total_limit keeps fewer of them)")

@@ -385,7 +385,7 @@ def sft_trainer(
     rows, # a `datasets` data set of input_ids and labels
     steps: int,
     learning_rate: float, # highest
-    progress: TrainerCallback,
+    callbacks: list, # of `TrainerCallback`
     **options, # for `SFTConfig`
 ) -> SFTTrainer:
     "TRL's supervised trainer, for rows that are tokens already."
@@ -394,7 +394,7 @@ def sft_trainer(
                      remove_unused_columns=False, **options)
     optimizer = torch.optim.AdamW(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
     trainer = SFTTrainer(model, args, train_dataset=rows, processing_class=tokenizer,
-                         optimizers=(optimizer, falling_rate(optimizer, steps)), callbacks=[progress])
+                         optimizers=(optimizer, falling_rate(optimizer, steps)), callbacks=callbacks)
     for callback in list(trainer.callback_handler.callbacks):
         if type(callback).__name__ == "PrinterCallback": trainer.remove_callback(callback)
     return trainer
@@ -404,6 +404,8 @@ def loss_log(trainer: SFTTrainer) -> list[dict]: # step and loss
     return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in trainer.state.log_history if "loss" in r]
 
 # %% ../../nbs/learner/warmup.ipynb #98875d96
+_SAVE_EVERY = 20 # seconds
+
 def warm_up(
     model, tokenizer, words: list[str],
     steps: int = 3500, batch_size: int = 4, learning_rate: float = 1.1e-3,
@@ -419,10 +421,11 @@ def warm_up(
                   first=first, mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
     trainer = sft_trainer(model, tokenizer, IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream),
-        steps, learning_rate, WarmupProgress(steps), output_dir=str(folder or tempfile.gettempdir()),
+        steps, learning_rate, [WarmupProgress(steps), WholeCheckpoints(_SAVE_EVERY if folder else None, _POOL)], output_dir=str(folder or tempfile.gettempdir()),
         per_device_train_batch_size=batch_size, bf16=False, use_cpu=use_cpu, seed=seed,
-        save_strategy="steps" if folder else "no", save_steps=25*_POOL, ignore_data_skip=True,
-        logging_steps=min(10, steps), dataloader_num_workers=1, dataloader_prefetch_factor=2*_POOL, activation_checkpointing=False, accelerator_config=dict(dispatch_batches=False))
+        save_strategy="no", ignore_data_skip=True,
+        logging_steps=min(10, steps), dataloader_num_workers=1, dataloader_prefetch_factor=2*_POOL, activation_checkpointing=False,
+        accelerator_config=dict(dispatch_batches=False))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     return loss_log(trainer)
 
@@ -441,10 +444,27 @@ def base_folder(config: SQLGRPOConfig) -> Path:
     return cache_folder()/"base"/digest
 
 # %% ../../nbs/learner/warmup.ipynb #3067446a
+_FILES = ("config.json", "model.safetensors", "tokenizer.json", "warmup.json") # of a base model in the cache
+
+def _faults(folder: Path) -> list: # of names; empty if it is whole
+    "What is missing or broken in a cached base model."
+    missing = [name for name in _FILES if not ((folder/name).is_file() and (folder/name).stat().st_size)]
+    return missing or broken_files(folder)
+
+def _take_whole(folder: Path) -> bool:
+    "Is there a whole base model? A damaged one is moved aside."
+    if not folder.is_dir(): return False
+    if not (faults := _faults(folder)): return True
+    aside = folder.with_name(f"{folder.name}-damaged")
+    shutil.rmtree(aside, ignore_errors=True)
+    folder.rename(aside)
+    say(f"the base model in the cache is damaged ({', '.join(faults)}); it is made anew, and the old one kept in {aside}")
+    return False
+
 def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, cached
     "The embedded base model: from the cache, or made now."
     folder, made_now = base_folder(config), config.world_size > 1 and _made_for_all(config)
-    if config.use_cache_folder and (folder/"warmup.json").exists():
+    if config.use_cache_folder and _take_whole(folder):
         info = json.loads((folder/"warmup.json").read_text()) | dict(cached=not made_now)
         return Qwen3ForCausalLM.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder), info
     start, part = time.perf_counter(), folder.with_name(folder.name + "-part") if config.use_cache_folder else None
@@ -477,6 +497,7 @@ def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
         model.save_pretrained(made)
         tokenizer.save_pretrained(made)
         (made/"warmup.json").write_text(json.dumps(info))
+        seal(made)
         if not folder.exists(): made.rename(folder)
     shutil.rmtree(part, ignore_errors=True)
 
@@ -496,13 +517,14 @@ def _made_for_all(config: SQLGRPOConfig, every: float = 0.5) -> bool: # was it m
     "See to it that the base model is in the cache, as one of several processes."
     if not config.use_cache_folder:
         raise ValueError("several processes share the base model through the cache folder: leave use_cache_folder on")
-    ready = base_folder(config)/"warmup.json"
-    if ready.exists(): return False
+    folder = base_folder(config)
+    if folder.is_dir() and not _faults(folder): return False
     if is_main():
-        _make_writable(ready.parent.parent)
+        _take_whole(folder)
+        _make_writable(folder.parent)
         options = {k: getattr(config, k) for k in _OPTIONS} | dict(output_dir=config.output_dir)
         made = subprocess.run([sys.executable, "-c", _ALONE, json.dumps(options)], env=_alone(os.environ))
-        if made.returncode or not ready.exists():
-            raise ValueError(f"no base model was made in {ready.parent}; if there is a part of one, remove it")
-    while not ready.exists(): time.sleep(every)
+        if made.returncode or _faults(folder):
+            raise ValueError(f"no base model was made in {folder}; if there is a part of one, remove it")
+    while _faults(folder): time.sleep(every)
     return True
