@@ -35,7 +35,8 @@ _CARD = dict(reward=("mean_reward", "{:.2f}"), progress=("mean_progress", "{:.2f
 def _with_interval(s: dict, prefix: str = "") -> list[str]:
     "A rate and its interval, a cell each."
     rate, *ends = (s[f"{prefix}{k}"] for k in ("success", "ci_low", "ci_high"))
-    return ["-", "-"] if rate is None else [f"{rate:.1%}", "{:.1f} to {:.1f}".format(*(100*x for x in ends))]
+    if rate is None: return ["-", "-"]
+    return [f"{100*rate:.1f} %", "{:.1f} to {:.1f}".format(*(100*x for x in ends))]
 
 def report_card(
     evaluation: Evaluation,
@@ -47,7 +48,8 @@ def report_card(
         splits += [(v, found) for v in order if (found := [r for r in records if getattr(r, key) == v])]
     suite = any(r.suite is not None for r in records)
     def row(name, s): return [name, s["n"], *_with_interval(s), *(
-        "-" if s[k] is None else form.format(s[k]) for k, form in _CARD.values())] + _with_interval(s, "suite_")*suite
+        "-" if s[k] is None else form.format(s[k]).replace("%", " %") for k, form in _CARD.values()),
+        *_with_interval(s, "suite_")*suite]
     head = ["questions", "n", "success", "95 % interval", *_CARD] + ["on all variants", "95 % interval"]*suite
     return table(head, [row(name, aggregate(found)) for name, found in splits])
 
@@ -141,7 +143,7 @@ def split_table(
     return markdown_table([key, "n", *names], map(row, order))
 
 # %% ../../nbs/watch/report.ipynb #1d03144e
-def _examples(old: list, new: list) -> dict: # of `Record`; title -> position, only those that exist
+def _examples(old: list, new: list) -> dict: # of records; title -> position
     "Questions worth reading."
     wanted = {"won, on a training database": lambda a, b: b.correct > a.correct and not b.heldout,
               "won, on a held-out database": lambda a, b: b.correct > a.correct and b.heldout,
@@ -189,11 +191,15 @@ _NOTES = dict(
          "the model that GRPO began with.",
     lucky="Right on the database, wrong on a variant of it, or right without a query that could be tried there.")
 
+# %% ../../nbs/watch/report.ipynb #323f4160
 def _many_table(report: dict) -> MarkdownText:
     "What base and trained model reach in many tries."
     many, names = report["any_of_k"], ("base", "trained")
-    def cell(r): return f"{100*r['rate']:.1f} % ({100*r['ci_low']:.1f} to {100*r['ci_high']:.1f})"
-    return markdown_table(["any of", *names], [[k, *(cell(many[p][k]) for p in names)] for k in many["base"]])
+    def cell(r):
+        rate, low, high = (f"{100*r[k]:.1f}" for k in ("rate", "ci_low", "ci_high"))
+        return f"{rate} % ({low} to {high})"
+    rows = [[k, *(cell(many[p][k]) for p in names)] for k in many["base"]]
+    return markdown_table(["any of", *names], rows)
 
 # %% ../../nbs/watch/report.ipynb #ada2d6ea
 def _lucky_table(comparison: Comparison) -> MarkdownText:
@@ -205,11 +211,12 @@ def _lucky_table(comparison: Comparison) -> MarkdownText:
 
 def _facts_table(report: dict, policies: list) -> MarkdownText:
     "What a report says of its run."
-    rest = {"paired", "wall_seconds", "questions", "any_of_k", "controls", "needs", *policies} # have their own place
-    facts = {k: v for k, v in report.items() if k not in rest}
+    elsewhere = {"paired", "wall_seconds", "questions", "any_of_k", "controls", "needs"}
+    facts = {k: v for k, v in report.items() if k not in elsewhere | {*policies}}
     facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
+    text = lambda v: v if isinstance(v, (str, int, float)) else json.dumps(v)
     return markdown_table(["what", "value"], [
-        [k, v if isinstance(v, (str, int, float)) else json.dumps(v)] for k, v in facts.items() if v is not None])
+        [k, text(v)] for k, v in facts.items() if v is not None])
 
 # %% ../../nbs/watch/report.ipynb #e64dfd1e
 def _report_text(comparison: Comparison, report: dict) -> str:
