@@ -25,7 +25,8 @@ from ..judge.text2sql import MODES
 from ..engine.generation import LMPolicy
 from ..learner.models import load_model_and_tokenizer, rules_from
 from ..engine.endpoint import EndpointPolicy, load_env
-from ..evaluation import Evaluation, compare, evaluate, write_report
+from ..evaluation import Comparison, Evaluation, evaluate
+from ..watch.report import report_card, write_report
 
 # %% ../../nbs/commands/evaluate.ipynb #2520e4f9
 def _json_object(text: str) -> dict:
@@ -153,7 +154,7 @@ def _save(args: argparse.Namespace, rules: Rules, ev: Evaluation, wall_seconds: 
     "Write the report of one evaluation."
     meta = {name: getattr(args, name) for name in ("data_source", "split", "seed")} | asdict(rules)
     meta |= dict(model_name=args.model, instructions=bool(rules.instructions), wall_seconds=wall_seconds, **more)
-    write_report(args.output_dir, compare({ev.name: ev}), meta)
+    write_report(args.output_dir, Comparison({ev.name: ev}), meta)
     print(f"\nwritten: report.json, report.md and transcripts.md in {args.output_dir}")
 
 def _cost(policy) -> str: # an `EndpointPolicy`
@@ -198,7 +199,7 @@ def main(
     done, more = time.perf_counter(), policy.report() if args.endpoint else {}
     print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}"
           + ": its share of one list"*one_list(args.data_source, args.data_path) + f"), {rules.max_turns} turns\n")
-    print(ev.card())
+    print(report_card(ev))
     if more: print(f"\n{_cost(policy)}")
     if args.output_dir is None: return
     with _kept(args, policy):

@@ -29,9 +29,10 @@ from ..learner.memory import *
 from ..engine.vllm_policy import *
 from ..training import *
 from ..learner.long_runs import *
-from ..evaluation import Evaluation, compare, evaluate, load_report, write_report
+from ..evaluation import Comparison, Evaluation, evaluate
 from ..learner.controls import NEEDS, Start, run_controls, weights_of
 from ..watch.dashboard import LiveVisualizationCallback
+from ..watch.report import load_report, write_report
 from ..watch.sharing import card_facts, check_sharing, share_model
 
 # %% ../../nbs/commands/train.ipynb #c90c3542
@@ -176,7 +177,7 @@ def train(
     def keep(told): # what was measured so far; `trained` last, since all others are compared with it
         last = {k: v for k, v in found.items() if k != "trained"} | dict(trained=found["trained"])
         told = _meta(config, preset, model, metrics, wall) | told
-        return _where_there_is_room(config, lambda: write_report(config.output_dir, compare(last), told))
+        return _where_there_is_room(config, lambda: write_report(config.output_dir, Comparison(last), told))
     report = keep({})
     if controls:
         start = Start(model, tokenizer, base_weights, config, trainer.tasks, eval_tasks, wall["grpo"])

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['is_main', 'say', 'in_notebook', 'terminal_progress', 'or_exit', 'written_whole', 'is_disk_full', 'pick_some',
-           'peak_memory', 'markdown_table']
+           'peak_memory', 'MarkdownText', 'markdown_table']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
 import ctypes, errno, os, random, re, sys, time
@@ -106,12 +106,16 @@ def peak_memory(
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss*(1 if sys.platform == "darwin" else 1024)
 
 # %% ../../nbs/common/basics.ipynb #eef2b63d
+class MarkdownText(str):
+    "A text that notebooks show as Markdown."
+    def _repr_markdown_(self): return str(self)
+
 def markdown_table(
     head: list, # its cells
     rows: list, # of lists of cells
     left: int = 1, # so many columns are aligned to the left, the others to the right
-) -> str:
+) -> MarkdownText:
     "A table in Markdown."
     line = lambda cells: "| " + " | ".join(re.sub(r"\s+", " ", str(c)).replace("|", "\\|") for c in cells) + " |"
     rule = ["---"]*left + ["---:"]*(len(head) - left)
-    return "\n".join([line(head), f"| {' | '.join(rule)} |", *map(line, rows)])
+    return MarkdownText("\n".join([line(head), f"| {' | '.join(rule)} |", *map(line, rows)]))
