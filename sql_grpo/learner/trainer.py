@@ -157,10 +157,19 @@ def _calculate_rewards(self: EpisodeTrainer, inputs, prompts, completions, compl
     totals = (rewards*self.reward_weights.to(rewards)).nansum(1)
     stats["groups/zero_spread"] = len(_without_spread(totals, self.num_generations))*self.num_generations/len(totals)
     for name, value in stats.items(): self._log_metric(name, value)
+    self._show_group(rewards)
     self._watch(stats["actions/unparseable"])
     if "reward_correctness" in self.reward_func_names:
         self._watch_success(bool((rewards[:, self.reward_func_names.index("reward_correctness")] > 0).any()))
     return rewards
+
+@patch
+def _show_group(self: EpisodeTrainer, rewards: torch.Tensor) -> None: # (all, funcs)
+    "Hand the first group to a dashboard, where there is one."
+    G, parts = self.num_generations, [name.removeprefix("reward_") for name in self.reward_func_names]
+    for callback in self.callback_handler.callbacks:
+        if hasattr(callback, "see_group") and len(self.episodes) >= G:
+            callback.see_group(self.episodes[:G], rewards[:G].nan_to_num().tolist(), parts, self.reward_weights.tolist())
 
 @patch
 def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an action

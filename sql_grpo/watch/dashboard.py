@@ -6,11 +6,12 @@
 __all__ = ['read_log', 'plot_training', 'LiveVisualizationCallback']
 
 # %% ../../nbs/watch/dashboard.ipynb #58faec30
-import html, io, json, math, os, sys, time, warnings
+import base64, html, io, json, math, os, sys, time, warnings
 from pathlib import Path
 import sql_grpo.config # first: it keeps bitsandbytes quiet, which the next imports load
 from fastcore.basics import patch
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from PIL import Image
 from tqdm import tqdm
 from transformers import TrainerCallback
@@ -18,9 +19,9 @@ from ..common.basics import *
 from ..world.tasks import Task
 from ..environment import Episode
 from ..judge.results import is_correct
-from ..rewards import correctness
+from ..rewards import correctness, group_advantages
+from .pictures import COLORS
 from ..rollout import wilson
-
 
 # %% ../../nbs/watch/dashboard.ipynb #030f0c60
 def _reward_parts(
@@ -165,18 +166,21 @@ def _png(fig):
     return out.getvalue()
 
 # %% ../../nbs/watch/dashboard.ipynb #9a806202
-def _line(ax, records, key, label, color):
-    "One metric: every value faint, the running mean bold."
+def _line(ax, records, key, label, color, **kw):
+    "One metric: every value faint, the running mean bold; points while there are few."
     steps, vals = _series(records, key)
     if not steps: return
     ax.plot(steps, vals, color=color, alpha=.25, lw=.8)
-    ax.plot(steps, _smooth(vals), color=color, lw=1.6, label=label)
+    ax.plot(steps, _smooth(vals), color=color, label=label, **dict(lw=1.6, marker="o" if len(steps) < 8 else None, ms=3) | kw)
 
 # %% ../../nbs/watch/dashboard.ipynb #bb3bdd1b
+_PART_COLORS = dict(correctness=COLORS["correct"], progress=COLORS["progress"], operational=COLORS["operational"])
+
 def _draw_rewards(ax, records):
-    "Total reward and its parts."
-    _line(ax, records, "reward", "total", "black")
-    for i, (key, name) in enumerate(_reward_parts(records).items()): _line(ax, records, key, name, f"C{i}")
+    "Total reward, broad and pale, and its parts above it."
+    _line(ax, records, "reward", "total", COLORS["muted"], lw=5, alpha=.4)
+    for i, (key, name) in enumerate(_reward_parts(records).items()):
+        _line(ax, records, key, name, _PART_COLORS.get(name, f"C{i}"))
     ax.set_title("reward of the sampled episodes")
 
 # %% ../../nbs/watch/dashboard.ipynb #bcbf92fe
@@ -192,8 +196,9 @@ def _success_points(ax, records, key, name, color, dotted=False):
 
 def _draw_success(ax, records):
     "Sampled success, and the current policy's success on fixed questions."
-    _line(ax, records, "rewards/reward_correctness/mean", "sampled in training", "C0")
-    for (key, name), color in zip(_SUCCESS_NAMES.items(), ("C2", "C3", "C1")):
+    _line(ax, records, "rewards/reward_correctness/mean", "sampled in training", COLORS["correct"])
+    colors = COLORS["control"], COLORS["trained"], COLORS["trained"]
+    for (key, name), color in zip(_SUCCESS_NAMES.items(), colors):
         _success_points(ax, records, key, name, color, dotted=key == "success_heldout")
     ax.set(title="success", ylim=(-.03, 1.03))
 
@@ -221,68 +226,90 @@ def _draw_health(ax, records):
 def _legend(ax, right=None):
     "One small legend for a panel and its right-hand scale."
     axes = [ax] + ([right] if right else [])
-    pairs = [p for a in axes for p in zip(*a.get_legend_handles_labels())]
+    pairs = [p for a in axes for p in zip(*a.get_legend_handles_labels()) if p[1]]
     if pairs: ax.legend(*zip(*pairs), fontsize=7, framealpha=.6)
     if right and not right.has_data(): right.set_yticks([])
 
 # %% ../../nbs/watch/dashboard.ipynb #62e76554
+def _draw_one(key, title):
+    "A panel of one metric."
+    def draw(ax, records):
+        _line(ax, records, key, "", COLORS["ink"])
+        ax.set_title(title)
+    return draw
+
+_OPTIMISER = {"loss": "loss", "kl": "KL from the reference", "grad_norm": "norm of the gradient", "learning_rate": "learning rate"}
+
 def plot_training(
     log: list[dict]|str|Path, # records, or the path of a log or of its folder
-    path: str|Path|None = None # also save the picture here, as a PNG
+    path: str|Path|None = None, # also save the picture here, as a PNG
+    optimiser: bool = False # instead: loss, KL (where there is one), norm of the gradient and learning rate
 ) -> _TrainingFigure:
     "The summary of a run: rewards, success, length, and signs of trouble."
     records = read_log(log) if isinstance(log, (str, Path)) else log
-    fig = _TrainingFigure(figsize=(9, 5.4), dpi=80, layout="constrained")
-    for ax, draw in zip(fig.subplots(2, 2).flat, (_draw_rewards, _draw_success, _draw_lengths, _draw_health)):
+    panels = [_draw_rewards, _draw_success, _draw_lengths, _draw_health]
+    if optimiser: panels = [_draw_one(k, name) for k, name in _OPTIMISER.items() if _series(records, k)[0]]
+    fig = _TrainingFigure(figsize=(9, 2.7*max(1, (len(panels) + 1)//2)), dpi=80, layout="constrained")
+    for ax, draw in zip(fig.subplots(max(1, (len(panels) + 1)//2), 2).flat, panels):
         right = draw(ax, records)
         _legend(ax, right)
         ax.set_xlabel("optimiser step", fontsize=8)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.title.set_fontsize(10)
         for a in filter(None, (ax, right)): a.tick_params(labelsize=8)
+    for ax in fig.axes:
+        if not ax.has_data() and optimiser: ax.set_axis_off()
     if path: Path(path).write_bytes(_png(fig))
     return fig
 
 # %% ../../nbs/watch/dashboard.ipynb #6df5dbce
 def _as_html(text):
-    "Plain text, kept as it is."
-    return f"<pre style='white-space: pre-wrap; line-height: 1.3'>{html.escape(text)}</pre>" if text else ""
+    "Plain text, kept as it is, broken between words only."
+    style = "white-space: pre-wrap; word-break: normal; overflow-wrap: break-word; line-height: 1.3"
+    return f"<pre style='{style}'>{html.escape(text)}</pre>" if text else ""
 
-def _widgets(parts):
-    "The three parts as widgets; None where ipywidgets is not installed."
-    try: import ipywidgets as w
-    except ImportError: return None
-    image = w.Image(value=parts["png"], format="png")
-    return dict(status=w.HTML(_as_html(parts["status"])), png=image, trace=w.HTML(_as_html(parts["trace"])))
+def _unfolded(png): # bytes
+    "A picture that is seen when its line is clicked."
+    data = base64.b64encode(png).decode()
+    return f"<details><summary>loss, gradient and learning rate</summary><img src='data:image/png;base64,{data}'></details>"
+
+def _bar_line(step, total, pace=None): # seconds a step
+    "A bar with the time left."
+    full = 30*step//max(1, total)
+    left = "the first step takes longest to show" if pace is None else f"{pace:.1f} s a step, {_duration(pace*(total - step))} left"
+    return f"{'█'*full}{'░'*(30 - full)} step {step} of {total}: {left if step < total else 'done'}"
+
+# %% ../../nbs/watch/dashboard.ipynb #c76c3447
+def _group_table(
+    episodes: list[Episode], # a group
+    rewards: list[list[float]], # (G, parts), before they are weighted
+    parts: list[str], # their names
+    weights: list[float],
+) -> str: # Markdown
+    "A group's episodes with their rewards and advantages."
+    totals = [sum(w*(r or 0) for w, r in zip(weights, row)) for row in rewards]
+    lines = []
+    for ep, row, total, worth in zip(episodes, rewards, totals, group_advantages(totals, len(totals))):
+        did = " ".join(t.action.action_type for t in ep.turns)
+        said = ep.answer or ("the last result" if ep.outcome == "answered" else (ep.outcome or "").replace("_", " "))
+        lines.append([did, f"`{said[:40]}`".replace("\n", " "), *(f"{r:.2f}" for r in row), f"{total:.2f}", f"{worth:+.2f}"])
+    table = markdown_table(["actions", "answer", *parts, "reward", "advantage"], lines, left=2)
+    return f"The last group: *{episodes[0].task.question}*\n\n{table}"
 
 # %% ../../nbs/watch/dashboard.ipynb #22865da9
 class _Board:
-    "A status line, a figure and a trace in a notebook's output, changed in place."
-    def __init__(self, png):
-        from IPython.display import display
-        self.parts = dict(status="", png=png, trace="")
-        self.widgets = _widgets(self.parts)
-        self.handles = {k: display(o, display_id=True) for k, o in (self.widgets or self._still()).items()}
+    "Pieces of a notebook's output, changed in place."
+    def __init__(self):
+        from IPython.display import HTML, display
+        names = "status", "png", "more", "group", "trace"
+        self.handles = {name: display(HTML(""), display_id=True) for name in names}
 
-    def _still(self):
-        "The parts as ordinary outputs."
-        from IPython.display import HTML, Image as Picture
-        return {k: Picture(data=v) if k == "png" else HTML(_as_html(v)) for k, v in self.parts.items()}
-
-    def show(self, **parts):
-        "Changes the given ones of `status`, `png` and `trace`."
-        self.parts |= parts
-        if self.widgets:
-            for k, v in parts.items(): self.widgets[k].value = v if k == "png" else _as_html(v)
-        else: self._update(parts)
-
-    def _update(self, names):
-        for k, o in self._still().items():
-            if k in names and self.handles[k]: self.handles[k].update(o)
-
-    def close(self):
-        "Exchanges widgets for outputs that a saved notebook keeps."
-        self.widgets = None
-        self._update(self.parts)
+    def show(self, **parts): # texts; png and more: bytes
+        "Changes the given ones of `status`, `png`, `more`, `group` and `trace`."
+        from IPython.display import HTML, Image as Photo, Markdown
+        make = dict(png=lambda v: Photo(data=v), more=lambda v: HTML(_unfolded(v)), group=Markdown)
+        for name, part in parts.items():
+            if self.handles[name]: self.handles[name].update(make.get(name, lambda v: HTML(_as_html(v)))(part))
 
 # %% ../../nbs/watch/dashboard.ipynb #c9b8f578
 class LiveVisualizationCallback(TrainerCallback):
@@ -307,7 +334,7 @@ class LiveVisualizationCallback(TrainerCallback):
         self.plot_every, self.trace_every, self.success_every = plot_every, trace_every, success_every
         self.train_set, self.eval_set = pick_some(tasks_train or [], questions, seed), pick_some(tasks_eval or [], questions, seed)
         self.records, self._unshown = [], []
-        self._board, self._bar, self._active, self._status, self._rates = None, None, False, {}, {}
+        self._board, self._bar, self._active, self._status, self._rates, self._group = None, None, False, {}, {}, None
 
 # %% ../../nbs/watch/dashboard.ipynb #d782dd7f
 _DRAWING_ERRORS = (OSError, ValueError, RuntimeError) # what the file system and matplotlib raise
@@ -345,12 +372,30 @@ def _tell(self:LiveVisualizationCallback, kind, line):
 
 # %% ../../nbs/watch/dashboard.ipynb #f17b394d
 @patch
+def _draw(self:LiveVisualizationCallback):
+    "A new figure on the board, and what belongs to it."
+    if not self._board: return
+    def draw():
+        self._board.show(png=_png(plot_training(self.records)), more=_png(plot_training(self.records, optimiser=True)))
+        if self._group: self._board.show(group=_group_table(*self._group))
+    self._safely("drawing the figure", draw)
+
+@patch
 def _refresh(self:LiveVisualizationCallback):
     "One line for the reports since the last one, and a new figure on the board."
     fresh, self._unshown = self._unshown, []
     line = _summary_line(_mean_record(fresh)) if fresh else ""
     if line: self._tell("report", line)
-    if self._board: self._safely("drawing the figure", lambda: self._board.show(png=_png(plot_training(self.records))))
+    self._draw()
+
+@patch
+def see_group(self:LiveVisualizationCallback,
+    episodes: list[Episode], # a group
+    rewards: list[list[float]], # (G, parts)
+    parts: list[str], # their names
+    weights: list[float]):
+    "Takes a group that was just played, to show with the next figure."
+    self._group = episodes, rewards, parts, weights
 
 # %% ../../nbs/watch/dashboard.ipynb #0f9d3250
 @patch
@@ -423,9 +468,18 @@ def _look(self:LiveVisualizationCallback, step, model, always=False):
 def _open_display(self:LiveVisualizationCallback, state):
     "The board in a notebook; elsewhere a progress bar, if there is a terminal for it."
     self._status, live = {}, in_notebook() if self.live is None else self.live
-    if live: self._board = self._safely("opening the board", lambda: _Board(_png(plot_training(self.records))))
+    if live: self._board = self._safely("opening the board", _Board)
     quiet = live or not sys.stderr.isatty()
     self._bar = tqdm(total=state.max_steps, initial=state.global_step, unit="step", dynamic_ncols=True, disable=quiet)
+
+@patch
+def _show_pace(self:LiveVisualizationCallback, state):
+    "The bar: tqdm's, or the board's."
+    self._bar.update(state.global_step - self._bar.n)
+    if not self._board: return
+    done = state.global_step - self._first
+    pace = (time.perf_counter() - self._start)/done if done else None
+    self._tell("bar", _bar_line(state.global_step, state.max_steps, pace))
 
 # %% ../../nbs/watch/dashboard.ipynb #445450e9
 @patch
@@ -437,16 +491,21 @@ def on_train_begin(self:LiveVisualizationCallback, args, state, control, model=N
     self._unshown, self._shown_step = [], state.global_step
     self._elapsed0 = max((r.get("elapsed") or 0 for r in self.records), default=0)
     self._open_display(state)
-    if state.global_step == 0: self._look(0, model, always=True)
+    questions = len(self.train_set + self.eval_set)
+    if state.global_step == 0 and self.play and questions:
+        self._tell("bar", f"playing {questions} questions as the policy is now, before the first step ...")
+        self._look(0, model, always=True)
+    self._draw()
     self._rates = {} # those of step 0 belong to no report
     self._start, self._first = time.perf_counter(), state.global_step
+    self._show_pace(state)
 
 # %% ../../nbs/watch/dashboard.ipynb #5ea4b647
 @patch
 def on_step_end(self:LiveVisualizationCallback, args, state, control, model=None, **kwargs):
     "Moves the bar; plays, when it is time to."
     if not self._active: return
-    self._bar.update(state.global_step - self._bar.n)
+    self._show_pace(state)
     self._look(state.global_step, model)
 
 # %% ../../nbs/watch/dashboard.ipynb #3ee59622
@@ -480,7 +539,6 @@ def close(self:LiveVisualizationCallback):
     self._active = False
     self._refresh()
     if self.folder: self._safely("saving the picture", plot_training, self.records, self.folder / _CURVE_NAME)
-    if self._board: self._board.close()
     if self._bar is not None: self._bar.close() # an interrupt may come before there is one
     self._board = self._bar = None
 
