@@ -47,8 +47,9 @@ def load_questions(
     variants: bool = False, # of their databases; without SQL there are none
 ) -> list[Task]:
     "The questions of a run, checked. Raises ValueError or FileNotFoundError for data that cannot be used."
-    tasks = load_tasks(config.data_source, split=split, path=config.data_path, check=if_unjudgeable(config),
-                       variants=variants and not config.answers_only)
+    tasks = load_tasks(config.data_source, split=split, path=config.data_path, questions=config.question_file,
+                       check=if_unjudgeable(config), variants=variants and not config.answers_only)
+    if config.question_file: tasks = share_out(tasks, split)
     return _agreed([without_sql(t) for t in tasks] if config.answers_only else tasks, config)
 
 def load_question_prompts(

@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--data_source", default="embedded",
                    help="embedded, spider, bird, context, sqlite, or a path (default: embedded)")
     p.add_argument("--data_path", help="the folder or the SQLite file, where data_source needs one")
+    p.add_argument("--question_file", help="the questions, if their file has none of the usual names")
     p.add_argument("--split", default="eval", help="which questions, see load_tasks (default: eval)")
     p.add_argument("--answers_only", action="store_true",
                    help="judge on answers alone: gold SQL is run once, for its result (no verdicts on variants)")
@@ -125,7 +126,9 @@ def _check_args(args: argparse.Namespace) -> None:
 
 def _draw_tasks(args: argparse.Namespace) -> list[Task]:
     "The questions asked for, in their order."
-    tasks = load_tasks(args.data_source, split=args.split, path=args.data_path, variants=not args.answers_only)
+    tasks = load_tasks(args.data_source, split=args.split, path=args.data_path, questions=args.question_file,
+                       variants=not args.answers_only)
+    if args.question_file and one_list(args.data_source, args.data_path): tasks = share_out(tasks, args.split)
     if not tasks: raise ValueError(f"there are no questions in {args.data_source}, split {args.split}")
     if args.n is not None: tasks = pick_some(tasks, args.n, args.seed)
     return [without_sql(t) for t in tasks] if args.answers_only else tasks

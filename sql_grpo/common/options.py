@@ -41,6 +41,8 @@ class DataOptions:
     data_source: str = option("embedded", "where the questions come from: embedded, spider, bird, context, sqlite, "
                                           "or a path")
     data_path: Optional[str] = option(None, "folder or SQLite file, where data_source is the name of a loader")
+    question_file: Optional[str] = option(None, "questions about one SQLite file (JSON, JSON lines or CSV); by default "
+                                                "the file beside it that has its name")
     curriculum: bool = option(False, "begin with easy questions, and bring the harder ones in later")
     answers_only: bool = option(False, "train and judge on answers alone: gold SQL is run once, for its result, "
                                        "and thrown away")
@@ -161,7 +163,7 @@ _LIMITS = { # options: what they must be, and the test
                   lambda v: _whole(-1)[1](v) and v != 0),
     "unparseable_bound": ("a number from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1),
     "learning_rate beta max_grad_norm weight_decay": _FROM_ZERO,
-    "warmup_learning_rate temperature epsilon": _ABOVE_ZERO,
+    "warmup_learning_rate temperature epsilon num_train_epochs": _ABOVE_ZERO,
     "demonstration_learning_rate": (_ABOVE_ZERO[0], lambda v: v is None or _ABOVE_ZERO[1](v)),
     "peft": _one_of("none", "lora", "qlora"), "credit": _one_of("episode", "turn"), "eval_strategy": _one_of("no"),
     "loss_type": _one_of("grpo", "dapo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"),
@@ -222,6 +224,7 @@ def _blocked(c):
     return not (here.is_dir() and os.access(here, os.W_OK | os.X_OK)) and dict(here=str(here))
 
 def _missing(path): return path is not None and not Path(path).expanduser().exists()
+def _is_file(path): return Path(path).expanduser().is_file()
 
 # %% ../../nbs/common/options.ipynb #ace1fdc6
 def _bad_weights(c):
@@ -259,6 +262,8 @@ RULES = [ # (sentence, test)
     ("data_source is {data_source!r}; it must be embedded, an existing path, or a loader's name together with data_path",
      lambda c: c.data_source != "embedded" and c.data_path is None and _missing(c.data_source)),
     ("data_path is {data_path!r}, and there is no such file or folder", lambda c: _missing(c.data_path)),
+    ("question_file is {question_file!r}, and it goes with a SQLite file: give that as data_source",
+     lambda c: c.question_file is not None and not _is_file(c.data_path or c.data_source)),
     ("output_dir is {output_dir!r}, and {here!r} is a file, or cannot be written to; give another folder", _blocked),
     *no_effect(_NO_EFFECT, "here, since episodes are sampled with temperature alone: leave it out")]
 

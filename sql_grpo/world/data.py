@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['ALIASES', 'READERS', 'LEVELS', 'BIRD_LEVELS', 'QUESTION_FILES', 'DATABASE_FOLDERS', 'ENDINGS', 'EVAL_SHARE',
-           'LOADERS', 'sql_difficulty', 'from_jsonl', 'read_questions', 'one_list', 'variant_files', 'task_fault',
-           'LoadReport', 'check_tasks', 'load_with_report', 'load_tasks']
+           'LOADERS', 'sql_difficulty', 'from_jsonl', 'read_questions', 'one_list', 'share_out', 'variant_files',
+           'task_fault', 'LoadReport', 'check_tasks', 'load_with_report', 'load_tasks']
 
 # %% ../../nbs/world/data.ipynb #8c9f8075
-import csv, hashlib, io, json, random, re, warnings
+import csv, hashlib, io, json, os, random, re, warnings
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -224,7 +224,8 @@ def _question_file(folder, questions, stems, whose) -> Path:
     "The question file of a folder: the one that is asked for, or the first of the usual ones."
     tried = [folder/questions, Path(questions)] if questions else [folder/(s + end) for s in stems for end in READERS]
     if found := next((f for f in tried if f.is_file()), None): return found
-    raise FileNotFoundError(f"no questions for {whose}: looked for {questions or ', '.join(f.name for f in tried)}")
+    more = "" if questions or len(stems) > 1 else "; one of another name can be given as question_file"
+    raise FileNotFoundError(f"no questions for {whose}: looked for {questions or ', '.join(f.name for f in tried)}{more}")
 
 def _database_file(folder, split, db_id) -> Path:
     "Where the database `db_id` is; if it is nowhere, where it is expected first."
@@ -282,9 +283,12 @@ EVAL_SHARE = 0.2 # of a single list of questions, rounded down
 
 def one_list(source, path=None) -> bool:
     "Does a source have one list of questions, for training and for evaluation?"
-    return Path(path or source).is_file()
+    return Path(path or source).expanduser().is_file()
 
-def _share(tasks, split) -> list[Task]:
+def share_out(
+    tasks: list[Task], # of one list of questions
+    split: str # train, or another one for what is kept for evaluation
+) -> list[Task]:
     "A split's share of one list of questions; the same ones each time, none of them held out."
     for t in tasks: t.extra["heldout"] = False
     drawn = sorted({t.question for t in tasks}, key=lambda q: hashlib.sha256(repr(q).encode()).digest())
@@ -298,7 +302,7 @@ def _sqlite_tasks(split, path, questions, strict):
     if fault := _database_fault(path): raise FileNotFoundError(fault)
     file = _question_file(path.parent, questions, [path.stem], path)
     tasks = _make_tasks(file, split, lambda e: path, re.sub(r"[^\w.-]", "_", path.stem), strict)
-    if not questions: return _share(tasks, split)
+    if not questions: return share_out(tasks, split)
     for t in tasks: t.extra["heldout"] = False
     return tasks
 
@@ -308,7 +312,7 @@ def _context_tasks(split, path, questions, strict):
     def _find_db(e):
         if not isinstance(e.get("context"), str): raise ValueError(f"a text is wanted, not {e.get('context')!r}")
         return context_database(e["context"], e["query"], e["db_id"])
-    return _share(_make_tasks(Path(path), split, _find_db, "context", strict), split)
+    return share_out(_make_tasks(Path(path), split, _find_db, "context", strict), split)
 
 LOADERS = dict(embedded=lambda split, path, questions, strict: embedded_tasks(split, path),
                spider=_folder_tasks, bird=_folder_tasks, sqlite=_sqlite_tasks, context=_context_tasks)
@@ -388,6 +392,7 @@ def check_tasks(
 # %% ../../nbs/world/data.ipynb #f466b99a
 def _load(source, split, path, questions, strict) -> list[Task]:
     "All tasks of a source."
+    source, path, questions = (x and os.path.expanduser(x) for x in (source, path, questions))
     if split not in SPLITS: raise ValueError(f"unknown split {split!r}: one of {', '.join(SPLITS)} is wanted")
     if source not in LOADERS:
         if path is None and not Path(source).exists() and re.search(r"[./\\]", str(source)):
@@ -397,6 +402,8 @@ def _load(source, split, path, questions, strict) -> list[Task]:
             raise ValueError(f"unknown source {str(source)!r}: one of {', '.join(LOADERS)} {wanted}")
         source, path = "sqlite", source
     if source == "embedded":
+        if path and Path(path).is_file():
+            raise ValueError(f"the embedded world is a folder, and {path} is a file: give that as the source itself")
         if questions: raise ValueError("the embedded world has questions of its own: name the source that yours are about")
     else:
         if path is None: raise ValueError(f"source {source!r} needs a path")
