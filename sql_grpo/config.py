@@ -95,7 +95,8 @@ def _fit_to(c, runtime: Runtime) -> None:
     told = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true"
     c.use_cpu = c.use_cpu or runtime.device == "cpu" or told
     if c.use_cpu: runtime = dataclasses.replace(runtime, device="cpu", dtype="float32")
-    c.bf16, c.fp16 = _choose_precision(runtime, c.model_name == "embedded", c.bf16, c.fp16)
+    small = c.model_name == "embedded"
+    c.bf16, c.fp16 = _choose_precision(runtime, small, c.bf16, c.fp16)
     if c.activation_checkpointing is None:
         c.activation_checkpointing = bool(c.gradient_checkpointing)
 
@@ -124,15 +125,16 @@ def _settle(c) -> None:
 def _one_line(c) -> str:
     "What the run is, in a line."
     mode = "bfloat16" if c.bf16 else "float16" if c.fp16 else "float32"
+    device = "cpu" if c.use_cpu else "cuda"
     epochs = f"{c.num_train_epochs} epochs in steps"
     length = f"{c.max_steps} steps" if c.max_steps > 0 else epochs
     groups = c.generation_batch_size//c.num_generations
     return (f"<SQLGRPOConfig {c.model_name}: {length} of {c.generation_batch_size} "
             f"episodes ({groups} groups of {c.num_generations}), {c.max_turns} turns, "
-            f"{'cpu' if c.use_cpu else 'cuda'} {mode}, seed {c.seed} -> {c.output_dir}>")
+            f"{device} {mode}, seed {c.seed} -> {c.output_dir}>")
 
 # %% ../nbs/00_setup.ipynb #bad5e70a
-_FITTED = "bf16", "fp16", "use_cpu", "activation_checkpointing" # these follow the machine
+_FITTED = "bf16", "fp16", "use_cpu", "activation_checkpointing" # follow the machine
 
 def _as_table(c) -> str:
     "The one line, and the options that differ from their defaults, as markdown."
@@ -162,7 +164,8 @@ class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOp
     disable_tqdm: Optional[bool] = _ours("disable_tqdm", True)
     gradient_checkpointing: Optional[bool] = _ours("gradient_checkpointing", None)
     remove_unused_columns: bool = _ours("remove_unused_columns", False)
-    ddp_find_unused_parameters: Optional[bool] = _ours("ddp_find_unused_parameters", False)
+    ddp_find_unused_parameters: Optional[bool] = _ours("ddp_find_unused_parameters",
+                                                       False)
     ddp_broadcast_buffers: Optional[bool] = _ours("ddp_broadcast_buffers", False)
 
     def __post_init__(self):
@@ -183,9 +186,11 @@ def preset_config(
     known = [f.name for f in fields(SQLGRPOConfig) if f.init]
     for option in overrides:
         if option not in known:
-            raise ValueError(f"there is no option {option}{did_you_mean(option, known)}")
+            near = did_you_mean(option, known)
+            raise ValueError(f"there is no option {option}{near}")
     config = SQLGRPOConfig(**PRESETS[name] | overrides)
-    config.batch_given = "per_device_train_batch_size" in overrides # a preset's may be lowered
+    # what a preset gives may be lowered where memory is short
+    config.batch_given = "per_device_train_batch_size" in overrides
     return config
 
 # %% ../nbs/00_setup.ipynb #a8c37d52
@@ -214,7 +219,8 @@ class SmokeReport:
         return "\n".join(f"{'ok    ' if ok else 'FAILED'} {name}: {detail}"
                          for name, ok, detail in self.checks)
     def _repr_markdown_(self):
-        rows = [[name, "ok" if ok else "**failed**", detail] for name, ok, detail in self.checks]
+        rows = [[name, "ok" if ok else "**failed**", detail]
+                for name, ok, detail in self.checks]
         return markdown_table(["check", "", ""], rows, left=3)
 
 # %% ../nbs/00_setup.ipynb #560a406b

@@ -10,7 +10,7 @@ import argparse
 from dataclasses import fields
 from typing import Callable, Optional, get_args, get_type_hints
 
-from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
+from ..config import * # first: it keeps bitsandbytes quiet
 from transformers import HfArgumentParser
 from transformers.hf_argparser import string_to_bool
 from ..common.options import *
@@ -42,7 +42,8 @@ def option_parser(
             action.type = _or_none(action.type)
         if action.type is string_to_bool: # may stand alone
             action.nargs, action.const = "?", True
-    parser.add_argument("--preset", default="default", help=f"one of {', '.join(PRESETS)}")
+    names = f"one of {', '.join(PRESETS)}"
+    parser.add_argument("--preset", default="default", help=names)
     return parser
 
 # %% ../../nbs/commands/parser.ipynb #61257ca9
