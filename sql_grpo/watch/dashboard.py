@@ -21,8 +21,6 @@ from ..world.tasks import Task
 from ..environment import Episode
 from ..judge.results import is_correct
 from ..rewards import correctness
-from ..rollout import wilson
-
 
 # %% ../../nbs/watch/dashboard.ipynb #030f0c60
 def reward_parts(
