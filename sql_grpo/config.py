@@ -15,6 +15,7 @@ logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR) # it asks for
 # %% ../nbs/00_setup.ipynb #4d9059b6
 import dataclasses, importlib.metadata, os, platform, random, sqlite3, sys, tempfile
 from dataclasses import dataclass, field, fields
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import NamedTuple, Optional
 
@@ -173,6 +174,7 @@ class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOp
         super().__post_init__()
         self._n_gpu = min(self.n_gpu, 1) # with more, transformers takes nn.DataParallel
     __repr__ = __str__ = _one_line
+    __signature__ = Signature([Parameter("options", Parameter.VAR_KEYWORD)]) # for help
     def _repr_markdown_(self): return _as_table(self)
 
 # %% ../nbs/00_setup.ipynb #e520adcc
