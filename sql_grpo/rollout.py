@@ -156,24 +156,26 @@ def _seen(ep: Episode) -> dict[str, list[str]]:
     db, seen = ep.task.database(), {}
     for turn in ep.turns:
         if turn.action.action_type not in ("DESCRIBE", "SAMPLE"): continue
-        table = next((t for t in db.tables if t.lower() == turn.action.argument.strip().lower()), None)
+        name = turn.action.argument.strip().lower()
+        table = next((t for t in db.tables if t.lower() == name), None)
         if table: seen[table] = [c.name for c in db.columns(table)]
     return seen
 
 # %% ../nbs/03_rollout.ipynb #f3c77e1c
 class RandomPolicy(Policy):
-    "Random actions of an explorer who does not read the question. Never reads the gold SQL."
+    "Random actions of an explorer who reads neither the question nor the gold SQL."
     def __init__(self,
         seed: int = 0, # with the task's id, decides the whole episode
     ):
         self.seed, self.name, self._rngs = seed, "random", {}
 
     def begin(self, episodes: list[Episode]) -> None:
-        "Fresh dice for every episode: by seed, task id, and how often the task has come before."
+        "Fresh dice for every episode: by seed, task, and how often the task has come."
         count = Counter()
         self._rngs = {}
         for ep in episodes:
-            self._rngs[id(ep)] = random.Random(f"{self.seed}/{ep.task.id}/{count[ep.task.id]}")
+            dice = f"{self.seed}/{ep.task.id}/{count[ep.task.id]}"
+            self._rngs[id(ep)] = random.Random(dice)
             count[ep.task.id] += 1
 
     def act(self, episodes: list[Episode]) -> list[str | None]:
@@ -185,11 +187,13 @@ class RandomPolicy(Policy):
         kind, tables, seen = rng.choice(ACTIONS), ep.task.database().tables, _seen(ep)
         if kind == "ANSWER": return self._answer(ep, rng)
         if kind == "QUERY" and seen: return f"QUERY {_random_query(rng, seen)}"
-        return f"{kind if kind != 'QUERY' else 'DESCRIBE'} {rng.choice(tables) if tables else ''}"
+        look = kind if kind != "QUERY" else "DESCRIBE"
+        return f"{look} {rng.choice(tables) if tables else ''}"
 
     def _answer(self, ep: Episode, rng: random.Random) -> str:
         "ANSWER alone, or with a cell of a random row of a random result."
-        rows = [row for t in ep.turns if t.result is not None and t.result.ok for row in t.result.rows if row]
+        results = [t.result for t in ep.turns if t.result is not None and t.result.ok]
+        rows = [row for result in results for row in result.rows if row]
         if not rows or rng.random() < 0.5: return "ANSWER"
         return f"ANSWER {format_value(rng.choice(rng.choice(rows)))}"
 
