@@ -10,8 +10,6 @@ __all__ = ['ACTIONS', 'MAX_TEXT', 'SQLAction', 'without_thoughts', 'as_text', 'p
 import random, re
 from dataclasses import dataclass, field
 
-from fastcore.basics import patch
-
 from .world.database import *
 from .world.database import one_line
 
@@ -26,7 +24,8 @@ class SQLAction:
 
     def __post_init__(self):
         if self.action_type not in ACTIONS:
-            raise ValueError(f'action_type must be one of {", ".join(ACTIONS)}, not {self.action_type!r}')
+            raise ValueError(f'action_type must be one of {", ".join(ACTIONS)}, '
+                             f'not {self.action_type!r}')
 
     def __str__(self) -> str: return f'{self.action_type} {self.argument}'.strip()
 
@@ -43,16 +42,16 @@ def without_thoughts(text: str) -> str:
 
 def _peel(text: str) -> str:
     "`text` without thoughts, code fences and the special tokens of chat templates."
-    said = without_thoughts(text)
-    return _SPECIAL.sub('', _FENCE.sub('\n', said)).strip()
+    return _SPECIAL.sub('', _FENCE.sub('\n', without_thoughts(text))).strip()
 
 # %% ../nbs/01_environment.ipynb #1a6c307c
-_ACTION = re.compile(r'^[ \t>*_`#-]*(?:\d+[.)][ \t]*)?' # quote, bullet, heading, bold, number
-                     r'(?:(?:next[ \t]+)?action[ \t]*:[ \t*_`]*)?' # "Action:"
-                     r'(DESCRIBE|SAMPLE|QUERY|ANSWER)\b[*_`]*(?:[ \t]*:[*_`]*)?', re.M | re.I)
+_ACTION = re.compile(
+    r'^[ \t>*_`#-]*(?:\d+[.)][ \t]*)?' # quote, bullet, heading, bold, number
+    r'(?:(?:next[ \t]+)?action[ \t]*:[ \t*_`]*)?' # "Action:"
+    r'(DESCRIBE|SAMPLE|QUERY|ANSWER)\b[*_`]*(?:[ \t]*:[*_`]*)?', re.M | re.I)
 
 def _argument(kind: str, text: str, before: str) -> str:
-    "The argument in `text`, which follows the action's word; `before` is the word with the decoration around it."
+    "The argument in `text`; `before` is the action's word and what is around it."
     text = text.strip()
     for mark in ('**', '`'):
         if mark in before and text.endswith(mark): text = text[:-len(mark)].rstrip()
@@ -74,7 +73,7 @@ def as_text(text: str|bytes) -> str:
 _SQL = re.compile(r'(?:SELECT|WITH)\b', re.I)
 
 def _first(found: list): # a match, or None
-    "The first word that is meant as an action: it begins the text, or is written in capitals."
+    "The first word meant as an action: it begins the text, or is written in capitals."
     return next((m for m in found if m.start() == 0 or m[1].isupper()), None)
 
 def parse_action(text: str|bytes, # what the policy wrote
@@ -87,10 +86,11 @@ def parse_action(text: str|bytes, # what the policy wrote
     if first is None:
         end = next((m.start() for m in found if m[1].isupper()), None)
         return SQLAction('QUERY', peeled[:end].strip() or text.strip())
-    rest = (m for m in found if m.start() > first.start() and m[1].isupper() == first[1].isupper())
-    end = next((m.start() for m in rest), None)
+    start, stop = first.span()
+    alike = (m.start() for m in found if m[1].isupper() == first[1].isupper())
+    end = next((at for at in alike if at > start), None)
     kind = first[1].upper()
-    return SQLAction(kind, _argument(kind, peeled[first.end():end], peeled[first.start():first.end()]))
+    return SQLAction(kind, _argument(kind, peeled[stop:end], peeled[start:stop]))
 
 # %% ../nbs/01_environment.ipynb #c81d2f06
 def is_action(text: str|bytes) -> bool:
@@ -121,15 +121,15 @@ def _cut(text: str, max_chars: int, footer: str = '') -> str:
 
 def format_result(result: Result, # of a query
                   max_rows: int = 10, # rows that are shown
-                  max_chars: int = 800, # characters that are shown, the note about the rest not counted
+                  max_chars: int = 800, # that are shown, the note not counted
                  ) -> str:
     "The text of a result: the names of the columns, then one row a line."
     if not result.ok: return _cut(f'Error: {result.error}', max_chars)
     n, more = len(result.rows), 'more than ' if result.truncated else ''
-    lines = [' | '.join(map(one_line, result.columns))]
-    lines += [' | '.join(map(format_value, row)) for row in result.rows[:max_rows]] or ['(0 rows)']
-    footer = f'\n... {min(n, max_rows)} of {more}{n} rows' if more or n > max_rows else ''
-    return _cut('\n'.join(lines), max_chars, footer)
+    rows = [' | '.join(map(format_value, row)) for row in result.rows[:max_rows]]
+    lines = [' | '.join(map(one_line, result.columns)), *(rows or ['(0 rows)'])]
+    left_out = f'\n... {min(n, max_rows)} of {more}{n} rows'
+    return _cut('\n'.join(lines), max_chars, left_out if more or n > max_rows else '')
 
 # %% ../nbs/01_environment.ipynb #0accd0f0
 @dataclass
@@ -137,7 +137,7 @@ class Turn:
     "One action and its observation."
     action: SQLAction # what was understood
     observation: SQLObservation # what came of it
-    result: Result|None # of a QUERY or SAMPLE, and the error of a DESCRIBE; None for others
+    result: Result|None # of QUERY or SAMPLE, or a DESCRIBE's error; None for others
     text: str # what the policy wrote
 
 # %% ../nbs/01_environment.ipynb #98c8c6cf
@@ -146,7 +146,7 @@ class Episode:
     "From reset to end: what the judge and the reader need."
     task: object # a `Task`
     turns: list = field(default_factory=list) # of `Turn`
-    outcome: str|None = None # None while it runs, then "answered", "out_of_turns" or "out_of_tokens"
+    outcome: str|None = None # None, then "answered", "out_of_turns" or "out_of_tokens"
     answer: str|None = None # the argument of ANSWER
     submitted: Result|None = None # what an ANSWER without a value submits
     prompt_tokens: int = 0 # filled in by policies that count
@@ -160,72 +160,47 @@ class Episode:
     @property
     def truncated(self) -> bool: return self.done and not self.terminated
 
-    def __repr__(self) -> str:
-        s = '' if len(self.turns) == 1 else 's'
-        return f'<Episode {self.task.db_id}: {len(self.turns)} turn{s}, {self.outcome or "running"}>'
-
-# %% ../nbs/01_environment.ipynb #25adea4c
-@patch
-def transcript(self: Episode) -> str:
-    "The whole episode as text."
-    first = self.start.text if self.start else f'Question: {self.task.question}'
-    return '\n\n'.join([first, *(f'> {t.action}\n{t.observation.text}' for t in self.turns)])
-
-@patch
-def _repr_markdown_(self: Episode) -> str:
-    text = self.transcript().replace('```', "'''")
-    turns, end = f'{len(self.turns)} turn' + 's'*(len(self.turns) != 1), (self.outcome or 'running').replace('_', ' ')
-    return f'```text\n{text}\n```\n\n*{self.task.db_id}: {turns}, {end}*'
+    def transcript(self) -> str:
+        "The whole episode as text."
+        first = self.start.text if self.start else f'Question: {self.task.question}'
+        turns = (f'> {t.action}\n{t.observation.text}' for t in self.turns)
+        return '\n\n'.join([first, *turns])
+    def _end(self) -> str:
+        turns = f'{len(self.turns)} turn' + 's'*(len(self.turns) != 1)
+        return f"{turns}, {(self.outcome or 'running').replace('_', ' ')}"
+    def __repr__(self) -> str: return f'<Episode {self.task.db_id}: {self._end()}>'
+    def _repr_markdown_(self) -> str:
+        text = self.transcript().replace('```', "'''")
+        return f'```text\n{text}\n```\n\n*{self.task.db_id}: {self._end()}*'
 
 # %% ../nbs/01_environment.ipynb #fb6fe06e
 @dataclass(frozen=True)
 class Rules:
-    "By what rules an episode is played; the limits on tokens are for language models."
+    "By what rules an episode is played; limits on tokens are for language models."
     mode: str = 'agent' # or single_turn: the schema is shown, and the reply is SQL
     max_turns: int = 10 # actions in an episode, the ANSWER included
     max_obs_rows: int = 10 # rows of a result that an observation shows
-    max_obs_chars: int = 800 # characters of a result or description that an observation shows
+    max_obs_chars: int = 800 # characters of a result or description that it shows
     max_turn_tokens: int = 64 # tokens that the model may write in one turn
-    max_context: int|None = 512 # tokens that an episode may hold; older turns are dropped; None: a server's
+    max_context: int|None = 512 # tokens of an episode, older turns dropped; None: any
     instructions: str = '' # the system message; none if empty
     require_grounded: bool = False # is a guess wrong, even if it is right?
 
     def __post_init__(self):
         for name in ('max_turns', 'max_obs_rows', 'max_obs_chars', 'max_turn_tokens'):
-            if getattr(self, name) < 1: raise ValueError(f'{name} must be at least 1, not {getattr(self, name)}')
+            value = getattr(self, name)
+            if value < 1: raise ValueError(f'{name} must be at least 1, not {value}')
         if self.max_context is not None and self.max_turn_tokens >= self.max_context:
             raise ValueError('max_turn_tokens must be below max_context, '
                              f'not {self.max_turn_tokens} and {self.max_context}')
-
-# %% ../nbs/01_environment.ipynb #213efcfb
-def _carry_out(env, action: SQLAction) -> tuple: # text, result or None
-    "Carry out an action: the observation's text, and the result if there is one."
-    kind, arg = action.action_type, action.argument
-    if kind == 'ANSWER':
-        env.episode.answer = arg
-        if not arg: env.episode.submitted = env._last
-        return 'Answer submitted.', None
-    try:
-        if kind == 'DESCRIBE': return _cut(env.db.describe(arg), env.rules.max_obs_chars), None
-        result = env.db.sample(arg, env.sample_rows) if kind == 'SAMPLE' else env.db.query(arg)
-    except ValueError as e: result = Result([], [], error=_table_error(arg, e))
-    if kind == 'QUERY' and result.ok: env._last = result
-    return format_result(result, env.rules.max_obs_rows, env.rules.max_obs_chars), result
-
-def _table_error(arg: str, e: ValueError) -> str:
-    "What to tell a policy that named no table, several, or an unknown one."
-    if ',' in arg: return f'one table at a time, for example {one_line(arg.split(",")[0])}'
-    return str(e) if arg else str(e).replace('no such table: .', 'name a table.')
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
 class SQLEnvironment:
     "A question about a database, to be answered in a limited number of turns."
     def __init__(self,
                  tasks=None, # the tasks that `reset` picks from
-                 rules: Rules = Rules(),
-                 sample_rows: int = 3, # rows that SAMPLE shows
-                ):
-        self.tasks, self.rules, self.sample_rows = list(tasks or []), rules, sample_rows
+                 rules: Rules|None = None): # of the game; None: the defaults
+        self.tasks, self.rules = list(tasks or []), rules or Rules()
         self.episode, self._rng = None, random.Random(0)
 
     def reset(self,
@@ -234,20 +209,21 @@ class SQLEnvironment:
              ) -> SQLObservation: # the question, and the names of the tables
         "Begin a new episode; raises `ValueError` if there is no task."
         if seed is not None: self._rng = random.Random(seed)
-        if task is None:
-            if not self.tasks: raise ValueError('no task: give one to reset(), or a list of tasks to SQLEnvironment')
-            task = self._rng.choice(self.tasks)
+        if task is None and not self.tasks:
+            raise ValueError('no task: give one to reset(), or some to SQLEnvironment')
+        task = self._rng.choice(self.tasks) if task is None else task
         self.db, self._last = task.database(), None
         text = f'Question: {task.question}\nTables: {", ".join(self.db.tables)}'
-        self.episode = Episode(task, start=SQLObservation(text, turns_left=self.rules.max_turns))
-        return self.episode.start
+        start = SQLObservation(text, turns_left=self.rules.max_turns)
+        self.episode = Episode(task, start=start)
+        return start
 
     def step(self,
              action: SQLAction|str|bytes, # an action, or a policy's text
             ) -> SQLObservation: # what came of it
         "Take one turn; raises `RuntimeError` if there is no episode to continue."
-        ep = self.episode
-        if ep is None or ep.done: raise RuntimeError('no running episode: call reset() first')
+        ep, done = self.episode, self.episode is None or self.episode.done
+        if done: raise RuntimeError('no running episode: call reset() first')
         raw = str(action) if isinstance(action, SQLAction) else as_text(action)
         if not isinstance(action, SQLAction): action = parse_action(raw)
         text, result = _carry_out(self, action)
@@ -258,3 +234,25 @@ class SQLEnvironment:
         obs = SQLObservation(text, ep.terminated, ep.truncated, left)
         ep.turns.append(Turn(action, obs, result, raw))
         return obs
+
+# %% ../nbs/01_environment.ipynb #213efcfb
+def _carry_out(env, action: SQLAction) -> tuple: # text, result or None
+    "Carry out an action: the observation's text, and the result if there is one."
+    kind, arg, rules = action.action_type, action.argument, env.rules
+    if kind == 'ANSWER':
+        env.episode.answer = arg
+        if not arg: env.episode.submitted = env._last
+        return 'Answer submitted.', None
+    try:
+        if kind == 'DESCRIBE':
+            return _cut(env.db.describe(arg), rules.max_obs_chars), None
+        result = env.db.sample(arg) if kind == 'SAMPLE' else env.db.query(arg)
+    except ValueError as e: result = Result([], [], error=_table_error(arg, e))
+    if kind == 'QUERY' and result.ok: env._last = result
+    return format_result(result, rules.max_obs_rows, rules.max_obs_chars), result
+
+def _table_error(arg: str, e: ValueError) -> str:
+    "What to tell a policy that named no table, several, or an unknown one."
+    first, comma, _ = arg.partition(',')
+    if comma: return f'one table at a time, for example {one_line(first)}'
+    return str(e) if arg else str(e).replace('no such table: .', 'name a table.')

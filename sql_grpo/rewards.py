@@ -17,7 +17,7 @@ from .judge.results import *
 
 # %% ../nbs/02_rewards.ipynb #7434a988
 def correctness(episode: Episode,
-                require_grounded: bool = False, # is a guess wrong, even if it is right?
+                require_grounded: bool = False, # is a guess wrong, even a right one?
                ) -> float:
     "1.0 for a right answer, else 0.0."
     return float(is_correct(episode) and (not require_grounded or is_grounded(episode)))

@@ -19,6 +19,7 @@ from trl.distributed import DistributedBackend
 from ..common.basics import *
 from ..learner.checkpoints import *
 from ..common.options import *
+from .parser import option_parser, parse_args
 from ..world.tasks import *
 from ..world.data import *
 from ..rollout import *

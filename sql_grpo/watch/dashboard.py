@@ -21,7 +21,6 @@ from ..environment import Episode
 from ..judge.results import is_correct
 from ..rewards import correctness, group_advantages
 from .pictures import COLORS
-from ..rollout import wilson
 
 # %% ../../nbs/watch/dashboard.ipynb #030f0c60
 def _reward_parts(
