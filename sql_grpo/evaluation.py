@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 import numpy as np
-from .common.basics import MarkdownText, markdown_table
+from .common.basics import MarkdownText, markdown_table, wilson
 from .world.tasks import Task
 from .environment import Episode, Rules
 from .judge.results import is_grounded, suite_correct
 from .rewards import REWARD_WEIGHTS, correctness, operational, progress
-from .rollout import rollout, wilson
+from .rollout import rollout
 
 # %% ../nbs/05_evaluation.ipynb #08d05ed8
 @dataclass

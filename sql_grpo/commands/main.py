@@ -48,8 +48,9 @@ def main(
     if not argv or argv[0] in ("-h", "--help"): return _show(usage())
     with or_exit("sql_grpo"): name, rest = _find(argv)
     if name == "train" and {"-h", "--help"} & set(rest): return _show(short_help("sql_grpo train"))
-    if is_main(): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
-    try: return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
+    try:
+        if is_main(): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
+        return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
     except KeyboardInterrupt:
         print(f"sql_grpo {name}: interrupted", file=sys.stderr)
         return 130

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
 from accelerate.utils import gather_object
+from transformers import Trainer, get_scheduler
 from transformers.utils import logging as hf_logging
 from trl import GRPOTrainer
 from trl.distributed import DistributedBackend
@@ -79,10 +80,21 @@ def _what_is_asked(config: SQLGRPOConfig, tasks: list[Task], eval_tasks: list[Ta
             f"output in {config.output_dir}")
 
 # %% ../../nbs/commands/train.ipynb #66fc5abb
+def _try_optimiser(config: SQLGRPOConfig) -> None:
+    "Make the optimiser and its schedule for a single weight, as the trainer will for all. Raises ValueError."
+    try:
+        make, options = Trainer.get_optimizer_cls_and_kwargs(config)
+        optimizer = make([torch.nn.Parameter(torch.zeros(1))], **options)
+        get_scheduler(config.lr_scheduler_type, optimizer, 1, 2, scheduler_specific_kwargs=config.lr_scheduler_kwargs)
+    except Exception as e: # of many libraries
+        raise ValueError(f"no optimiser can be made of optim, optim_args, lr_scheduler_type, lr_scheduler_kwargs "
+                         f"and the adam options: {e}") from e
+
 def settle_run(config: SQLGRPOConfig) -> None:
     "See that adapters, demonstrations, vLLM and the checkpoint to go on from can be used. Raises ValueError."
     take_over(config)
     refuse(config, DEMONSTRATION_RULES)
+    _try_optimiser(config)
     settle_vllm(config)
     config.resume_from_checkpoint = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
 

@@ -10,6 +10,7 @@ __all__ = ['BATCH', 'REWARD_PARTS', 'OPTIONS', 'LIMITS', 'NO_TOKEN', 'RULES', 'P
 # %% ../../nbs/common/options.ipynb #fe782d0d
 import difflib, math, numbers, os, textwrap
 from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Callable, Optional
 
@@ -162,8 +163,11 @@ _LIMITS = { # options: what they must be, and the test
     "max_steps": ("a whole number of at least 1, or -1 to train for num_train_epochs",
                   lambda v: _whole(-1)[1](v) and v != 0),
     "unparseable_bound": ("a number from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1),
-    "learning_rate beta max_grad_norm weight_decay": _FROM_ZERO,
-    "warmup_learning_rate temperature epsilon num_train_epochs": _ABOVE_ZERO,
+    "learning_rate beta max_grad_norm weight_decay adam_epsilon": _FROM_ZERO,
+    "warmup_learning_rate temperature epsilon num_train_epochs save_steps": _ABOVE_ZERO,
+    "adam_beta1 adam_beta2": ("a number of at least 0 and below 1", lambda v: _is_number(v) and 0 <= v < 1),
+    "save_total_limit": ("a whole number of at least 1, or None", lambda v: v is None or _whole(1)[1](v)),
+    "importance_sampling_level": _one_of("token", "sequence"),
     "demonstration_learning_rate": (_ABOVE_ZERO[0], lambda v: v is None or _ABOVE_ZERO[1](v)),
     "peft": _one_of("none", "lora", "qlora"), "credit": _one_of("episode", "turn"), "eval_strategy": _one_of("no"),
     "loss_type": _one_of("grpo", "dapo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"),
@@ -249,6 +253,13 @@ RULES = [ # (sentence, test)
     ("max_context is {max_context}; it must be more than max_turn_tokens, {max_turn_tokens}",
      lambda c: c.max_context <= c.max_turn_tokens),
     ("reward_weights is {reward_weights!r}; it must be {n} numbers: for {parts}", _bad_weights),
+    ("reward_weights is {reward_weights!r}: with nothing but zeros there is nothing to learn",
+     lambda c: not any(c.reward_weights)),
+    ("use_liger_kernel wants the package liger-kernel, which is not installed: pip install liger-kernel, or leave it out",
+     lambda c: c.use_liger_kernel and find_spec("liger_kernel") is None),
+    ("deepspeed is given, and the package is not installed: pip install deepspeed, or leave it out",
+     lambda c: c.deepspeed and find_spec("deepspeed") is None),
+    ("deepspeed is {deepspeed!r}, and there is no such file", lambda c: isinstance(c.deepspeed, str) and _missing(c.deepspeed)),
     ("a batch of {batch} completions ({made_of}) cannot be split into groups of num_generations {num_generations}; "
      "make the batch a multiple of {num_generations}", _torn_groups),
     ("credit is 'turn', and in mode single_turn an episode has one turn: leave it at 'episode'",
