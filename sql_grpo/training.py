@@ -151,6 +151,6 @@ def sample_random_baseline(
     n: int = 8, # episodes
     seed: int = 0,
     rules: Rules = Rules(),
-) -> list: # of `Episode`
+) -> list:
     "Episodes of a policy that does not read the question, on `n` tasks drawn by `seed`."
     return rollout(baseline("random", seed, rules.mode), pick_some(tasks, n, seed), rules)
