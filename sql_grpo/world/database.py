@@ -371,8 +371,8 @@ def widen(self: _Guard, con):
     "Let the values of `con` be as large as the query can do with."
     _bound(con, self, _LONGEST, steps=1)
     con.exec_trace = None
-    program = list(islice(con.execute(self.sql, explain=1), _LIMITS[apsw.SQLITE_LIMIT_VDBE_OP]))
-    con.exec_trace = self.trace
+    try: program = list(islice(con.execute(self.sql, explain=1), _LIMITS[apsw.SQLITE_LIMIT_VDBE_OP]))
+    finally: con.exec_trace = self.trace
     pattern = min(_PATTERN, max([50] + [len(op[5]) for op in program if op[1] == 'String8']))
     _bound(con, self, max(_LENGTH, min(_LONGEST, _ROOM//max(1, _cost(program, pattern)))), pattern, steps=1)
 
@@ -461,11 +461,12 @@ _SENTENCES = [
     ('surrogates not allowed', 'the query contains characters that are not valid Unicode'),
     ('codec', 'a text in the query is not valid UTF-8'),
     ('query string is too large', 'the query is too long, at most 100000 bytes'),
-    ('parser stack', 'the query is nested too deeply'),
+    ('parser stack|Recursion limit', 'the query is nested too deeply'),
     ('bindings', 'placeholders such as ? and :name are not supported, write the value'),
     ('string or blob too big', 'a text or blob in the query is too big, at most {length} bytes'),
     ('database is busy', 'the database is busy with other queries, try again'),
-    ('incomplete input', 'the query is incomplete')]
+    ('incomplete input', 'the query is incomplete'),
+    ('SQL logic error', 'the query cannot be parsed')]
 
 def _explain(e: Exception, guard: _Guard, timeout: float) -> str:
     "One sentence for an error."
