@@ -135,7 +135,7 @@ def look(self: _Guard, con, rest: str):
     except apsw.Error: self.reason = 'one statement at a time'
 
 # %% ../../nbs/world/database.ipynb #a538af3f
-_MEMORY = 64_000_000 # bytes that queries may take together, beyond what SQLite has in use when the first one starts
+_MEMORY = 48_000_000 # bytes that queries may take together, beyond what SQLite has in use when the first one starts
 _WAIT = 30.0 # seconds that a query waits for others, at most
 
 class _Heap:
