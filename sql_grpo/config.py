@@ -13,11 +13,12 @@ import logging
 logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR)
 
 # %% ../nbs/00_setup.ipynb #4d9059b6
-import argparse, dataclasses, importlib.metadata, os, platform, random, sqlite3, sys, tempfile
+import argparse, dataclasses, importlib.metadata, os, platform, random, sys, tempfile
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Callable, Optional, get_args, get_type_hints
 
+import apsw
 import numpy as np
 import psutil
 import torch
@@ -282,10 +283,8 @@ def _version_check() -> Check:
 
 # %% ../nbs/00_setup.ipynb #cce0afbf
 def _sqlite_check() -> Check:
-    "Has SQLite the limits and the copying in memory that the databases use?"
-    missing = [name for name in ("setlimit", "set_authorizer", "set_progress_handler", "deserialize")
-               if not hasattr(sqlite3.Connection, name)]
-    return Check("SQLite", not missing, sqlite3.sqlite_version + (f" without {', '.join(missing)}" if missing else ""))
+    "Has the SQLite that `apsw` brings the bounds that the databases rely on?"
+    return Check("SQLite", apsw.SQLITE_VERSION_NUMBER >= 3_050_000, apsw.sqlite_lib_version())
 
 def _folder_check(name: str, folder: Path) -> Check:
     "Can a file be written in `folder`, or in the nearest folder above it that exists?"
