@@ -272,7 +272,7 @@ def try_statement(env: SQLEnvironment, task: Task, text: str|bytes, folder: Path
     problems = [] if result is None or result.ok or 5 < len(result.error) < 200 else ['unclear error']
     if min(seconds, cpu) > 1.5*env.db.timeout: problems.append('late')
     if growth >= MEMORY or resident >= 1.5*MEMORY: problems.append('memory')
-    if _heap() - heap >= 4*2**20: problems.append('memory kept') # a connection keeps 2 MB of pages
+    if _heap() - heap >= 2*2**20: problems.append('memory kept') # a connection keeps a megabyte of pages
     if _surroundings(folder) != before: problems.append('files')
     if len(obs.text) > 1000 or not obs.text.isprintable() and '\x1b' in obs.text: problems.append('long observation')
     again = env.step(text).text if cpu < 0.05 and 'took longer' not in obs.text else obs.text

@@ -250,7 +250,7 @@ def _guarded(con) -> tuple:
     for name in _CURRENT: define(name, 0, partial(guard.date, name))
     define('decoded', 1, guard.decoded)
     con.drop_modules(None)
-    con.execute('PRAGMA temp_store = MEMORY')
+    con.execute('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000') # pages that are kept, in KiB
     _bound(con, guard)
     con.authorizer, con.exec_trace = guard.authorize, guard.trace
     return con, guard
