@@ -142,7 +142,12 @@ class _Heap:
     "Lets queries run: many at a time, or one alone."
     def __init__(self):
         self.free, self.running, self.lone, self.crowd = threading.Condition(threading.Lock()), 0, 0, False
-        apsw.hard_heap_limit(0)
+        self.bound(0)
+
+    def bound(self, limit: int):
+        "Let SQLite have `limit` bytes; 0 for all that there are."
+        apsw.hard_heap_limit(limit)
+        apsw.soft_heap_limit(0) # it would stay where it was, and make SQLite forget pages
 
     def enter(self, alone: bool = False, limit: int = _MEMORY):
         "Wait until a query may run, or (`alone`) until no other does; raises `TimeoutError`."
@@ -153,7 +158,7 @@ class _Heap:
             finally:
                 if not ready: self.lone -= alone
             if not ready: raise TimeoutError('the database is busy')
-            if not self.running: apsw.hard_heap_limit(limit and apsw.memory_used() + limit)
+            if not self.running: self.bound(limit and apsw.memory_used() + limit)
             self.crowd = self.running > 0 or self.crowd
             self.running += 1
 
@@ -163,7 +168,7 @@ class _Heap:
             self.running, self.lone = self.running - 1, self.lone - alone
             if self.running: return
             self.crowd = False
-            apsw.hard_heap_limit(0)
+            self.bound(0)
             self.free.notify_all()
 
 # %% ../../nbs/world/database.ipynb #d05c8f13
@@ -397,7 +402,8 @@ def _readable(guard: _Guard) -> str:
 def _run(self: Database, sql: str, max_rows: int|None = None, max_bytes: int|None = None) -> Result:
     "The result of `sql`, or what is wrong with it; it is tried again where that may help."
     start, tried = perf_counter(), set()
-    con, guard = self._con
+    try: con, guard = self._con
+    except (apsw.Error, TimeoutError, MemoryError) as e: return Result([], [], error=_explain(e, _Guard(), self.timeout))
     guard.deadline = start + self.timeout
     while True:
         result, need = self._try(con, guard, sql, tried, max_rows or self.max_rows, max_bytes or self.max_bytes)
