@@ -125,14 +125,10 @@ def trace(self: _Guard, cursor, sql: str, bindings) -> bool:
     else:
         self.first, self.columns = sql, [d[0] for d in cursor.description]
         rest = self.sql[len(sql):]
-        if rest.strip(): self.look(cursor.connection, rest)
+        if rest.strip():
+            try: cursor.connection.execute(rest) # it must hold no statement
+            except apsw.Error: self.reason = 'one statement at a time'
     return self.reason is None
-
-@patch
-def look(self: _Guard, con, rest: str):
-    "Compile what follows a statement: it must hold none."
-    try: con.execute(rest)
-    except apsw.Error: self.reason = 'one statement at a time'
 
 # %% ../../nbs/world/database.ipynb #a538af3f
 _MEMORY = 48_000_000 # bytes that queries may take together, beyond what SQLite has in use when the first one starts
