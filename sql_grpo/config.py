@@ -12,13 +12,13 @@ import logging
 logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR) # it asks for a package not used here
 
 # %% ../nbs/00_setup.ipynb #4d9059b6
-import dataclasses, importlib.metadata, os, platform, random, sqlite3, sys, tempfile
+import dataclasses, importlib.metadata, os, platform, random, sys, tempfile
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-import numpy as np, psutil, torch
+import apsw, numpy as np, psutil, torch
 from packaging.requirements import Requirement
 from trl import GRPOConfig
 from .common.basics import *
@@ -242,10 +242,8 @@ def _version_check() -> _Check:
 
 # %% ../nbs/00_setup.ipynb #cce0afbf
 def _sqlite_check() -> _Check:
-    "Has SQLite the limits and the copying in memory that the databases use?"
-    missing = [name for name in ("setlimit", "set_authorizer", "set_progress_handler", "deserialize")
-               if not hasattr(sqlite3.Connection, name)]
-    return _Check("SQLite", not missing, sqlite3.sqlite_version + (f" without {', '.join(missing)}" if missing else ""))
+    "Has the SQLite that `apsw` brings the bounds that the databases rely on?"
+    return _Check("SQLite", apsw.SQLITE_VERSION_NUMBER >= 3_050_000, apsw.sqlite_lib_version())
 
 def _folder_check(name: str, folder: Path) -> _Check:
     "Can a file be written in `folder`, or in the nearest folder above it that exists?"
