@@ -34,7 +34,7 @@ from ..learner.long_runs import *
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..learner.controls import NEEDS, Start, run_controls, weights_of
 from ..watch.dashboard import LiveVisualizationCallback
-from ..watch.report import load_report, write_report
+from ..watch.report import better_or_not, load_report, write_report
 from ..watch.sharing import card_facts, check_sharing, share_model
 
 # %% ../../nbs/commands/train.ipynb #c90c3542
@@ -196,6 +196,7 @@ def train(
         start = Start(model, tokenizer, base_weights, config, trainer.tasks, eval_tasks, wall["grpo"])
         run_controls(start, model, found, wall, keep)
         report = load_report(config.output_dir)
+    say(better_or_not(report))
     if url := share_model(config, report): say(f"model uploaded to {url}")
     return report
 
