@@ -17,6 +17,8 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
+import apsw
+
 from ..common.basics import *
 from ..world.tasks import *
 from ..world.data import load_tasks
@@ -162,7 +164,7 @@ def measure_turns(tasks: list, # tasks to draw from
     speed = {name: {k: median(t[name][k] for t in times) for k in times[0][name]} for name in players}
     ratio = {k: median(t['ours'][k]/t['skyrl'][k] for t in times) for k in speed['ours']} if _has_skyrl() else {}
     return dict(questions=questions, rounds=rounds, group=group, seed=seed, databases=len({t.db_id for t, _ in scripts}),
-                python=platform.python_version(), cores=os.cpu_count(), sqlite=sqlite3.sqlite_version,
+                python=platform.python_version(), cores=os.cpu_count(), sqlite=apsw.sqlite_lib_version(),
                 skyrl_gym=version('skyrl-gym') if _has_skyrl() else None,
                 rows=dict(rows), parts=parts, times=times, speed=speed, ratio=ratio)
 
