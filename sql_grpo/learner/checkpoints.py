@@ -9,6 +9,7 @@ __all__ = ['seal', 'broken_files', 'WholeCheckpoints', 'step_of', 'checkpoints_i
 # %% ../../nbs/learner/checkpoints.ipynb #277cce04
 import json, os, shutil, sys, time, zlib
 from pathlib import Path
+from zipfile import BadZipFile, ZipFile
 
 from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
@@ -58,11 +59,16 @@ class WholeCheckpoints(TrainerCallback):
         if args.world_size == 1 and folder.is_dir(): seal(folder) # several processes write into it until later
 
 # %% ../../nbs/learner/checkpoints.ipynb #f8427982
-def _check_weights(path: Path) -> None:
-    "Raise a ValueError when a safetensors file is cut or broken."
+def _check_file(path: Path) -> None:
+    "Raise a ValueError when a file of a checkpoint is cut or broken, as far as it can tell by itself."
     try:
-        with safe_open(path, framework="pt"): pass
-    except SafetensorError as e:
+        if path.suffix == ".safetensors":
+            with safe_open(path, framework="pt"): pass
+        elif path.suffix == ".json": json.loads(path.read_text(encoding="utf-8"))
+        elif path.suffix in (".pt", ".pth", ".bin"): # of torch.save
+            with ZipFile(path) as z:
+                if bad := z.testzip(): raise BadZipFile(f"its part {bad} is not what was saved")
+    except (SafetensorError, ValueError, BadZipFile, OSError) as e:
         raise ValueError(f"{path.name} in checkpoint {str(path.parent)!r} is broken: {e}") from e
 
 def step_of(checkpoint: str | Path) -> int:
@@ -83,14 +89,12 @@ def _check_checkpoint(
     inside = checkpoints_in(path)
     hint = f"; did you mean {str(inside[0])!r}?" if inside else ""
     if not path.is_dir(): raise ValueError(f"resume_from_checkpoint is {str(folder)!r}, and there is no such folder")
-    state = path/"trainer_state.json"
-    if not state.is_file(): raise ValueError(f"{str(folder)!r} is no checkpoint: it has no trainer_state.json{hint}")
-    try: json.loads(state.read_text(encoding="utf-8"))
-    except ValueError as e: raise ValueError(f"trainer_state.json in checkpoint {str(folder)!r} is broken: {e}") from e
-    weights = [*path.glob("*model*.safetensors"), *path.glob("*model*.bin")]
-    if not weights: raise ValueError(f"{str(folder)!r} is no checkpoint: it has no model weights (model.safetensors)")
-    for file in weights:
-        if file.suffix == ".safetensors": _check_weights(file)
+    if not (path/"trainer_state.json").is_file():
+        raise ValueError(f"{str(folder)!r} is no checkpoint: it has no trainer_state.json{hint}")
+    if not [*path.glob("*model*.safetensors"), *path.glob("*model*.bin")]:
+        raise ValueError(f"{str(folder)!r} is no checkpoint: it has no model weights (model.safetensors)")
+    if not (path/_SEAL).exists():
+        for file in sorted(p for p in path.iterdir() if p.is_file()): _check_file(file)
     if broken := broken_files(path):
         raise ValueError(f"checkpoint {str(folder)!r} is broken: {', '.join(broken)} is not what was saved")
     return path
