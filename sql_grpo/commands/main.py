@@ -17,7 +17,8 @@ _COMMANDS = { # name: module, what it does
     "eval": ("commands.evaluate", "measure a model on questions: a folder, a name on the Hub, or an endpoint"),
     "data": ("world.download", "fetch Spider, and check what can be read"),
     "bench rollouts": ("bench.rollouts", "time rollouts beside TRL's own loop"),
-    "bench turns": ("bench.turns", "time the environment")}
+    "bench turns": ("bench.turns", "time the environment"),
+    "bench faults": ("bench.faults", "break training runs, and see what they survive")}
 
 def usage() -> str:
     "What `--help` prints."

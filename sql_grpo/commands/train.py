@@ -6,8 +6,10 @@
 __all__ = ['measure', 'make_dashboard', 'settle_run', 'prepare', 'train', 'main']
 
 # %% ../../nbs/commands/train.ipynb #9e000006
-import os, shutil, sys, tempfile, time, warnings
+import os, shutil, sqlite3, sys, tempfile, time, warnings
+from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
@@ -98,6 +100,16 @@ def settle_run(config: SQLGRPOConfig) -> None:
     settle_vllm(config)
     config.resume_from_checkpoint = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
 
+@contextmanager
+def _cache_named():
+    "What cannot be written to the cache folder becomes a ValueError that says where it is."
+    try: yield
+    except (OSError, sqlite3.OperationalError) as e:
+        cache, file = cache_folder(), Path(getattr(e, "filename", None) or "elsewhere")
+        if not (is_disk_full(e) or cache.is_relative_to(file) or file.is_relative_to(cache)): raise
+        raise ValueError(f"the cache folder {str(cache)!r} cannot be written to ({getattr(e, 'strerror', e)}): make room there, "
+                         "or set SQL_GRPO_CACHE to another one") from e
+
 def prepare(
     config: SQLGRPOConfig,
     controls: bool = False, # see `train`
@@ -108,8 +120,9 @@ def prepare(
                          "leave out peft, launcher")
     settle_run(config)
     set_seed(config.seed)
-    prompts, tasks = load_question_prompts(config)
-    eval_tasks = draw_eval_tasks(config)
+    with _cache_named():
+        prompts, tasks = load_question_prompts(config)
+        eval_tasks = draw_eval_tasks(config)
     check_sharing(config)
     say(_what_is_asked(config, tasks, eval_tasks))
     plan = fit_batch(config)
@@ -314,6 +327,7 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     try:
         with or_exit(prog, hint): # later errors are ours, and keep their traceback
             config, own = parse_args(argv, prog, _own_options)
+            given = config.output_dir
             if own.plan:
                 settle_run(config)
                 return _print_plan(fit_batch(config))
@@ -324,9 +338,10 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
         sys.exit(130)
     except Exception as e:
         if isinstance(e, ConnectionError): sys.exit(f"{prog}: {e}")
-        if is_disk_full(e): sys.exit(f"{prog}: no room for what was to be written ({' '.join(str(e).split())}): make room, "
-                                     "or give another output_dir; --resume_from_checkpoint last goes on from what is kept")
-        raise
+        if not is_disk_full(e): raise
+        last = "; --resume_from_checkpoint last goes on from what is kept"*bool(checkpoints_in(given))
+        sys.exit(f"{prog}: no room in {config.output_dir} ({' '.join(str(e).split())}): make room there, or give another "
+                 f"output_dir{last}")
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
     if config.world_size > 1: config.distributed_state.destroy_process_group()
 

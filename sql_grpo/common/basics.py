@@ -74,7 +74,8 @@ def written_whole(path: str | Path): # yields the path to write to
 
 # %% ../../nbs/common/basics.ipynb #e42b6bb7
 _NO_ROOM = ("No space left", "StorageFull", "File too large", "FileTooLarge", "quota exceeded", "QuotaExceeded",
-            "PytorchStreamWriter failed", "unexpected pos") # the last two: torch
+            "PytorchStreamWriter failed", "unexpected pos", # of torch
+            "database or disk is full", "disk I/O error") # of SQLite
 
 def is_disk_full(e: BaseException) -> bool:
     "Does an error say that there was no room for a file?"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
+from transformers import TrainerState
 from trl import GRPOTrainer
 
 from ..common.basics import *
@@ -44,7 +45,7 @@ def run_training_with_metrics(
     while True:
         out_of_memory = False
         try:
-            try: trainer.train(resume_from_checkpoint=resume)
+            try: _train(trainer, resume)
             except (RuntimeError, MemoryError, OSError) as e:
                 if not is_out_of_memory(e): raise
                 out_of_memory = True
@@ -60,6 +61,15 @@ def run_training_with_metrics(
         seconds = round(time.perf_counter() - start + _earlier_seconds(trainer.state.log_history, first), 1)
         return dict(steps=trainer.state.global_step, seconds=seconds, interrupted=interrupted,
                     log=trainer.state.log_history, trainer=trainer)
+
+def _train(trainer: GRPOTrainer, resume: str | None) -> None:
+    "Train, unless all steps were done before the checkpoint: transformers would take one more."
+    sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
+    if sharded or not 0 < trainer.args.max_steps <= _steps_done(resume): return trainer.train(resume_from_checkpoint=resume)
+    trainer._load_from_checkpoint(resume)
+    trainer.state = TrainerState.load_from_json(f"{resume}/trainer_state.json")
+    trainer.callback_handler.on_train_begin(trainer.args, trainer.state, trainer.control)
+    _end(trainer)
 
 def _steps_done(checkpoint: str | None) -> int:
     "Steps before a checkpoint."

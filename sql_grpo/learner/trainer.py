@@ -6,7 +6,7 @@
 __all__ = ['SLICE', 'EpisodeTrainer', 'unparseable', 'episode_stats', 'with_spread', 'rewards_to_go', 'turn_advantages']
 
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
-import math, random, shutil, time, warnings
+import math, random, time, warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
 from ..common.basics import *
-from .checkpoints import seal
+from .checkpoints import whole_checkpoint
 from ..environment import *
 from ..rewards import STD_EPS, sample_std
 from ..judge.text2sql import extract_sql, parse_query
@@ -313,12 +313,5 @@ def _by_turn(self: EpisodeTrainer, out: dict) -> torch.Tensor: # (B, T)
 @patch
 def _save_checkpoint(self: EpisodeTrainer, model, trial):
     "As TRL's, sealed; a disk that is full costs the checkpoint, not the run."
-    folder = Path(self.args.output_dir)/f"checkpoint-{self.state.global_step}"
-    try:
+    with whole_checkpoint(f"{self.args.output_dir}/checkpoint-{self.state.global_step}", self.args.world_size == 1):
         GRPOTrainer._save_checkpoint(self, model, trial)
-        if self.args.world_size == 1: seal(folder)
-    except Exception as e:
-        if not is_disk_full(e): raise
-        shutil.rmtree(folder, ignore_errors=True)
-        say(f"no room for {folder}: the run goes on without it; make room there for the next one "
-            f"(save_total_limit keeps fewer of them)")

@@ -380,6 +380,12 @@ def weight_groups(model, decay: float = 0.05) -> list[dict]: # parameter groups
             dict(params=[p for p in ps if p.ndim < 2], weight_decay=0.0)]
 
 # %% ../../nbs/learner/warmup.ipynb #d3a7c3a2
+class _WholeTrainer(SFTTrainer):
+    "TRL's supervised trainer, with checkpoints that are sealed."
+    def _save_checkpoint(self, model, trial):
+        with whole_checkpoint(f"{self.args.output_dir}/checkpoint-{self.state.global_step}", self.args.world_size == 1):
+            super()._save_checkpoint(model, trial)
+
 def sft_trainer(
     model, tokenizer,
     rows, # a `datasets` data set of input_ids and labels
@@ -393,8 +399,8 @@ def sft_trainer(
                      save_total_limit=1, dataset_kwargs=dict(skip_prepare_dataset=True),
                      remove_unused_columns=False, **options)
     optimizer = torch.optim.AdamW(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
-    trainer = SFTTrainer(model, args, train_dataset=rows, processing_class=tokenizer,
-                         optimizers=(optimizer, falling_rate(optimizer, steps)), callbacks=callbacks)
+    trainer = _WholeTrainer(model, args, train_dataset=rows, processing_class=tokenizer,
+                            optimizers=(optimizer, falling_rate(optimizer, steps)), callbacks=callbacks)
     for callback in list(trainer.callback_handler.callbacks):
         if type(callback).__name__ == "PrinterCallback": trainer.remove_callback(callback)
     return trainer
@@ -421,7 +427,7 @@ def warm_up(
                   first=first, mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
     trainer = sft_trainer(model, tokenizer, IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream),
-        steps, learning_rate, [WarmupProgress(steps), WholeCheckpoints(_SAVE_EVERY if folder else None, _POOL)], output_dir=str(folder or tempfile.gettempdir()),
+        steps, learning_rate, [WarmupProgress(steps), OftenSaved(_SAVE_EVERY if folder else None, _POOL)], output_dir=str(folder or tempfile.gettempdir()),
         per_device_train_batch_size=batch_size, bf16=False, use_cpu=use_cpu, seed=seed,
         save_strategy="no", ignore_data_skip=True,
         logging_steps=min(10, steps), dataloader_num_workers=1, dataloader_prefetch_factor=2*_POOL, activation_checkpointing=False,
@@ -491,14 +497,19 @@ def _make_writable(folder: Path) -> None:
                          "set SQL_GRPO_CACHE to another one") from e
 
 def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
-    "Save a finished base model; it appears in the cache as a whole or not at all."
-    with tempfile.TemporaryDirectory(dir=folder.parent) as tmp:
-        made = Path(tmp)/"model"
-        model.save_pretrained(made)
-        tokenizer.save_pretrained(made)
-        (made/"warmup.json").write_text(json.dumps(info))
-        seal(made)
-        if not folder.exists(): made.rename(folder)
+    "Save a finished base model; it appears in the cache as a whole or not at all, as where there is no room for it."
+    try:
+        with tempfile.TemporaryDirectory(dir=folder.parent) as tmp:
+            made = Path(tmp)/"model"
+            model.save_pretrained(made)
+            tokenizer.save_pretrained(made)
+            (made/"warmup.json").write_text(json.dumps(info))
+            seal(made)
+            if not folder.exists(): made.rename(folder)
+    except Exception as e:
+        if not is_disk_full(e): raise
+        say(f"no room in {folder.parent}: the base model is not kept, and will be made again; "
+            "make room there, or set SQL_GRPO_CACHE to another folder")
     shutil.rmtree(part, ignore_errors=True)
 
 # %% ../../nbs/learner/warmup.ipynb #5d0c4e22
