@@ -98,7 +98,11 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
     try: config = halved(trainer.args)
     except ValueError as e: sys.exit(f"sql_grpo train: {e}")
     if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled: _too_large(trainer) # their state is not saved halfway
-    resume = save_state(trainer)
+    resume = save_state(trainer) or next(map(str, filter(is_whole, checkpoints_in(config.output_dir))), None)
+    if resume is None and trainer.state.global_step:
+        sys.exit("sql_grpo train: out of memory, and there is no room to save the steps that were done: make room in "
+                 f"{config.output_dir}, and begin with --per_device_train_batch_size {config.per_device_train_batch_size} "
+                 f"--gradient_accumulation_steps {config.gradient_accumulation_steps}")
     print(f"out of memory: going on with batches of {config.per_device_train_batch_size} episodes, "
           f"{config.gradient_accumulation_steps} of them a step", flush=True)
     rebuild = trainer.rebuild
