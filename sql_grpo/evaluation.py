@@ -223,7 +223,7 @@ def report_table(
     names: dict | None = None, # policy -> label
 ) -> MarkdownText: # of one report, also what a policy needs and how long it took
     "Success of policies with its interval, by group of questions."
-    many, label = isinstance(reports, list), names or {}
+    many, called = isinstance(reports, list), names or {}
     reports = reports if many else [reports]
     needs = {} if many else reports[0].get("needs") or {}
     wall = reports[0].get("wall_seconds") or {}
@@ -231,7 +231,7 @@ def report_table(
         rates = [_success(r[p][g], digits=1 - many) for g in GROUPS]
         took = wall.get("grpo" if p == "trained" else p)
         cost = [needs.get(p, "-"), "-" if took is None else f"{took:.0f}"]
-        return [r.get("seed")]*many + [label.get(p, p), *rates] + cost*bool(needs)
+        return [r.get("seed")]*many + [called.get(p, p), *rates] + cost*bool(needs)
     rows = [row(r, p) for r in reports for p in policies_of(r)
             if policies is None or p in policies]
     first = reports[0][policies_of(reports[0])[0]]
