@@ -220,9 +220,10 @@ def _success(s: dict, of: str = "", digits: int = 1) -> str:
 def report_table(
     reports: dict | list, # one, or several: a list's rows begin with the seed
     policies: list | None = None, # by default all
+    names: dict | None = None, # policy -> label
 ) -> MarkdownText: # of one report, also what a policy needs and how long it took
     "Success of policies with its interval, by group of questions."
-    many = isinstance(reports, list)
+    many, called = isinstance(reports, list), names or {}
     reports = reports if many else [reports]
     needs = {} if many else reports[0].get("needs") or {}
     wall = reports[0].get("wall_seconds") or {}
@@ -230,7 +231,7 @@ def report_table(
         rates = [_success(r[p][g], digits=1 - many) for g in GROUPS]
         took = wall.get("grpo" if p == "trained" else p)
         cost = [needs.get(p, "-"), "-" if took is None else f"{took:.0f}"]
-        return [r.get("seed")]*many + [p, *rates] + cost*bool(needs)
+        return [r.get("seed")]*many + [called.get(p, p), *rates] + cost*bool(needs)
     rows = [row(r, p) for r in reports for p in policies_of(r)
             if policies is None or p in policies]
     first = reports[0][policies_of(reports[0])[0]]

@@ -105,10 +105,10 @@ def build_trainer(
     config.shuffle_dataset = not config.curriculum
     rules = rules_of(config)
     play = make_rollout_func(tasks, rules, make_policy=vllm_policy(config, rules))
-    if config.dynamic_sampling:
+    if config.dynamic_sampling: # groups without spread are played anew
         play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
     prompts = enough_for_a_step(prompts, config)
-    if config.beta and config.peft == "none": _name_reference(model, config)
+    if config.beta and config.peft == "none": _name_reference(model, config) # below
     with adapters_kept(model):
         trainer = EpisodeTrainer(
             model, reward_funcs(config), args=config, train_dataset=prompts,
