@@ -98,7 +98,7 @@ def _counts(episode: Episode) -> Counter:
     seen, shown, n = set(), set(), Counter(turns=len(episode.turns))
     for turn in episode.turns:
         act, result = _same_action(turn.action), turn.result
-        text = turn.observation.text.removesuffix("\nLast turn: send ANSWER.")
+        text = turn.observation.text.removesuffix(LAST_TURN)
         looked = act[0] != "ANSWER" and (result is None or result.ok)
         new = looked and act not in seen and text not in shown
         n["new_information"] += new and (result is None or bool(result.rows))
