@@ -110,6 +110,7 @@ def _cache_named():
         raise ValueError(f"the cache folder {str(cache)!r} cannot be written to ({getattr(e, 'strerror', e)}): make room there, "
                          "or set SQL_GRPO_CACHE to another one") from e
 
+# %% ../../nbs/commands/train.ipynb #713b03e8
 def prepare(
     config: SQLGRPOConfig,
     controls: bool = False, # see `train`
@@ -240,6 +241,7 @@ def _where_there_is_room(config: SQLGRPOConfig, write): # what `write()` returns
         say(f"no room in {full}: what is still to be written goes to {config.output_dir}")
         return write()
 
+# %% ../../nbs/commands/train.ipynb #b5c49b93
 def _leave(trainer: GRPOTrainer, tokenizer, steps: int) -> None:
     "Keep what an interrupted run has learned, and end it."
     config, kept = trainer.args, "the last checkpoint is what is kept"
@@ -315,6 +317,7 @@ def _quiet() -> None:
     warnings.filterwarnings("ignore", "`broadcast_buffers`", FutureWarning) # so do transformers and Accelerate
     hf_logging.disable_progress_bar()
 
+# %% ../../nbs/commands/train.ipynb #f40f38eb
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
     "The command `sql_grpo train`."
     argv, prog = sys.argv[1:] if argv is None else list(argv), "sql_grpo train"

@@ -171,6 +171,7 @@ def _show_group(self: EpisodeTrainer, rewards: torch.Tensor) -> None: # (all, fu
         if hasattr(callback, "see_group") and len(self.episodes) >= G:
             callback.see_group(self.episodes[:G], rewards[:G].nan_to_num().tolist(), parts, self.reward_weights.tolist())
 
+# %% ../../nbs/learner/trainer.ipynb #e29c720c
 @patch
 def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an action
     "Warn when the form of the actions is lost, or was never there."
