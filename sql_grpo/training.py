@@ -150,7 +150,8 @@ def sample_random_baseline(
     tasks: list[Task],
     n: int = 8, # episodes
     seed: int = 0,
-    rules: Rules = Rules(),
+    rules: Rules | None = None, # of the game; None: the defaults
 ) -> list:
     "Episodes of a policy that does not read the question, on `n` tasks drawn by `seed`."
-    return rollout(baseline("random", seed, rules.mode), pick_some(tasks, n, seed), rules)
+    policy = baseline("random", seed, (rules or Rules()).mode)
+    return rollout(policy, pick_some(tasks, n, seed), rules)
