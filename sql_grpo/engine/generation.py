@@ -625,6 +625,7 @@ def _unread(self: LMPolicy, s: Seat, row: int) -> list[int]: # tokens
     if s.dropped: self.slots.lengths[row], s.dropped = 0, False
     return s.context()[self.slots.lengths[row]:]
 
+# %% ../../nbs/engine/generation.ipynb #fcc75e64
 @patch
 def _turn(self: TokenPolicy, s: Seat) -> bool: # does the episode go on?
     "Send a finished reply to the environment, and add what it says."

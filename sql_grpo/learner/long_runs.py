@@ -62,6 +62,7 @@ def run_training_with_metrics(
         return dict(steps=trainer.state.global_step, seconds=seconds, interrupted=interrupted,
                     log=trainer.state.log_history, trainer=trainer)
 
+# %% ../../nbs/learner/long_runs.ipynb #2ca0bce1
 def _train(trainer: GRPOTrainer, resume: str | None) -> None:
     "Train, unless all steps were done before the checkpoint: transformers would take one more."
     sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
