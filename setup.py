@@ -21,6 +21,7 @@ setup(
     packages=find_packages(include=[cfg['lib_path'], cfg['lib_path'] + '.*']), package_data={'': ['*.jinja']}, zip_safe=False,
     python_requires=f'>={min_python}',
     install_requires=cfg['requirements'].split(),
-    extras_require={'dev': cfg['dev_requirements'].split(), 'vllm': cfg['vllm_requirements'].split()},
+    extras_require={'dev': (cfg['dev_requirements'] + ' ' + cfg['serve_requirements']).split(),
+                    'serve': cfg['serve_requirements'].split(), 'vllm': cfg['vllm_requirements'].split()},
     entry_points={'console_scripts': cfg['console_scripts'].split(),
                   'nbdev': [f"{cfg['lib_path']}={cfg['lib_path']}._modidx:d"]})
