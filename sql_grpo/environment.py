@@ -159,6 +159,13 @@ class Episode:
     def terminated(self) -> bool: return self.outcome == 'answered'
     @property
     def truncated(self) -> bool: return self.done and not self.terminated
+    @property
+    def final(self) -> Result|None:
+        "The answer as rows, whichever way it was given; None if there is none."
+        if not (self.answer or '').strip(): return self.submitted
+        rows = [tuple(line.split(' | ')) for line in self.answer.strip().split('\n')]
+        if len(set(map(len, rows))) > 1: rows = [(' | '.join(row),) for row in rows]
+        return Result(['answer']*len(rows[0]), rows)
 
     def transcript(self) -> str:
         "The whole episode as text."

@@ -15,6 +15,8 @@ from ..common.options import *
 _COMMANDS = { # name: module, what it does
     "train": ("commands.train", "teach a model with GRPO, and report how well it does"),
     "eval": ("commands.evaluate", "measure a model on questions: a folder, a name on the Hub, or an endpoint"),
+    "ask": ("commands.ask", "put questions about a database to a model"),
+    "ask": ("commands.ask", "put questions about a database to a model"),
     "data": ("world.download", "fetch Spider, and check what can be read"),
     "bench rollouts": ("bench.rollouts", "time rollouts beside TRL's own loop"),
     "bench turns": ("bench.turns", "time the environment"),
