@@ -100,7 +100,7 @@ def need_sql(tasks: list[Task], who: str) -> None:
     without = [t for t in tasks if not t.query]
     if without:
         raise ValueError(f"{who} plays gold SQL, and {len(without)} of {len(tasks)} tasks (the first is "
-                         f"{without[0].id!r}) have only an answer: give these a field 'query', or do without {who}")
+                         f"{without[0].id!r}) have none: give these a field 'query', or do without {who}")
 
 # %% ../nbs/03_rollout.ipynb #4255b9f7
 class OraclePolicy(Policy):
