@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..common.basics import *
 from ..world.database import *
-from ..environment import Turn
+from ..environment import Episode
 from ..rollout import Policy
 from .evaluate import model_options, policy_asked, rules_asked
 from ..serve.ask import *
@@ -62,8 +62,9 @@ def _questions(args: argparse.Namespace) -> Iterable[str]:
     return args.question or _typed()
 
 # %% ../../nbs/commands/ask.ipynb #164e4245
-def _show_turn(turn: Turn) -> None:
-    "Print a turn."
+def _show_turn(episode: Episode) -> None:
+    "Print its last turn."
+    turn = episode.turns[-1]
     last = turn.observation.terminated and turn.action.action_type == "ANSWER"
     print(f"> {turn.action}" + ("" if last else f"\n{turn.observation.text}\n"), flush=True)
 

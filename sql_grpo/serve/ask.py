@@ -94,7 +94,7 @@ def _repr_markdown_(self: Answer) -> str:
     return "\n\n".join(filter(None, [said, sql, self.origin() and f"*{self.origin()}*", turns]))
 
 # %% ../../nbs/serve/ask.ipynb #e3e320c8
-VOTE_TEMPERATURE = 1.0 # of the sampling, where a model is named
+VOTE_TEMPERATURE = 0.7 # of the sampling, where a model is named
 
 def _agree(a: Answer, b: Answer) -> bool:
     "Do two answers say the same?"
@@ -130,7 +130,7 @@ def _watched(env: SQLEnvironment, watch: Callable) -> SQLEnvironment:
     step = env.step
     def tell(action):
         observation = step(action)
-        watch(env.episode.turns[-1])
+        watch(env.episode)
         return observation
     env.step = tell
     return env
@@ -141,7 +141,7 @@ def ask(
     database, # a SQLite file, or a `Database`
     question: str,
     votes: int = 1, # episodes; of several the answer that most agree on
-    watch: Callable|None = None, # called with each `Turn`, as it comes
+    watch: Callable|None = None, # called with the episode after each of its turns
     **settings, # with a name: others of `load_policy`
 ) -> Answer:
     "The answer of a model to a question about a database."

@@ -947,6 +947,9 @@ class Task:
         "The guarded, read-only database, opened once per path and thread."
         return open_database(self.db_path)
 
+    @property
+    def judged(self) -> bool: return bool(self.query) or self.answer is not None # else it can be played, and no more
+
     @cached_property
     def gold(self) -> Result:
         "The gold query's whole result, or the answer: for the judge only."
