@@ -44,10 +44,11 @@ def playing_rules(
     endpoint: str | None = None, # address of a chat-completions API
     mode: str | None = None, # agent or single_turn; by default as the model was trained, else agent
     told: str = "auto", # what it is told: auto (as it was trained), standard (the four actions) or none
-    **limits, # other fields of `Rules`; by default as the model was trained
+    **limits, # other fields of the rules; by default as the model was trained
 ) -> Rules:
     "What was asked for; else the rules that the model was trained with, else the defaults. Raises ValueError."
-    if endpoint and limits.get("max_context"): raise ValueError("with an endpoint, the context is the server's: give no max_context")
+    if endpoint and limits.get("max_context"):
+        raise ValueError("with an endpoint, the context is the server's: give no max_context")
     saved = _config_of(model, endpoint).get("sql_grpo") or {}
     mode = mode or saved.get("mode", "agent")
     auto = "" if not endpoint and _is_embedded(model) else STANDARD_INSTRUCTIONS[mode]
@@ -59,11 +60,11 @@ def playing_rules(
 # %% ../../nbs/learner/policies.ipynb #d0eb1c87
 def load_policy(
     model: str, # a folder, a name on the Hub, or embedded; random or oracle; with an endpoint its name there
-    rules: Rules | None = None, # by default those of `playing_rules`
+    rules: Rules | None = None, # by default those of playing_rules
     endpoint: str | None = None, # address of a chat-completions API
     temperature: float = 0.0, # 0 is greedy
     seed: int = 0, # of what is sampled here; a server has its own
-    **settings, # others of `EndpointPolicy`
+    **settings, # with an endpoint: others of its policy
 ) -> Policy:
     "The policy that a name stands for. Raises ValueError if there is no such model."
     rules = rules or playing_rules(model, endpoint)

@@ -30,21 +30,23 @@ class Answer:
     votes: int = 1 # episodes that agree on it
     of: int = 1 # episodes that were played
 
-    @cached_property
-    def result(self) -> Result|None:
-        "The rows of the answer; None if there was none."
-        behind = query_behind(self.episode)
-        if not behind or self.episode.submitted: return self.episode.final
-        sql, columns = behind
-        found = next(t.result for t in self.episode.turns if t.action.argument == sql and t.result and t.result.ok)
-        columns = range(len(found.columns)) if columns is None else columns
-        return replace(found, columns=[found.columns[i] for i in columns],
-                       rows=[tuple(row[i] for i in columns) for row in found.rows])
-
     @property
     def sql(self) -> str|None:
         "The query that produced it; None if it was a guess."
         return (query_behind(self.episode) or [None])[0]
+
+    @cached_property
+    def result(self) -> Result|None:
+        "The rows of the answer; None if there was none."
+        ep, behind = self.episode, query_behind(self.episode)
+        if not behind or ep.submitted: return ep.final
+        sql, columns = behind
+        found = next(t.result for t in ep.turns
+                     if t.action.argument == sql and t.result and t.result.ok)
+        if columns is None: return found
+        rows = [tuple(row[i] for i in columns) for row in found.rows]
+        return replace(found, columns=[found.columns[i] for i in columns], rows=rows)
+
     @property
     def columns(self) -> list: return self.result.columns if self.result else []
     @property
@@ -52,7 +54,8 @@ class Answer:
     @property
     def value(self):
         "The one value, if the answer is one; else None."
-        return self.rows[0][0] if len(self.rows) == 1 and len(self.columns) == 1 else None
+        one = len(self.rows) == 1 and len(self.columns) == 1
+        return self.rows[0][0] if one else None
     @property
     def share(self) -> float: return self.votes/self.of # in [0, 1]
 
@@ -74,23 +77,26 @@ def origin(self: Answer) -> str:
     return "; ".join(filter(None, [guess, votes]))
 
 @patch
-def __repr__(self: Answer) -> str: return f"<Answer {one_line(str(self), 60)!r}: {self.sql or self.origin() or 'no query'}>"
+def __repr__(self: Answer) -> str:
+    return f"<Answer {one_line(str(self), 60)!r}: {self.sql or self.origin() or 'no query'}>"
 
 # %% ../../nbs/serve/ask.ipynb #fbac07bb
 def _table(answer: Answer) -> str: # Markdown
     "The first rows, and how many there are."
     text = lambda v: html.escape(format_value(v), quote=False)
     rows, n = [list(map(text, row)) for row in answer.rows[:_SHOWN]], len(answer.rows)
-    more = f"\n\n{_SHOWN} of {'more than ' if answer.result.truncated else ''}{n} rows" if n > _SHOWN else ""
-    return str(markdown_table(list(map(html.escape, answer.columns)), rows, left=len(answer.columns))) + more
+    more = "more than " if answer.result.truncated else ""
+    left_out = f"\n\n{_SHOWN} of {more}{n} rows" if n > _SHOWN else ""
+    head = list(map(html.escape, answer.columns))
+    return markdown_table(head, rows, left=len(head)) + left_out
 
 @patch
 def _repr_markdown_(self: Answer) -> str:
-    big = self.result is not None and len(self.rows)*len(self.columns) != 1
-    said = _table(self) if big and self.sql else f"**{html.escape(str(self), quote=False)}**"
+    one = self.result is None or len(self.rows)*len(self.columns) == 1
+    said = f"**{html.escape(str(self), quote=False)}**" if one or not self.sql else _table(self)
     sql = f"```sql\n{self.sql}\n```" if self.sql else ""
-    n = len(self.episode.turns)
-    turns = (f"<details><summary>the {n} turns</summary>\n\n{self.episode._repr_markdown_()}\n\n</details>")
+    turns = (f"<details><summary>the {len(self.episode.turns)} turns</summary>\n\n"
+             f"{self.episode._repr_markdown_()}\n\n</details>")
     return "\n\n".join(filter(None, [said, sql, self.origin() and f"*{self.origin()}*", turns]))
 
 # %% ../../nbs/serve/ask.ipynb #e3e320c8
@@ -98,7 +104,8 @@ VOTE_TEMPERATURE = 0.7 # of the sampling, where a model is named
 
 def _agree(a: Answer, b: Answer) -> bool:
     "Do two answers say the same?"
-    return a.sql is not None and a.sql == b.sql or results_match(as_read(a.result), as_read(b.result), ordered=False)
+    if a.sql is not None and a.sql == b.sql: return True
+    return results_match(as_read(a.result), as_read(b.result), ordered=False)
 
 def vote(
     episodes: list[Episode], # of one question, at least one
@@ -116,7 +123,7 @@ def vote(
 
 # %% ../../nbs/serve/ask.ipynb #7de0a640
 def question_task(
-    database, # a SQLite file, or a `Database`
+    database, # a SQLite file, or one that is open
     question: str,
 ) -> Task: # without gold SQL: it can be played, not judged
     "A question as a task. Raises ValueError and FileNotFoundError for what cannot be played."
@@ -126,7 +133,7 @@ def question_task(
     return Task("ask", db.name, as_text(question.strip()), db_path=db)
 
 def _watched(env: SQLEnvironment, watch: Callable) -> SQLEnvironment:
-    "The environment; `watch` is told of each of its turns."
+    "The environment, which now tells of each of its turns."
     step = env.step
     def tell(action):
         observation = step(action)
@@ -137,22 +144,22 @@ def _watched(env: SQLEnvironment, watch: Callable) -> SQLEnvironment:
 
 # %% ../../nbs/serve/ask.ipynb #f87e174d
 def ask(
-    model: Policy|str, # what plays; or the name of a model, as `load_policy` takes it
-    database, # a SQLite file, or a `Database`
+    model: Policy|str, # what plays; or a model's name: a folder, one on the Hub, embedded
+    database, # a SQLite file, or one that is open
     question: str,
     votes: int = 1, # episodes; of several the answer that most agree on
     watch: Callable|None = None, # called with the episode after each of its turns
-    **settings, # with a name: others of `load_policy`
+    **settings, # with a name: further arguments of load_policy, such as endpoint
 ) -> Answer:
     "The answer of a model to a question about a database."
-    task = question_task(database, question)
+    task, policy = question_task(database, question), model
     if votes < 1: raise ValueError(f"votes must be at least 1, not {votes}")
-    policy = model
     if isinstance(model, str):
         sampled = dict(temperature=VOTE_TEMPERATURE) if votes > 1 else {}
         policy = load_policy(model, **sampled | settings)
     if votes > 1 and getattr(policy, "temperature", None) == 0.0:
-        raise ValueError("the policy plays greedily, so all votes are the same: give it a temperature")
+        raise ValueError("the policy plays greedily, so all votes are the same: "
+                         "give it a temperature")
     policy.check([task])
     rules = getattr(policy, "rules", None) or Rules()
     envs = [MODES[rules.mode](rules=rules) for _ in range(votes)]

@@ -23,28 +23,30 @@ def until(
     turn: int, # 0 or more
 ) -> Episode: # another one
     "The episode as it was after some of its turns."
-    over = turn >= len(episode.turns)
-    return replace(episode, turns=episode.turns[:turn], outcome=episode.outcome if over else None)
+    outcome = episode.outcome if turn >= len(episode.turns) else None
+    return replace(episode, turns=episode.turns[:turn], outcome=outcome)
 
 # %% ../../nbs/serve/player.ipynb #c8491a95
 class Player:
-    "Type a question about a database, watch policies answer it, and step through the turns."
+    "Type a question, watch policies answer it, and step through the turns."
     def __init__(self,
-        policies: Policy|dict[str, Policy], # one, or several by name; each plays the same question
-        databases, # a SQLite file or `Database`, or a list of them
+        policies: Policy|dict[str, Policy], # one, or several by name
+        databases, # a SQLite file or an open database, or a list of them
         question: str = "", # to begin with
     ):
         self.policies = policies if isinstance(policies, dict) else {policies.name: policies}
         listed = databases if isinstance(databases, (list, tuple)) else [databases]
         self.databases = {db.name: db for db in map(open_database, listed)}
-        if not self.policies or not self.databases: raise ValueError("a policy and a database are wanted")
+        if not self.policies or not self.databases:
+            raise ValueError("a policy and a database are wanted")
         self.episodes, self.answers = {}, {}
         wide = Layout(flex="1 1 auto", width="auto")
         self.database = Dropdown(options=list(self.databases), layout=Layout(width="12em"))
         self.question = Text(question, placeholder="a question", layout=wide)
-        self.button = Button(description="Ask", button_style="primary", layout=Layout(width="5em"))
+        self.button = Button(description="Ask", button_style="primary")
         self.turn, self.view = IntSlider(0, 0, 0, description="turn", layout=wide), HTML()
-        self.box = VBox([HBox([self.database, self.question, self.button]), HBox([self.turn]), self.view])
+        what = HBox([self.database, self.question, self.button])
+        self.box = VBox([what, HBox([self.turn]), self.view])
         self.button.on_click(lambda _: self.ask())
         self.turn.observe(lambda _: self._draw(), "value")
 
@@ -56,11 +58,12 @@ class Player:
         if database is not None: self.database.value = database
         if question is not None: self.question.value = question
         self.episodes, self.answers, self.button.disabled = {}, {}, True
+        db, asked = self.databases[self.database.value], self.question.value
         try:
             for name, policy in self.policies.items():
                 show = lambda ep: self._show(name, ep)
-                self.answers[name] = ask(policy, self.databases[self.database.value], self.question.value, watch=show)
-                self._show(name, self.answers[name].episode)
+                self.answers[name] = ask(policy, db, asked, watch=show)
+                show(self.answers[name].episode)
         except (ValueError, OSError) as e: self.view.value = f"<b>{escape(str(e))}</b>"
         finally: self.button.disabled = False
         return self.answers
@@ -77,13 +80,14 @@ def _show(self: Player, name: str, episode: Episode) -> None:
 @patch
 def _columns(self: Player, turn: int) -> str: # HTML
     "The transcripts up to a turn, side by side."
-    return draw_columns({name: until(ep, turn) for name, ep in self.episodes.items()})._repr_html_()
+    shown = {name: until(ep, turn) for name, ep in self.episodes.items()}
+    return draw_columns(shown)._repr_html_()
 
 @patch
 def _draw(self: Player) -> None: self.view.value = self._columns(self.turn.value)
 
 @patch
 def _repr_mimebundle_(self: Player, **kwargs) -> dict:
-    "The widget, and for where there is no kernel the last question with all its turns."
-    where = f"<p><i>{escape(self.database.value)}</i></p>"
-    return self.box._repr_mimebundle_(**kwargs) | {"text/html": where + self._columns(self.turn.max)}
+    "The widget; and the last question with all its turns, for where there is no kernel."
+    still = f"<p><i>{escape(self.database.value)}</i></p>{self._columns(self.turn.max)}"
+    return self.box._repr_mimebundle_(**kwargs) | {"text/html": still}

@@ -270,7 +270,8 @@ def _as_html(text):
 def _unfolded(png): # bytes
     "A picture that is seen when its line is clicked."
     data = base64.b64encode(png).decode()
-    return f"<details><summary>loss, gradient and learning rate</summary><img src='data:image/png;base64,{data}'></details>"
+    what = "loss, gradient and learning rate"
+    return f"<details><summary>{what}</summary><img alt='{what}' src='data:image/png;base64,{data}'></details>"
 
 def _bar_line(step, total, pace=None): # seconds a step
     "A bar with the time left."
