@@ -94,6 +94,7 @@ def _answer(policy: Policy, db: Database, question: str, args: argparse.Namespac
 
 def _converse(policy: Policy, db: Database, args: argparse.Namespace) -> None:
     "Question after question; what fails or is interrupted ends its question, not the conversation."
+    print(f"{db.name}: {', '.join(db.tables)}. Ctrl-D ends.")
     for question in _typed():
         try: _answer(policy, db, question, args)
         except KeyboardInterrupt: print("\n(interrupted)")
