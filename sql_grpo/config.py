@@ -151,6 +151,7 @@ def _as_table(c) -> str:
 class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOptions,
                     DataOptions, EpisodeOptions, TrainingOptions, GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig, and this project's own options."
+    _VALID_DICT_FIELDS = [*GRPOConfig._VALID_DICT_FIELDS, "liger_kernel_config"] # read from JSON
     lr_scheduler_type: str = _ours("lr_scheduler_type", "constant_with_warmup")
     warmup_steps: float = _ours("warmup_steps", 0.05)
     max_completion_length: int = _ours("max_completion_length", 512)
