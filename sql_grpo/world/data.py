@@ -328,10 +328,10 @@ def _task_fault(task: Task) -> str|None:
     "Why this task is of no use, or None: a reason, and after a colon what there is to say about it."
     if fault := task.extra.get("context_fault"): return f"context unreadable: {fault}"
     if fault := _database_fault(task.db_path): return f"database missing: {fault}"
-    g = task.gold
+    with warnings.catch_warnings(action="ignore"): g = task.gold
     if not g.ok: return f"gold fails: {g.error}"
     if g.truncated: return f"gold too long: more than {len(g.rows)} rows"
-    if not g.rows: return "gold empty"
+    if not g.rows: return "gold empty: whatever finds nothing would be right"
     if task.query and task.answer is not None and _cells(g) != _cells(answer_result(task.answer)):
         return f"answer differs: the query gives {g.rows[:3]}, and the answer is {task.answer!r}"
 
