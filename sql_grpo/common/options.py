@@ -152,6 +152,8 @@ def _is_object(v, or_file=False):
     try: return v.startswith("{") and isinstance(json.loads(v), dict)
     except ValueError: return False
 
+_UNICODE = ("a text of whole characters, or None",
+            lambda v: v is None or isinstance(v, str) and v == v.encode(errors="ignore").decode())
 _OBJECT = "a dictionary, or a JSON object", _is_object
 _OBJECT_OR_FILE = "a JSON object, or the path of a file with one", lambda v: _is_object(v, or_file=True)
 _TEXT = "a text that is not empty", lambda v: isinstance(v, (str, Path)) and bool(str(v).strip())
@@ -163,6 +165,7 @@ _LIMITS = { # options: what they must be, and the test
     "lr_scheduler_kwargs liger_kernel_config activation_checkpointing_kwargs gradient_checkpointing_kwargs": _OBJECT,
     "accelerator_config fsdp_config deepspeed": _OBJECT_OR_FILE,
     "model_name data_source output_dir demonstrations": _TEXT,
+    "instructions": _UNICODE,
     "max_turns max_turn_tokens max_context max_obs_rows max_obs_chars lora_rank lora_alpha warmup_batch_size "
     "dashboard_questions per_device_train_batch_size per_device_eval_batch_size gradient_accumulation_steps "
     "num_iterations max_completion_length demonstration_epochs": _whole(1),
@@ -237,6 +240,11 @@ def _blocked(c):
     here = next(p for p in [folder, *folder.parents] if p.exists())
     return not (here.is_dir() and os.access(here, os.W_OK | os.X_OK)) and dict(here=str(here))
 
+def _too_long(c):
+    "The length of the output folder's path, if files in it would have longer ones than systems take (4,096 bytes)."
+    length = len(os.fsencode(Path(c.output_dir).expanduser().absolute()))
+    return length > 3_800 and dict(length=length)
+
 def _missing(path): return path is not None and not Path(path).expanduser().exists()
 def _is_file(path): return Path(path).expanduser().is_file()
 
@@ -285,6 +293,7 @@ RULES = [ # (sentence, test)
     ("data_path is {data_path!r}, and there is no such file or folder", lambda c: _missing(c.data_path)),
     ("question_file is {question_file!r}, and it goes with a SQLite file: give that as data_source",
      lambda c: c.question_file is not None and not _is_file(c.data_path or c.data_source)),
+    ("output_dir is a path of {length} bytes, too long for what would be written there: give a shorter one", _too_long),
     ("output_dir is {output_dir!r}, and {here!r} is a file, or cannot be written to; give another folder", _blocked),
     *no_effect(_NOT_PASSED_ON, "here, where the model is loaded and its chat template rendered without TRL: leave it out"),
     *no_effect(_NO_EFFECT, "here, since episodes are sampled with temperature alone: leave it out")]

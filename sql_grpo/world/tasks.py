@@ -941,7 +941,11 @@ class Task:
     answer: object = None # what is right where there is no query: a value, a list of values, or a list of rows
     ordered: bool|None = None # does the order of rows count? By default if the query says ORDER BY
 
-    def __post_init__(self): self.query = self.query or ""
+    def __post_init__(self):
+        self.query = self.query or ""
+        try: f"{self.id}{self.db_id}{self.question}".encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"task {self.id!r} about {self.db_id!r}, {self.question!r}: not Unicode text") from None
 
     def database(self) -> Database:
         "The guarded, read-only database, opened once per path and thread."
