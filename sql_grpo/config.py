@@ -23,6 +23,7 @@ from packaging.requirements import Requirement
 from trl import GRPOConfig
 from .common.basics import *
 from .common.options import *
+from .environment import Rules
 
 # %% ../nbs/00_setup.ipynb #d582f7fc
 def _native_dtype(
@@ -113,7 +114,7 @@ def _settle(c) -> None:
     c.batch_given = c.per_device_train_batch_size is not None
     if not c.batch_given: c.per_device_train_batch_size = BATCH
     check_limits(c)
-    if c.mode == "single_turn": c.max_turns = 1
+    c.max_turns = Rules(mode=c.mode, max_turns=c.max_turns).max_turns
     weights = list(REWARD_PARTS[c.mode].values())
     c.reward_weights = weights if c.reward_weights is None else c.reward_weights
     c.report_to = [] if c.report_to is None else c.report_to
@@ -130,7 +131,7 @@ def _one_line(c) -> str:
     length = f"{c.max_steps} steps" if c.max_steps > 0 else epochs
     groups = c.generation_batch_size//c.num_generations
     return (f"<SQLGRPOConfig {c.model_name}: {length} of {c.generation_batch_size} "
-            f"episodes ({groups} groups of {c.num_generations}), {c.max_turns} turns, "
+            f"episodes ({groups} groups of {c.num_generations}), {c.max_turns} turn{'s'*(c.max_turns > 1)}, "
             f"{device} {mode}, seed {c.seed} -> {c.output_dir}>")
 
 # %% ../nbs/00_setup.ipynb #bad5e70a
@@ -150,6 +151,7 @@ def _as_table(c) -> str:
 class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOptions,
                     DataOptions, EpisodeOptions, TrainingOptions, GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig, and this project's own options."
+    _VALID_DICT_FIELDS = [*GRPOConfig._VALID_DICT_FIELDS, "liger_kernel_config"] # read from JSON
     lr_scheduler_type: str = _ours("lr_scheduler_type", "constant_with_warmup")
     warmup_steps: float = _ours("warmup_steps", 0.05)
     max_completion_length: int = _ours("max_completion_length", 512)

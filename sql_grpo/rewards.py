@@ -10,6 +10,7 @@ __all__ = ['SIGNALS', 'REWARD_WEIGHTS', 'REWARD_FUNCS', 'reward_correctness', 'r
 # %% ../nbs/02_rewards.ipynb #8cd0b4fa
 import math
 from collections import Counter
+from itertools import chain
 
 from .world.database import *
 from .environment import *
@@ -32,11 +33,15 @@ def _nearness(a, b) -> float:
     "1 for equal numbers, falling to 0 where they are a factor of two apart."
     return 1.0 if same_number(a, b) else max(0.0, 1 - 2*abs(a - b)/max(abs(a), abs(b)))
 
+def _bag(rows: list) -> Counter:
+    "The cells of rows; floats count to six digits."
+    return Counter([float(f"{c:.6g}") if type(c) is float else c
+                    for c in chain.from_iterable(rows)])
+
 def _overlap(gold: list, rows: list) -> float: # 0 to 1
-    "Cells in common, as a share of all cells of both; floats count to six digits."
-    def cell(c): return float(f"{c:.6g}") if type(c) is float else c
-    g, p = (Counter(cell(c) for row in table for c in row) for table in (gold, rows))
-    common = (g & p).total()
+    "Cells in common, as a share of all cells of both."
+    g, p = _bag(gold), _bag(rows)
+    common = sum(min(g[c], p[c]) for c in g.keys() & p.keys())
     return common/(g.total() + p.total() - common)
 
 # %% ../nbs/02_rewards.ipynb #61f02884

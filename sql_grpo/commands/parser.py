@@ -8,7 +8,7 @@ __all__ = ['option_parser', 'parse_args']
 # %% ../../nbs/commands/parser.ipynb #85b16d46
 import argparse
 from dataclasses import fields
-from typing import Callable, Optional, get_args, get_type_hints
+from typing import Callable, Optional, get_args, get_origin, get_type_hints
 
 from ..config import * # first: it keeps bitsandbytes quiet
 from transformers import HfArgumentParser
@@ -26,6 +26,10 @@ def _or_none(kind: type) -> Callable:
     parse.__name__ = kind.__name__ # argparse says: invalid int value
     return parse
 
+def _switch(text: str) -> bool:
+    "Reads on and off too, beside transformers' words for True and False."
+    return string_to_bool(dict(on="yes", off="no").get(text.lower(), text))
+
 # %% ../../nbs/commands/parser.ipynb #e2f4952b
 def option_parser(
     prog: str  # name of the command
@@ -41,7 +45,8 @@ def option_parser(
         if action.type in (int, float) and type(None) in get_args(hints[action.dest]):
             action.type = _or_none(action.type)
         if action.type is string_to_bool: # may stand alone
-            action.nargs, action.const = "?", True
+            action.type, action.nargs, action.const = _switch, "?", True
+        if get_origin(action.type) is dict: action.type = str # JSON, read by the configuration
     names = f"one of {', '.join(PRESETS)}"
     parser.add_argument("--preset", default="default", help=names)
     return parser

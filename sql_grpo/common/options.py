@@ -8,7 +8,7 @@ __all__ = ['BATCH', 'REWARD_PARTS', 'OPTION_GROUPS', 'OPTIONS', 'LIMITS', 'NO_TO
            'TrainingOptions', 'check_limits', 'refuse', 'no_effect', 'default_text', 'short_help', 'did_you_mean']
 
 # %% ../../nbs/common/options.ipynb #fe782d0d
-import difflib, math, numbers, os, textwrap
+import difflib, json, math, numbers, os, textwrap
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -146,13 +146,26 @@ def _one_of(*names): return f"one of {', '.join(map(str, names))}", lambda v: v 
 _FROM_ZERO = "a number of at least 0", lambda v: _is_number(v) and v >= 0
 _ABOVE_ZERO = "a number greater than 0", lambda v: _is_number(v) and v > 0
 _SWITCH = "True or False", lambda v: isinstance(v, bool)
+def _is_object(v, or_file=False):
+    "Is a text, if `v` is one, a JSON object?"
+    if not isinstance(v, str) or or_file and Path(v).is_file(): return True
+    try: return v.startswith("{") and isinstance(json.loads(v), dict)
+    except ValueError: return False
+
+_UNICODE = ("a text of whole characters, or None",
+            lambda v: v is None or isinstance(v, str) and v == v.encode(errors="ignore").decode())
+_OBJECT = "a dictionary, or a JSON object", _is_object
+_OBJECT_OR_FILE = "a JSON object, or the path of a file with one", lambda v: _is_object(v, or_file=True)
 _TEXT = "a text that is not empty", lambda v: isinstance(v, (str, Path)) and bool(str(v).strip())
 
 # %% ../../nbs/common/options.ipynb #6d9e0446
 _LIMITS = { # options: what they must be, and the test
     "mode": _one_of(*REWARD_PARTS),
-    "curriculum use_cache_folder dashboard save_merged": _SWITCH,
+    " ".join(name for name, f in OPTIONS.items() if f.type is bool): _SWITCH,
+    "lr_scheduler_kwargs liger_kernel_config activation_checkpointing_kwargs gradient_checkpointing_kwargs": _OBJECT,
+    "accelerator_config fsdp_config deepspeed": _OBJECT_OR_FILE,
     "model_name data_source output_dir demonstrations": _TEXT,
+    "instructions": _UNICODE,
     "max_turns max_turn_tokens max_context max_obs_rows max_obs_chars lora_rank lora_alpha warmup_batch_size "
     "dashboard_questions per_device_train_batch_size per_device_eval_batch_size gradient_accumulation_steps "
     "num_iterations max_completion_length demonstration_epochs": _whole(1),
@@ -227,6 +240,11 @@ def _blocked(c):
     here = next(p for p in [folder, *folder.parents] if p.exists())
     return not (here.is_dir() and os.access(here, os.W_OK | os.X_OK)) and dict(here=str(here))
 
+def _too_long(c):
+    "The length of the output folder's path, if files in it would have longer ones than systems take (4,096 bytes)."
+    length = len(os.fsencode(Path(c.output_dir).expanduser().absolute()))
+    return length > 3_800 and dict(length=length)
+
 def _missing(path): return path is not None and not Path(path).expanduser().exists()
 def _is_file(path): return Path(path).expanduser().is_file()
 
@@ -239,7 +257,8 @@ def _bad_weights(c):
 
 _NO_EFFECT = dict(use_transformers_continuous_batching=False, use_transformers_paged=False, top_p=1.0, top_k=0,
                  min_p=None, repetition_penalty=1.0, generation_kwargs=None, cache_implementation=None,
-                 max_tool_calling_iterations=None)
+                 max_tool_calling_iterations=None, transformers_continuous_batching_config=None)
+_NOT_PASSED_ON = dict(model_init_kwargs=None, chat_template_kwargs=None, trust_remote_code=False)
 
 # %% ../../nbs/common/options.ipynb #a309e961
 NO_TOKEN = ("hub_token is given, and a token is no option: put it as HF_TOKEN=... into the environment or into the "
@@ -259,7 +278,6 @@ RULES = [ # (sentence, test)
      lambda c: c.use_liger_kernel and find_spec("liger_kernel") is None),
     ("deepspeed is given, and the package is not installed: pip install deepspeed, or leave it out",
      lambda c: c.deepspeed and find_spec("deepspeed") is None),
-    ("deepspeed is {deepspeed!r}, and there is no such file", lambda c: isinstance(c.deepspeed, str) and _missing(c.deepspeed)),
     ("a batch of {batch} completions ({made_of}) cannot be split into groups of num_generations {num_generations}; "
      "make the batch a multiple of {num_generations}", _torn_groups),
     ("credit is 'turn', and in mode single_turn an episode has one turn: leave it at 'episode'",
@@ -275,7 +293,9 @@ RULES = [ # (sentence, test)
     ("data_path is {data_path!r}, and there is no such file or folder", lambda c: _missing(c.data_path)),
     ("question_file is {question_file!r}, and it goes with a SQLite file: give that as data_source",
      lambda c: c.question_file is not None and not _is_file(c.data_path or c.data_source)),
+    ("output_dir is a path of {length} bytes, too long for what would be written there: give a shorter one", _too_long),
     ("output_dir is {output_dir!r}, and {here!r} is a file, or cannot be written to; give another folder", _blocked),
+    *no_effect(_NOT_PASSED_ON, "here, where the model is loaded and its chat template rendered without TRL: leave it out"),
     *no_effect(_NO_EFFECT, "here, since episodes are sampled with temperature alone: leave it out")]
 
 # %% ../../nbs/common/options.ipynb #f53e23b1

@@ -265,12 +265,12 @@ def _bare(text: str) -> str:
 def _printed(value) -> str: return format_value(value).strip()
 
 def _canonical(gold: Result) -> tuple:
-    "The gold result as a reader of its printed form knows it, and what each printed cell stands for."
+    "The rows of the gold result as they are printed, and what each printed cell stands for."
+    printed = [[*map(_printed, row)] for row in gold.rows]
     says = {}
-    for c in chain.from_iterable(gold.rows):
-        p = _printed(c)
+    for p, c in zip(chain.from_iterable(printed), chain.from_iterable(gold.rows)):
         says.setdefault(p, c if c is None or type(c) in (int, float) else p)
-    return Result(gold.columns, [tuple(says[_printed(c)] for c in row) for row in gold.rows]), says
+    return printed, says
 
 def _read_cell(text: str, says: dict):
     "The value that a written cell stands for, given what the gold result's cells say."
@@ -312,12 +312,13 @@ def answer_matches(gold: Result, # result of the gold query
     if len(lines) == max(height, 1) + 1 and _line([lines[0]]).casefold() in names: lines = lines[1:]
     if not height: return lines == ["(0 rows)"]
     readings = list(_readings(lines, width, height))
-    if len(lines) != height and not readings: return False
-    said, says = _canonical(gold)
-    printed, tidy = [_line(map(_printed, row)) for row in gold.rows], [_line([line]) for line in lines]
-    if tidy == printed or not ordered and Counter(tidy) == Counter(printed): return True
+    if not readings and (len(lines) != height or answer.count("|") < height*(width - 1)): return False
+    printed, says = _canonical(gold)
+    said, tidy = [*map(_line, printed)], [_line([line]) for line in lines]
+    if tidy == said or not ordered and Counter(tidy) == Counter(said): return True
+    meant = Result(gold.columns, [tuple(map(says.__getitem__, row)) for row in printed])
     read = ([tuple(_read_cell(c, says) for c in row) for row in rows] for rows in readings)
-    return any(results_match(said, Result(gold.columns, rows), ordered) for rows in read)
+    return any(results_match(meant, Result(gold.columns, rows), ordered) for rows in read)
 
 # %% ../../nbs/judge/results.ipynb #613875ce
 def _order_counts(task) -> bool:

@@ -101,7 +101,7 @@ class Text2SQLEnvironment(SQLEnvironment):
     "Shows the schema, takes one reply: its SQL is run, and what comes back is the answer."
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.rules = replace(self.rules, max_turns=1)
+        self.rules = replace(self.rules, mode="single_turn")
 
     def reset(self, task=None, seed: int | None = None) -> SQLObservation:
         "Begin a new episode: the tables with their columns, and the question."

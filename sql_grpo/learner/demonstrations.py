@@ -242,7 +242,8 @@ def learn_demonstrations(
     key = [rows, fingerprint(model), learning_rate_for(config), config.demonstration_epochs, config.seed,
            config.bf16, config.fp16, config.peft, config.lora_rank, config.lora_alpha, config.lora_targets]
     folder = Path(config.output_dir)/"demonstrations"/hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
-    if (folder/"weights.safetensors").exists():
+    if broken := broken_files(folder): print(f"learned anew: {', '.join(broken)} in {folder} is not what was saved", flush=True)
+    elif (folder/"weights.safetensors").exists():
         _put_weights(model, load_file(folder/"weights.safetensors"))
         print(f"demonstrations were learned before: taken from {folder}", flush=True)
         return []
@@ -265,6 +266,7 @@ def _keep_weights(model, folder: Path) -> None:
     with written_whole(folder/"weights.safetensors") as part: save_file(weights, part)
     for path in checkpoints_in(folder): shutil.rmtree(path, ignore_errors=True)
     (folder/"README.md").unlink(missing_ok=True) # TRL's, about the checkpoint
+    seal(folder)
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80041
 def _learn(

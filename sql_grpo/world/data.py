@@ -88,6 +88,15 @@ def _read_text(path: Path) -> str:
     if not text.strip(): raise ValueError(f"{path}: the file is empty")
     return text
 
+def _unicode(found: list) -> list: # of (where, value)
+    "The same. Raises ValueError for half a character, such as JSON's \\ud800 alone: nothing can be done with its text."
+    for where, value in found:
+        try: json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as e:
+            around = e.object[max(0, e.start - 20):e.end]
+            raise ValueError(f"{where}: not Unicode text, with half a character at the end of {around!r}") from None
+    return found
+
 def _loads(text: str, where: str):
     "JSON in a file; a fault names its place."
     try: return json.loads(text)
@@ -103,12 +112,12 @@ def _from_json(path: Path) -> list:
     if isinstance(entries, dict): entries = entries.get("questions", entries)
     if not isinstance(entries, list):
         raise ValueError(f"{path}: a list of questions is wanted, not {type(entries).__name__}")
-    return [(f"{path}: entry {i}", e) for i, e in enumerate(entries)]
+    return _unicode([(f"{path}: entry {i}", e) for i, e in enumerate(entries)])
 
 # %% ../../nbs/world/data.ipynb #df62869b
 def from_jsonl(path: Path) -> list:
     lines = [(f"{path}: line {n}", line) for n, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
-    return [(where, _loads(line, where)) for where, line in lines]
+    return _unicode([(where, _loads(line, where)) for where, line in lines])
 
 # %% ../../nbs/world/data.ipynb #0c44dba2
 _ALIASES = ("SQL", "answer") # what others call `query`: BIRD, and sql-create-context
@@ -135,7 +144,7 @@ def _from_csv(path: Path) -> list:
                                  "a field with a comma in it belongs in double quotes")
             out.append((where, {k: _cell(k, v) for k, v in row.items() if v}))
     except csv.Error as e: raise ValueError(f"{path}: line {rows.reader.line_num}: not valid CSV: {e}") from None
-    return out
+    return _unicode(out)
 
 _OR_ANSWER = ", and so is 'answer': one of them is wanted"
 _READERS = {".json": _from_json, ".jsonl": from_jsonl, ".csv": _from_csv} # by a file name's ending
@@ -328,10 +337,10 @@ def _task_fault(task: Task) -> str|None:
     "Why this task is of no use, or None: a reason, and after a colon what there is to say about it."
     if fault := task.extra.get("context_fault"): return f"context unreadable: {fault}"
     if fault := _database_fault(task.db_path): return f"database missing: {fault}"
-    g = task.gold
+    with warnings.catch_warnings(action="ignore"): g = task.gold
     if not g.ok: return f"gold fails: {g.error}"
     if g.truncated: return f"gold too long: more than {len(g.rows)} rows"
-    if not g.rows: return "gold empty"
+    if not g.rows: return "gold empty: whatever finds nothing would be right"
     if task.query and task.answer is not None and _cells(g) != _cells(answer_result(task.answer)):
         return f"answer differs: the query gives {g.rows[:3]}, and the answer is {task.answer!r}"
 
