@@ -80,6 +80,10 @@ class SQLTasksetConfig(vf.TasksetConfig):
     def tasks(self) -> dict:
         return our_tasks(self.data_source, self.split, self.data_path)
 
+    def task_of(self, id: str):
+        if id not in self.tasks: raise ValueError(f"there is no question {id!r} in {self.data_source}, split {self.split}")
+        return self.tasks[id]
+
     @model_validator(mode="after")
     def check(self):
         "What cannot be played is one sentence, before anything is played."
@@ -142,7 +146,7 @@ class SQLEnvConfig(vf.EnvConfig):
 class SQLEnv(vf.Env[SQLEnvConfig]):
     async def run(self, task: SQLTask, agents: vf.Agents) -> None:
         "One episode: the model's replies are actions, the observations are the user's turns."
-        env, ours = SQLEnvironment(rules=task.config.rules), self.taskset.config.tasks[task.data.id]
+        env, ours = SQLEnvironment(rules=task.config.rules), self.taskset.config.task_of(task.data.id)
         await beside(ours, env.reset, ours)
         async with agents.player.interaction(task) as player:
             player.trace.state.episode = ep = env.episode

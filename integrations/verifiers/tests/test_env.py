@@ -59,6 +59,7 @@ def test_oracle(n):
         assert t["metrics"] == dict(correct=1, grounded=1, answered=1, turns=3), t["metrics"]
         assert {k: r["weight"] for k, r in t["rewards"].items()} == dict(zip(("correctness", "progress", "operational"), REWARD_WEIGHTS))
         assert t["info"]["outcome"] == "answered" and t["info"]["transcript"].endswith("Answer submitted.")
+        assert len(t["nodes"]) == 1 + 2*3, "one conversation, each message once"
         assert (t["task"]["key"], t["task"]["data"]["split"]) == (task.id, "eval")
         read = [m["message"]["content"] for m in t["nodes"] if m["message"]["role"] != "assistant"]
         assert task.query not in json.dumps(t["task"]) and not any(task.query in r for r in read)
@@ -70,6 +71,7 @@ def test_dumb():
     traces, text = play("dumb", 4, "--env.taskset.task.max-turns", "3", "--env.taskset.instructions", "False")
     assert [t["info"]["outcome"] for t in traces] == ["out_of_turns"]*4
     assert {t["metrics"]["turns"] for t in traces} == {3} and {t["metrics"]["correct"] for t in traces} == {0}
+    assert {len(t["nodes"]) for t in traces} == {2*3}
     assert not any(json.dumps(t.query)[1:-1] in text for t in TASKS.values()), "gold SQL in the traces"
     print("dumb: every episode ends when its turns do")
 
