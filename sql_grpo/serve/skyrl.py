@@ -69,9 +69,10 @@ class SQLGRPOEnv(BaseTextEnv):
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
         obs = self.env.step(action)
-        return BaseTextEnvStepOutput(
-            observations=[] if obs.done else [dict(role="user", content=obs.text)],
-            reward=total_reward(self.env.episode) if obs.done else 0.0, done=obs.done, metadata={})
+        reward = total_reward(self.env.episode) if obs.done else 0.0
+        self.env.db.close() # of this thread: SkyRL plays in many, on many databases
+        said = [] if obs.done else [dict(role="user", content=obs.text)]
+        return BaseTextEnvStepOutput(observations=said, reward=reward, done=obs.done, metadata={})
 
     def get_metrics(self) -> dict:
         "What SkyRL averages."
