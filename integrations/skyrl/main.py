@@ -1,4 +1,4 @@
-"SkyRL's training with our environment: examples/train/multiply/main_multiply.py of SkyRL 0.3.0, with another environment."
+"SkyRL's training, with our environment: its example main_multiply.py, at version 0.3.0."
 import sys
 
 import ray

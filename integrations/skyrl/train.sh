@@ -1,7 +1,8 @@
 # GRPO on the embedded questions with SkyRL 0.3.0. Start it in SkyRL's folder:
 #   git clone --branch skyrl-v0.3.0 https://github.com/NovaSky-AI/SkyRL && cd SkyRL
 #   SQL_GRPO=/path/to/sql_grpo NUM_GPUS=4 bash /path/to/sql_grpo/integrations/skyrl/train.sh
-# Our package is found, not installed: what it wants for its own trainer are other versions than SkyRL's.
+# Our package is put on the path, not installed: its own trainer wants other versions
+# of the same packages than SkyRL does.
 set -e
 export PYTHONPATH=$SQL_GRPO SKYRL_PYTHONPATH_EXPORT=true
 DATA=$HOME/data/sql_grpo
