@@ -5,10 +5,11 @@
 # %% auto #0
 __all__ = ['AGENT_RULES', 'make_mcp_server', 'serve_mcp']
 
-# %% ../../nbs/serve/agents.ipynb #97c8f759
+# %% ../../nbs/serve/agents.ipynb #c8ae7765
 import asyncio, os, signal, socket, sys, time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,7 +23,7 @@ from ..world.database import one_line
 from ..world.tasks import Task
 from ..environment import *
 
-# %% ../../nbs/serve/agents.ipynb #a2820b13
+# %% ../../nbs/serve/agents.ipynb #6dde7568
 def _said(text: str, error: bool = False) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], isError=error)
 
@@ -33,16 +34,16 @@ def _turn(db: Database, action: SQLAction, rules: Rules) -> CallToolResult:
     text, result = env.step(action).text, env.episode.turns[0].result
     return _said(text, error=result is not None and not result.ok)
 
-# %% ../../nbs/serve/agents.ipynb #610d9e03
-AGENT_RULES = Rules(max_obs_rows=50, max_obs_chars=8000) # assistants read more than small policies do
+# %% ../../nbs/serve/agents.ipynb #541f1c64
+AGENT_RULES = Rules(max_obs_rows=50, max_obs_chars=8000) # assistants read more
 
-# %% ../../nbs/serve/agents.ipynb #cbcd8553
+# %% ../../nbs/serve/agents.ipynb #f46539b3
 class _Served:
     "A database, as it is at each call."
     def __init__(self, path_or_db, timeout: float):
         given = isinstance(path_or_db, Database)
         self.db = path_or_db if given else Database(path_or_db, timeout)
-        self.path, self.timeout, self.stamp = self.db.path, timeout, None
+        self.path, self.timeout, self.stamp = self.db.path, self.db.timeout, None
 
     def call(self, f: Callable) -> CallToolResult: # `f` gets a `Database`
         "What `f` makes of the database, or what is wrong with it."
@@ -52,9 +53,9 @@ class _Served:
             try: result = f(self._now(stamp))
             except (apsw.Error, OSError, ValueError, MemoryError) as e:
                 result = _said(f"Error: {one_line(e, 300)}", error=True)
-            has_journal = any(size for _, size in stamp[1:])
             locked = result.isError and "database is locked" in result.content[0].text
-            if not locked and (has_journal or stamp == _stamp(self.path)): return result
+            same = _has_wal(stamp) or stamp == _stamp(self.path)
+            if same and not locked: return result
         return _said("Error: the database is being written to, try again", error=True)
 
     def _now(self, stamp: tuple) -> Database:
@@ -64,97 +65,112 @@ class _Served:
             self.stamp = stamp
         return self.db
 
-# %% ../../nbs/serve/agents.ipynb #c5169dc5
-def _stamp(path: Path | None) -> tuple: # a time and a size, of the file and its journals
-    "What changes whenever somebody writes; nothing changes in memory."
+# %% ../../nbs/serve/agents.ipynb #69981458
+def _stamp(path: Path | None) -> tuple: # for a file and its journals; () in memory
+    "What changes whenever somebody writes."
     def one(file):
         try: stat = os.stat(file)
-        except OSError: return 0, 0
-        return stat.st_mtime_ns, stat.st_size
+        except OSError: return 0, 0, 0
+        return stat.st_size, stat.st_mtime_ns, stat.st_ino
     return tuple(one(f"{path}{end}") for end in ("", "-wal", "-journal")) if path else ()
 
-# %% ../../nbs/serve/agents.ipynb #6f730310
+def _has_wal(stamp: tuple) -> bool: return len(stamp) > 1 and stamp[1][0] > 0
+
+# %% ../../nbs/serve/agents.ipynb #de23c4ac
+_HELLO = """Read-only access to SQLite: {names}. Describe or sample a table before you
+query it. Nothing that you send can change a database."""
+
+_ABOUT = ("List the tables of every database.",
+          "Show a table's number of rows, its columns with their types, and its foreign keys.",
+          "Show the first three rows of a table.")
+
 _QUERY = """Run one SELECT statement in SQLite's dialect and show its result.
 
-Everything but SELECT is refused. A query is stopped after {timeout:g} seconds, at most {rows} rows are shown, \
-and at most 100 characters of a value: count, filter, group and cut in SQL. In date functions 'now' is \
-{now}, so write dates out."""
+Everything but SELECT is refused. A query is stopped after {timeout:g} seconds.
+At most {rows} rows are shown, and 100 characters of a value: count, filter, group,
+and cut texts in SQL. In date functions 'now' is {now}, so write dates out."""
 
 _READS = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 
+# %% ../../nbs/serve/agents.ipynb #6d0def38
 def _names(served: dict) -> CallToolResult:
     "All tables, a line for each database."
-    found = [one.call(lambda db: _said(f"{name}: {', '.join(db.tables)}")) for name, one in served.items()]
-    return _said("\n".join(r.content[0].text for r in found), error=all(r.isError for r in found))
+    def line(name, db): return _said(f"{name}: {', '.join(map(one_line, db.tables))}")
+    found = [one.call(partial(line, name)) for name, one in served.items()]
+    return _said("\n".join(r.content[0].text for r in found), all(r.isError for r in found))
 
-# %% ../../nbs/serve/agents.ipynb #e0fb7581
-def _add_tools(server: FastMCP, served: dict, rules: Rules, about_query: str) -> None:
-    "Add the four tools, which work in threads, so that a slow query stops nobody else."
+def _tools(served: dict, rules: Rules) -> list: # of four functions
+    "The tools. They work in threads, so that a slow query does not hold up the others."
     pool = ThreadPoolExecutor(4, thread_name_prefix="tool")
     default = dict(default=next(iter(served))) if len(served) == 1 else {}
     Table = Annotated[str, Field(description="Name of the table.")]
     Name = Annotated[Literal[tuple(served)], Field(description="Name of the database.", **default)]
+    SQL = Annotated[str, Field(description="One SELECT statement.")]
 
-    async def in_thread(f, *args): return await asyncio.get_running_loop().run_in_executor(pool, f, *args)
+    async def in_thread(f, *args):
+        return await asyncio.get_running_loop().run_in_executor(pool, f, *args)
     async def turn(database, *action):
         return await in_thread(served[database].call, lambda db: _turn(db, SQLAction(*action), rules))
 
-    async def tables() -> CallToolResult: return await in_thread(_names, served)
-    async def describe(table: Table, database: Name) -> CallToolResult: return await turn(database, "DESCRIBE", table)
-    async def sample(table: Table, database: Name) -> CallToolResult: return await turn(database, "SAMPLE", table)
-    async def query(sql: Annotated[str, Field(description="One SELECT statement.")], database: Name) -> CallToolResult:
-        return await turn(database, "QUERY", sql)
+    async def tables(): return await in_thread(_names, served)
+    async def describe(table: Table, database: Name): return await turn(database, "DESCRIBE", table)
+    async def sample(table: Table, database: Name): return await turn(database, "SAMPLE", table)
+    async def query(sql: SQL, database: Name): return await turn(database, "QUERY", sql)
+    return [tables, describe, sample, query]
 
-    for tool, about in ((tables, "List the tables of every database."),
-                        (describe, "Show a table's number of rows, columns, types and foreign keys."),
-                        (sample, "Show the first three rows of a table."), (query, about_query)):
-        server.add_tool(tool, description=about, annotations=_READS, structured_output=False)
-
-# %% ../../nbs/serve/agents.ipynb #3a74d296
+# %% ../../nbs/serve/agents.ipynb #9b8e5506
 def make_mcp_server(
     databases: str | Path | Database | list, # a SQLite file, or several
     rules: Rules = AGENT_RULES, # how much of a result is shown
     timeout: float = 2.0, # seconds that a query of a file may take
-    host: str = "127.0.0.1", # of an HTTP server; on this machine's own, requests in other names are refused
+    host: str = "127.0.0.1", # of HTTP; on this machine's own, other names are refused
 ) -> FastMCP:
     "A server of the four tools; raises `ValueError` or `OSError` for what is no database."
     given = databases if isinstance(databases, (list, tuple)) else [databases]
-    served = {one.db.name: one for one in (_Served(d, timeout) for d in given)}
-    if len(served) < max(1, len(given)):
-        raise ValueError("databases of different names are wanted, not " + (", ".join(map(str, given)) or "none"))
-    for one in served.values(): _check(one)
-    about = _QUERY.format(timeout=timeout, rows=rules.max_obs_rows, now=NOW[:10])
-    server = FastMCP("sql_grpo", instructions=f"Read-only access to SQLite: {', '.join(served)}. "
-                     "Describe or sample a table before you query it; nothing that you send can change a database.",
-                     host=host, stateless_http=True, json_response=True, log_level="WARNING")
-    _add_tools(server, served, rules, about)
+    served = _opened(given, timeout)
+    server = FastMCP("sql_grpo", instructions=_HELLO.format(names=", ".join(served)), host=host,
+                     stateless_http=True, json_response=True, log_level="WARNING")
+    query = _QUERY.format(timeout=timeout, rows=rules.max_obs_rows, now=NOW[:10])
+    for tool, about in zip(_tools(served, rules), (*_ABOUT, query)):
+        server.add_tool(tool, description=about, annotations=_READS, structured_output=False)
     return server
 
-# %% ../../nbs/serve/agents.ipynb #9da9d61d
-def _check(one: _Served) -> None:
-    "Raises `ValueError` if the tables of a database cannot be listed."
-    result = one.call(lambda db: _said(str(db.tables)))
-    if result.isError: raise ValueError(f"{one.path}: {result.content[0].text.removeprefix('Error: ')}")
+# %% ../../nbs/serve/agents.ipynb #41a4ba80
+def _opened(databases: list, timeout: float) -> dict: # name -> `_Served`
+    "Open all, and look at their tables; raises `ValueError` or `OSError`."
+    found = [_Served(d, timeout) for d in databases]
+    names = [one.db.name for one in found]
+    if not found: raise ValueError("no database: give a SQLite file, or several")
+    if len({*names}) < len(names):
+        raise ValueError(f"databases of different names are wanted, not {', '.join(names)}")
+    for one in found:
+        result = one.call(lambda db: _said(str(db.tables)))
+        if result.isError: raise ValueError(f"{one.path}: {result.content[0].text.removeprefix('Error: ')}")
+    return dict(zip(names, found))
 
-# %% ../../nbs/serve/agents.ipynb #4d32f917
+# %% ../../nbs/serve/agents.ipynb #1c268ca5
 def serve_mcp(
     databases: str | Path | Database | list, # a SQLite file, or several
     transport: str = "stdio", # or http
     host: str = "127.0.0.1", # for http: where to listen
     port: int = 8000, # for http; 0 for one that is free
-    **options, # of `make_mcp_server`
+    **options, # of make_mcp_server
 ) -> None:
-    "Serve the four tools until the assistant leaves, or until Ctrl-C; raises `ValueError` or `OSError` if it can't."
-    if transport not in ("stdio", "http"): raise ValueError(f"transport must be stdio or http, not {transport!r}")
+    "Serve until the assistant leaves, or Ctrl-C; raises `ValueError` or `OSError` if it can't."
+    if transport not in ("stdio", "http"):
+        raise ValueError(f"transport must be stdio or http, not {transport!r}")
     server = make_mcp_server(databases, host=host, **options)
     if transport == "stdio":
-        for s in (signal.SIGINT, signal.SIGTERM): signal.signal(s, signal.SIG_DFL) # it would wait for another line
+        for s in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(s, signal.SIG_DFL) # else it would wait for another line
         return server.run()
     with _listen(host, port) as sock:
         print(f"serving MCP at {_address(sock)}/mcp (Ctrl-C ends it)", file=sys.stderr, flush=True)
-        uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="warning")).run([sock])
+        app = server.streamable_http_app()
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
+        uvicorn.Server(config).run([sock])
 
-# %% ../../nbs/serve/agents.ipynb #8b31b657
+# %% ../../nbs/serve/agents.ipynb #424ccad6
 def _listen(host: str, port: int) -> socket.socket:
     "A socket that is taken from now on."
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
