@@ -1,0 +1,42 @@
+# GRPO on the embedded questions with SkyRL 0.3.0. Start it in SkyRL's folder:
+#   git clone --branch skyrl-v0.3.0 https://github.com/NovaSky-AI/SkyRL && cd SkyRL
+#   SQL_GRPO=/path/to/sql_grpo NUM_GPUS=4 bash /path/to/sql_grpo/integrations/skyrl/train.sh
+# Our package is put on the path, not installed: its own trainer wants other versions
+# of the same packages than SkyRL does.
+set -e
+export PYTHONPATH=$SQL_GRPO SKYRL_PYTHONPATH_EXPORT=true
+DATA=$HOME/data/sql_grpo
+RUN="uv run --isolated --extra fsdp --with fastcore --with apsw --with sqlglot python"
+
+$RUN -c "from sql_grpo.serve.skyrl import write_skyrl_data; write_skyrl_data('$DATA')"
+$RUN $SQL_GRPO/integrations/skyrl/main.py \
+  data.train_data="['$DATA/train.jsonl']" \
+  data.val_data="['$DATA/eval.jsonl']" \
+  environment.env_class=sql_grpo \
+  trainer.policy.model.path=Qwen/Qwen3-0.6B \
+  generator.chat_template_kwargs.enable_thinking=false \
+  generator.max_turns=10 \
+  generator.max_input_length=4096 \
+  generator.sampling_params.max_generate_length=128 \
+  generator.n_samples_per_prompt=8 \
+  trainer.max_prompt_length=1024 \
+  trainer.algorithm.advantage_estimator=grpo \
+  trainer.algorithm.use_kl_loss=false \
+  trainer.policy.optimizer_config.lr=1.0e-6 \
+  trainer.train_batch_size=64 \
+  trainer.policy_mini_batch_size=64 \
+  trainer.micro_forward_batch_size_per_gpu=8 \
+  trainer.micro_train_batch_size_per_gpu=8 \
+  trainer.epochs=10 \
+  trainer.eval_batch_size=203 \
+  trainer.eval_before_train=true \
+  trainer.eval_interval=5 \
+  trainer.strategy=fsdp \
+  trainer.placement.colocate_all=true \
+  trainer.placement.policy_num_gpus_per_node=$NUM_GPUS \
+  generator.inference_engine.num_engines=$NUM_GPUS \
+  generator.inference_engine.gpu_memory_utilization=0.8 \
+  trainer.logger=console \
+  trainer.project_name=sql_grpo \
+  trainer.run_name=skyrl \
+  "$@"
