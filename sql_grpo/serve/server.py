@@ -7,7 +7,7 @@ __all__ = ['ABOUT', 'MAX_FRAME', 'TaskBook', 'ServedSQLEnvironment', 'Crew', 're
            'listening', 'serving']
 
 # %% ../../nbs/serve/server.ipynb #5e4e0010
-import asyncio, errno, html, json, logging, queue, random, socket, threading, time, uuid
+import asyncio, errno, html, json, logging, os, queue, random, socket, threading, time, uuid
 from collections import OrderedDict, deque
 from contextlib import contextmanager
 from dataclasses import replace
@@ -81,7 +81,7 @@ class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvSt
         self.game, self.episode_id, self.closed = SQLEnvironment(rules=rules), None, False
         self._rng = random.Random()
 
-    def reset(self,
+    def reset(self, /,
         seed: int|None = None, # decides which task, where several are left
         episode_id: str|None = None, # yours to choose; the state has it
         task_id: str|None = None, # this task
@@ -183,60 +183,61 @@ def web_actions(self: ServedSQLEnvironment, observation: dict) -> list: # of (la
     return [(f"{kind} {arg}".strip(), dict(action_type=kind, argument=arg)) for kind, arg in acts]
 
 # %% ../../nbs/serve/server.ipynb #5e4e0030
-_THREADS, _SLOW = 4, 0.02 # threads that carry out turns, and seconds after which others take over what waits
+_HELD_UP, _IDLE = 0.02, 5.0 # seconds without a result after which a crew grows, and without work after which it shrinks
 
 class Crew:
-    "Threads that carry out turns beside the event loop; while all of them are held up, there are more."
-    def __init__(self, threads: int = _THREADS, most: int = 256):
-        self.least, self.most, self.alive, self.finished = threads, most, 0, 0
-        self.jobs, self.results, self.loop, self.waking, self.watch = queue.SimpleQueue(), deque(), None, False, None
+    "Threads that carry out turns beside the event loop: a few, and more while all of them are held up."
+    def __init__(self, least: int = 4, most: int = 32):
+        self.least, self.most, self.alive, self.finished = least, most, 0, 0
+        self.jobs, self.results, self.waking, self.watch = queue.SimpleQueue(), deque(), False, None
 
     async def run(self, f, *args):
         "What `f(*args)` gives, from one of the threads."
-        if self.loop is None: self._begin(asyncio.get_running_loop())
-        future = self.loop.create_future()
-        self.jobs.put((future, f, args))
-        if self.watch is None: self.watch = self.loop.call_later(_SLOW, self._relieve, self.finished)
+        self.loop = asyncio.get_running_loop()
+        self.jobs.put((future := self.loop.create_future(), f, args))
+        while self.alive < self.least: self._hire()
+        if self.watch is None: self.watch = self.loop.call_later(_HELD_UP, self._relieve, self.finished)
         return await future
-
-    def _begin(self, loop):
-        self.loop = loop
-        for _ in range(self.least): self._hire()
 
     def _hire(self):
         self.alive += 1
         threading.Thread(target=self._work, name="turns", daemon=True).start()
 
-    def _relieve(self, finished: int):
-        "Every so often while there is work: hire, if nothing was finished since `finished` was counted."
+    def _relieve(self, finished: int): # what it was when the watch began
+        "As long as there is work: hire, if none was finished meanwhile."
         self.watch = None
         if self.jobs.empty(): return
         if finished == self.finished:
             for _ in range(min(self.alive, self.most - self.alive, self.jobs.qsize())): self._hire()
-        self.watch = self.loop.call_later(_SLOW, self._relieve, self.finished)
+        self.watch = self.loop.call_later(_HELD_UP, self._relieve, self.finished)
 
-    def _work(self):
-        while True:
-            future, f, args = self.jobs.get()
-            start = time.perf_counter()
-            try: result, error = f(*args), None
-            except Exception as e: result, error = None, e
-            self.finished += 1
-            self.results.append((future, result, error))
-            if not self.waking:
-                self.waking = True
-                self.loop.call_soon_threadsafe(self._deliver)
-            if self.alive > self.least and time.perf_counter() - start > _SLOW: break
-        self.alive -= 1
+# %% ../../nbs/serve/server.ipynb #5e4e0039
+@patch
+def _work(self: Crew):
+    "What a thread does until there is nothing to do, and others are left."
+    while True:
+        try: future, f, args = self.jobs.get(timeout=_IDLE)
+        except queue.Empty:
+            if self.alive > self.least: break
+            continue
+        try: result, error = f(*args), None
+        except Exception as e: result, error = None, e
+        self.finished += 1
+        self.results.append((future, result, error))
+        if not self.waking:
+            self.waking = True
+            self.loop.call_soon_threadsafe(self._deliver)
+    self.alive -= 1
 
-    def _deliver(self):
-        "Hand results to those who wait; one waking serves all that are there."
-        self.waking = False
-        while self.results:
-            future, result, error = self.results.popleft()
-            if future.cancelled(): continue
-            if error is None: future.set_result(result)
-            else: future.set_exception(error)
+@patch
+def _deliver(self: Crew):
+    "Hand results to those who wait for them: one call serves all that are there."
+    self.waking = False
+    while self.results:
+        future, result, error = self.results.popleft()
+        if future.cancelled(): continue
+        if error is None: future.set_result(result)
+        else: future.set_exception(error)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0031
 _OPEN = 16 # connections that a thread keeps
@@ -280,6 +281,7 @@ def reply(env: ServedSQLEnvironment, text: str) -> str|None:
     finally: _keep_few(env)
 
 def _reply(env, text):
+    if text is None: return _error("a frame of text is wanted", "INVALID_JSON")
     try: message = json.loads(text)
     except (ValueError, RecursionError) as e: return _error(f"this is not JSON: {_sentence(e)}", "INVALID_JSON")
     if not isinstance(message, dict): return _error("a message is an object with a type", "VALIDATION_ERROR")
@@ -290,10 +292,14 @@ def _reply(env, text):
         return _error(_sentence(e), "EXECUTION_ERROR")
 
 # %% ../../nbs/serve/server.ipynb #5e4e0034
+_HEAVY = 0.02 # seconds of processor time that a session's recent turns took, above which it waits with its like
+
 class Sessions:
-    "The WebSocket route: a session for each connection, an episode at a time in it."
+    "The WebSocket route: a session for each connection, one turn at a time in it."
     def __init__(self, book: TaskBook, rules: Rules|None = None, most: int = 256):
-        self.book, self.rules, self.most, self.crew, self.envs = book, rules, most, Crew(most=most), set()
+        self.book, self.rules, self.most, self.envs = book, rules, most, set()
+        heavy = max(2, (os.cpu_count() or 2)//2)
+        self.crews = {False: Crew(), True: Crew(heavy, heavy)} # is a session heavy?
 
     async def __call__(self, scope, receive, send):
         await receive() # websocket.connect
@@ -308,18 +314,25 @@ class Sessions:
             env.close()
 
     async def _play(self, env, receive, send):
+        load = 0.0
         while (message := await receive())["type"] == "websocket.receive":
-            text = message.get("text")
-            answer = _error("a frame of text is wanted", "INVALID_JSON") if text is None else (
-                await self.crew.run(reply, env, text))
+            answer, seconds = await self.crews[load > _HEAVY].run(_timed, env, message.get("text"))
+            load = 0.8*load + seconds
             if answer is None: return await send(dict(type="websocket.close"))
             await send(dict(type="websocket.send", text=answer))
 
     async def _refuse(self, send):
-        n = len(self.envs)
-        await send(dict(type="websocket.send", text=_error(f"all {self.most} places are taken, try again later",
-                                                           "CAPACITY_REACHED", active_sessions=n, max_sessions=self.most)))
+        n, why = len(self.envs), f"all {self.most} places are taken, try again later"
+        text = _error(why, "CAPACITY_REACHED", active_sessions=n, max_sessions=self.most)
+        await send(dict(type="websocket.send", text=text))
         await send(dict(type="websocket.close", code=1013))
+
+# %% ../../nbs/serve/server.ipynb #5e4e0035
+def _timed(env: ServedSQLEnvironment, text: str|None) -> tuple: # the answer, seconds of this thread
+    "`reply`, and what it cost."
+    start = time.thread_time()
+    answer = reply(env, text)
+    return answer, time.thread_time() - start
 
 def _same_origin(scope) -> bool:
     "No page of another site may play here from a visitor's browser."
