@@ -166,13 +166,15 @@ def get_metadata(self: ServedSQLEnvironment) -> EnvironmentMetadata:
     return EnvironmentMetadata(name="sql_grpo", description=ABOUT, version=__version__)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0019
+_MONO = "white-space: pre-wrap; overflow-wrap: anywhere; max-width: 34rem; font: 0.85rem/1.4 monospace"
+
 @patch
 def render_web(self: ServedSQLEnvironment, observation: dict) -> str|None:
     "The episode so far, for the page at /web."
     if (ep := self.game.episode) is None: return None
     verdict = {None: f"{observation.get('turns_left')} turns left", True: "answered: right", False: "answered: wrong"}
     end = verdict[bool(observation.get("reward")) if ep.terminated else None] if not ep.truncated else "out of turns"
-    return (f'<pre style="white-space: pre-wrap; font-size: 0.85rem">{html.escape(ep.transcript())}</pre>'
+    return (f'<div style="{_MONO}">{html.escape(ep.transcript())}</div>'
             f"<p><b>{end}</b></p>")
 
 @patch
