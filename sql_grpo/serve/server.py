@@ -7,7 +7,7 @@ __all__ = ['ABOUT', 'MAX_FRAME', 'TaskBook', 'ServedSQLEnvironment', 'Crew', 're
            'listening', 'serving']
 
 # %% ../../nbs/serve/server.ipynb #5e4e0010
-import asyncio, errno, html, json, logging, os, queue, random, socket, threading, time, uuid
+import asyncio, errno, html, json, logging, os, queue, random, socket, tempfile, threading, time, uuid
 from collections import OrderedDict, deque
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,8 +32,6 @@ from ..world.tasks import *
 from ..environment import *
 from ..rewards import correctness
 from .client import *
-
-_log = logging.getLogger(__name__)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0012
 class TaskBook:
@@ -253,6 +251,8 @@ def _keep_few(env: ServedSQLEnvironment) -> None:
     if len(mine) > _OPEN: mine.popitem(last=False)[0].close()
 
 # %% ../../nbs/serve/server.ipynb #5e4e0032
+_log = logging.getLogger(__name__)
+
 def _sentence(e: Exception) -> str:
     "What is wrong, on one line; of a `ValidationError`, without the input."
     if isinstance(e, ValidationError):
@@ -361,6 +361,19 @@ class _SmallBodies:
         await self.app(scope, counted, send)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0038
+@contextmanager
+def _readme():
+    "While this lasts, OpenEnv's page finds a description of the environment, unless it has another."
+    if "ENV_README_PATH" in os.environ: 
+        yield
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".md") as file:
+        file.write(f"# sql_grpo\n\n{ABOUT}\n")
+        file.flush()
+        os.environ["ENV_README_PATH"] = file.name
+        try: yield
+        finally: del os.environ["ENV_README_PATH"]
+
 def _refusal(status: int, more: str = ""):
     "A handler that says on one line why a request over HTTP cannot be met."
     async def handle(request, error): return JSONResponse({"detail": _sentence(error) + more}, status)
@@ -376,8 +389,9 @@ def make_app(
     if max_sessions < 1: raise ValueError(f"max_sessions must be at least 1, not {max_sessions}")
     book = TaskBook(tasks)
     make_env = partial(ServedSQLEnvironment, book, rules)
-    make = create_web_interface_app if web else create_fastapi_app
-    app = make(make_env, SQLEnvAction, SQLEnvObservation, env_name="sql_grpo", state_cls=SQLEnvState)
+    with _readme():
+        app = (create_web_interface_app if web else create_fastapi_app)(
+            make_env, SQLEnvAction, SQLEnvObservation, env_name="sql_grpo", state_cls=SQLEnvState)
     app.add_exception_handler(ValueError, _refusal(400))
     app.add_exception_handler(RuntimeError, _refusal(409, "; over HTTP nothing is kept, play over the WebSocket at /ws"))
     app.add_middleware(_SmallBodies)
