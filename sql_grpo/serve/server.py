@@ -364,7 +364,7 @@ class _SmallBodies:
 @contextmanager
 def _readme():
     "While this lasts, OpenEnv's page finds a description of the environment, unless it has another."
-    if "ENV_README_PATH" in os.environ: 
+    if "ENV_README_PATH" in os.environ:
         yield
         return
     with tempfile.NamedTemporaryFile("w", suffix=".md") as file:
