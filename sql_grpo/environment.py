@@ -185,7 +185,7 @@ class Episode:
 class Rules:
     "By what rules an episode is played; limits on tokens are for language models."
     mode: str = 'agent' # or single_turn: the schema is shown, and the reply is SQL
-    max_turns: int = 10 # actions in an episode, the ANSWER included
+    max_turns: int = 10 # actions in an episode, the ANSWER included; one in single_turn
     max_obs_rows: int = 10 # rows of a result that an observation shows
     max_obs_chars: int = 800 # characters of a result or description that it shows
     max_turn_tokens: int = 64 # tokens that the model may write in one turn
@@ -197,6 +197,7 @@ class Rules:
         for name in ('max_turns', 'max_obs_rows', 'max_obs_chars', 'max_turn_tokens'):
             value = getattr(self, name)
             if value < 1: raise ValueError(f'{name} must be at least 1, not {value}')
+        if self.mode == 'single_turn': object.__setattr__(self, 'max_turns', 1) # frozen
         if self.max_context is not None and self.max_turn_tokens >= self.max_context:
             raise ValueError('max_turn_tokens must be below max_context, '
                              f'not {self.max_turn_tokens} and {self.max_context}')

@@ -173,7 +173,7 @@ def main(
     with _kept(args, policy): ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
     done, more = time.perf_counter(), policy.report() if args.endpoint else {}
     print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}"
-          + ": its share of one list"*one_list(args.data_source, args.data_path) + f"), {rules.max_turns} turns\n")
+          + ": its share of one list"*one_list(args.data_source, args.data_path) + f"), {rules.max_turns} turn{'s'*(rules.max_turns > 1)}\n")
     print(report_card(ev))
     if more: print(f"\n{_cost(policy)}")
     if args.output_dir is None: return

@@ -16,10 +16,11 @@ _COMMANDS = { # name: module, what it does
     "train": ("commands.train", "teach a model with GRPO, and report how well it does"),
     "eval": ("commands.evaluate", "measure a model on questions: a folder, a name on the Hub, or an endpoint"),
     "ask": ("commands.ask", "put questions about a database to a model"),
-    "ask": ("commands.ask", "put questions about a database to a model"),
+    "serve": ("commands.serve", "put the environment behind an address, for OpenEnv's clients; or write a Space"),
     "data": ("world.download", "fetch Spider, and check what can be read"),
     "bench rollouts": ("bench.rollouts", "time rollouts beside TRL's own loop"),
     "bench turns": ("bench.turns", "time the environment"),
+    "bench serving": ("bench.serving", "time the environment behind an address"),
     "bench faults": ("bench.faults", "break training runs, and see what they survive")}
 
 def usage() -> str:

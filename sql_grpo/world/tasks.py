@@ -10,7 +10,7 @@ __all__ = ['PLAIN', 'SPLITS', 'VARIANTS', 'Field', 'Table', 'World', 'literal', 
            'with_variants']
 
 # %% ../../nbs/world/tasks.ipynb #c0a060a9
-import hashlib, importlib.util, json, os, random, re, shutil, sqlite3, tempfile
+import hashlib, importlib.util, json, os, random, re, shutil, sqlite3, tempfile, warnings
 from bisect import bisect
 from collections import Counter
 from contextlib import closing
@@ -941,7 +941,11 @@ class Task:
     answer: object = None # what is right where there is no query: a value, a list of values, or a list of rows
     ordered: bool|None = None # does the order of rows count? By default if the query says ORDER BY
 
-    def __post_init__(self): self.query = self.query or ""
+    def __post_init__(self):
+        self.query = self.query or ""
+        try: f"{self.id}{self.db_id}{self.question}".encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"task {self.id!r} about {self.db_id!r}, {self.question!r}: not Unicode text") from None
 
     def database(self) -> Database:
         "The guarded, read-only database, opened once per path and thread."
@@ -952,13 +956,18 @@ class Task:
 
     @cached_property
     def gold(self) -> Result:
-        "The gold query's whole result, or the answer: for the judge only."
-        if not self.query: return answer_result(self.answer)
-        db = self.database()
-        result = db.whole(self.query)
-        if result.ok or result.seconds < db.timeout or db is self.db_path: return result
-        # where a policy's query would be stopped, a gold one gets more time
-        return open_database(self.db_path, timeout=_GOLD_SECONDS).whole(self.query)
+        "The gold query's whole result, or the answer: for the judge only. Warns if nothing can be right by it."
+        result = _run_gold(self) if self.query else answer_result(self.answer)
+        fault = result.error or result.truncated and f"more than {len(result.rows)} rows"
+        if fault: warnings.warn(f"task {self.id} has no gold result, so no answer to it is right: {fault}")
+        return result
+
+def _run_gold(task: Task) -> Result:
+    "What the gold query gives; where a policy's query would be stopped, it gets more time."
+    db = task.database()
+    result = db.whole(task.query)
+    if result.ok or result.seconds < db.timeout or db is task.db_path: return result
+    return open_database(task.db_path, timeout=_GOLD_SECONDS).whole(task.query)
 
 # %% ../../nbs/world/tasks.ipynb #e8ad3236
 @patch
