@@ -93,9 +93,10 @@ and cut texts in SQL. In date functions 'now' is {now}, so write dates out."""
 _READS = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 
 # %% ../../nbs/serve/agents.ipynb #6d0def38
-def _names(served: dict) -> CallToolResult:
+def _names(served: dict, rules: Rules) -> CallToolResult:
     "All tables, a line for each database."
-    def line(name, db): return _said(f"{name}: {', '.join(map(one_line, db.tables))}")
+    def line(name, db):
+        return _said(one_line(f"{name}: {', '.join(db.tables)}", rules.max_obs_chars))
     found = [one.call(partial(line, name)) for name, one in served.items()]
     return _said("\n".join(r.content[0].text for r in found), all(r.isError for r in found))
 
@@ -104,15 +105,17 @@ def _tools(served: dict, rules: Rules) -> list: # of four functions
     pool = ThreadPoolExecutor(4, thread_name_prefix="tool")
     default = dict(default=next(iter(served))) if len(served) == 1 else {}
     Table = Annotated[str, Field(description="Name of the table.")]
-    Name = Annotated[Literal[tuple(served)], Field(description="Name of the database.", **default)]
+    database = Field(description="Name of the database.", **default)
+    Name = Annotated[Literal[tuple(served)], database]
     SQL = Annotated[str, Field(description="One SELECT statement.")]
 
     async def in_thread(f, *args):
         return await asyncio.get_running_loop().run_in_executor(pool, f, *args)
     async def turn(database, *action):
-        return await in_thread(served[database].call, lambda db: _turn(db, SQLAction(*action), rules))
+        def f(db): return _turn(db, SQLAction(*action), rules)
+        return await in_thread(served[database].call, f)
 
-    async def tables(): return await in_thread(_names, served)
+    async def tables(): return await in_thread(_names, served, rules)
     async def describe(table: Table, database: Name): return await turn(database, "DESCRIBE", table)
     async def sample(table: Table, database: Name): return await turn(database, "SAMPLE", table)
     async def query(sql: SQL, database: Name): return await turn(database, "QUERY", sql)
@@ -145,7 +148,8 @@ def _opened(databases: list, timeout: float) -> dict: # name -> `_Served`
         raise ValueError(f"databases of different names are wanted, not {', '.join(names)}")
     for one in found:
         result = one.call(lambda db: _said(str(db.tables)))
-        if result.isError: raise ValueError(f"{one.path}: {result.content[0].text.removeprefix('Error: ')}")
+        if result.isError:
+            raise ValueError(f"{one.path}: {result.content[0].text.removeprefix('Error: ')}")
     return dict(zip(names, found))
 
 # %% ../../nbs/serve/agents.ipynb #1c268ca5
@@ -165,7 +169,7 @@ def serve_mcp(
             signal.signal(s, signal.SIG_DFL) # else it would wait for another line
         return server.run()
     with _listen(host, port) as sock:
-        print(f"serving MCP at {_address(sock)}/mcp (Ctrl-C ends it)", file=sys.stderr, flush=True)
+        print(f"serving MCP at {_address(sock)}/mcp (Ctrl-C ends it)", file=sys.stderr)
         app = server.streamable_http_app()
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
         uvicorn.Server(config).run([sock])
