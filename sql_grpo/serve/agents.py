@@ -124,13 +124,13 @@ def _tools(served: dict, rules: Rules) -> list: # of four functions
 # %% ../../nbs/serve/agents.ipynb #9b8e5506
 def make_mcp_server(
     databases: str | Path | Database | list, # a SQLite file, or several
-    rules: Rules = AGENT_RULES, # how much of a result is shown
+    rules: Rules | None = None, # how much of a result is shown; None: AGENT_RULES
     timeout: float = 2.0, # seconds that a query of a file may take
     host: str = "127.0.0.1", # of HTTP; on this machine's own, other names are refused
 ) -> FastMCP:
     "A server of the four tools; raises `ValueError` or `OSError` for what is no database."
     given = databases if isinstance(databases, (list, tuple)) else [databases]
-    served = _opened(given, timeout)
+    served, rules = _opened(given, timeout), rules or AGENT_RULES
     server = FastMCP("sql_grpo", instructions=_HELLO.format(names=", ".join(served)), host=host,
                      stateless_http=True, json_response=True, log_level="WARNING")
     query = _QUERY.format(timeout=timeout, rows=rules.max_obs_rows, now=NOW[:10])
