@@ -23,27 +23,29 @@ from ..rollout import *
 # %% ../../nbs/serve/skyrl.ipynb #5cf7b61d
 def skyrl_rows(
     tasks: list[Task], # of one source and split
-    source: str | Path = "embedded", # as in `load_tasks`, for whoever plays them
+    source: str | Path = "embedded", # as in load_tasks: a name, or a path that all machines see
     split: str = "train",
-    instructions: str = INSTRUCTIONS, # the system message; none if empty
+    instructions: str | None = None, # the system message, none if empty; None: the usual ones
 ) -> list[dict]:
     "A row of SkyRL's data for each task."
-    env = SQLEnvironment()
-    return [dict(data_source=str(source), prompt=task_messages(env.reset(t), instructions), env_class="sql_grpo",
-                 reward_spec=dict(method="rule", ground_truth=t.query),
-                 task=dict(source=str(source), split=split, id=t.id)) for t in tasks]
+    if str(source) != "embedded": source = Path(source).expanduser().resolve()
+    env, said = SQLEnvironment(), INSTRUCTIONS if instructions is None else instructions
+    return [dict(data_source=str(source), env_class="sql_grpo",
+                 prompt=task_messages(env.reset(task), said),
+                 reward_spec=dict(method="rule", ground_truth=task.query),
+                 task=dict(source=str(source), split=split, id=task.id)) for task in tasks]
 
 # %% ../../nbs/serve/skyrl.ipynb #d94754e8
 def write_skyrl_data(
-    folder: str | Path,
-    source: str | Path = "embedded", # as in `load_tasks`
-    instructions: str = INSTRUCTIONS, # the system message; none if empty
+    folder: str | Path, # where train.jsonl and eval.jsonl are written
+    source: str | Path = "embedded", # as in skyrl_rows
+    instructions: str | None = None, # as in skyrl_rows
 ) -> None:
-    "Write train.jsonl and eval.jsonl."
+    "Write the questions for training and those for evaluation."
     for split in ("train", "eval"):
         rows = skyrl_rows(load_tasks(source, split), source, split, instructions)
         with written_whole(Path(folder)/f"{split}.jsonl") as file:
-            file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+            file.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
 
 # %% ../../nbs/serve/skyrl.ipynb #b3b78400
 @lru_cache(maxsize=8)
@@ -52,16 +54,19 @@ def _book(source: str, split: str) -> dict:
     return {t.id: t for t in load_tasks(source, split)}
 
 def _find(source: str, split: str, id: str) -> Task:
-    book = _book(source, split)
-    if id not in book: raise ValueError(f"no task {id!r} in split {split} of {source}: is it the same data everywhere?")
-    return book[id]
+    if task := _book(source, split).get(id): return task
+    raise ValueError(f"no task {id!r} in {source}, split {split}: is it the same everywhere?")
 
 class SQLGRPOEnv(BaseTextEnv):
     "A question about a database, as SkyRL wants it."
-    def __init__(self, env_config=None, extras: dict | None = None): # `extras`: a row, and SkyRL's `max_turns`
+    def __init__(self,
+        env_config=None, # SkyRL has none for environments of others
+        extras: dict = {}, # a row without its prompt, and SkyRL's `max_turns`
+    ):
         super().__init__()
         self.task = _find(**extras["task"])
-        self.env = SQLEnvironment(rules=Rules(max_turns=extras.get("max_turns", Rules.max_turns)))
+        turns = extras.get("max_turns", Rules.max_turns)
+        self.env = SQLEnvironment(rules=Rules(max_turns=turns))
 
     def init(self, prompt: list) -> tuple: # the prompt, and nothing about it
         self.env.reset(self.task)
@@ -72,12 +77,13 @@ class SQLGRPOEnv(BaseTextEnv):
         reward = total_reward(self.env.episode) if obs.done else 0.0
         self.env.db.close() # of this thread: SkyRL plays in many, on many databases
         said = [] if obs.done else [dict(role="user", content=obs.text)]
-        return BaseTextEnvStepOutput(observations=said, reward=reward, done=obs.done, metadata={})
+        return dict(observations=said, reward=reward, done=obs.done, metadata={})
 
     def get_metrics(self) -> dict:
         "What SkyRL averages."
         ep = self.env.episode
-        return dict(correctness=correctness(ep), progress=progress(ep), operational=operational(ep), turns=len(ep.turns))
+        return dict(correctness=correctness(ep), progress=progress(ep),
+                    operational=operational(ep), turns=len(ep.turns))
 
 # %% ../../nbs/serve/skyrl.ipynb #0988afc8
 def register_env() -> None:
