@@ -170,8 +170,10 @@ async def _beside(url: str, tasks: list, bad: int, seconds: float) -> dict: # of
     return dict(rate=len(times)/seconds, median_ms=1e3*median(times), p95_ms=1e3*times[int(0.95*len(times))])
 
 # %% ../../nbs/bench/serving.ipynb #be9c0031
-def _loop(coroutine): # a notebook has a loop of its own
-    with ThreadPoolExecutor(1) as other: return other.submit(asyncio.run, coroutine).result()
+def _aside(f, *args): # a notebook's thread runs a loop of its own
+    with ThreadPoolExecutor(1) as other: return other.submit(f, *args).result()
+
+def _loop(coroutine): return _aside(asyncio.run, coroutine)
 
 def measure_serving(
     tasks: list, # what is played
@@ -195,7 +197,7 @@ def measure_serving(
         beside = {f"{k}, {bad}": _loop(_beside(servers[k][0], tasks, bad, seconds)) for k in servers for bad in runaways}
     def middle(name): return {k: median(f[name][k] for f in found) for k in found[0][name]}
     ratio = {name: median(f[name]["rate"]/f["in process"]["rate"] for f in found) for name in found[0]}
-    return dict(rows={name: middle(name) for name in found[0]}, ratio=ratio, held=held, beside=beside, parts=_parts(tasks), rounds=rounds,
+    return dict(rows={name: middle(name) for name in found[0]}, ratio=ratio, held=held, beside=beside, parts=_aside(_parts, tasks), rounds=rounds,
                 seconds=seconds, cores=os.cpu_count(), python=platform.python_version(), openenv=version("openenv"))
 
 # %% ../../nbs/bench/serving.ipynb #be9c0033
