@@ -8,7 +8,7 @@ __all__ = ['serve_for_bench', 'measure_serving', 'main']
 # %% ../../nbs/bench/serving.ipynb #be9c0010
 import argparse, asyncio, json, os, platform, subprocess, sys, time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from importlib.metadata import version
 from itertools import count
@@ -60,13 +60,13 @@ def serve_for_bench(kind: str) -> None: # ours or openenv
         for _ in sys.stdin: print(time.process_time(), flush=True)
 
 @contextmanager
-def _process(kind: str): # yields the address, and a function that asks for the processor time
+def _process(kind: str): # yields the address, a function that asks for the processor time, and the process's id
     code = f"from sql_grpo.bench.serving import serve_for_bench; serve_for_bench({kind!r})"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         def cpu() -> float:
             print(file=server.stdin, flush=True)
             return float(server.stdout.readline())
-        try: yield server.stdout.readline().strip(), cpu
+        try: yield server.stdout.readline().strip(), cpu, server.pid
         finally: server.stdin.close()
 
 # %% ../../nbs/bench/serving.ipynb #be9c0025
@@ -76,12 +76,18 @@ def _timed(times: list):
     yield
     times.append(time.perf_counter() - start)
 
-async def _play_bare(url: str, tasks, ready, times: list):
-    "Episodes through frames of our own; `tasks` goes on until the time is over."
+@asynccontextmanager
+async def _session(url: str): # yields a function that sends a message and waits for the answer
+    "A session without a client."
     async with connect(url.replace("http", "ws") + "/ws", compression=None, ping_interval=None, proxy=None) as ws:
         async def ask(kind, **data):
             await ws.send(json.dumps(dict(type=kind, data=data)))
             return json.loads(await ws.recv())["data"]
+        yield ask
+
+async def _play_bare(url: str, tasks, ready, times: list):
+    "Episodes through frames of our own; `tasks` goes on until the time is over."
+    async with _session(url) as ask:
         await ready()
         for task in tasks:
             await ask("reset", task_id=task.id)
@@ -118,15 +124,63 @@ async def _play_there(url: str, cpu, tasks: list, sessions: int, client: str, se
     return dict(rate=len(times)/taken, median_ms=1e3*median(times), p95_ms=1e3*times[int(0.95*len(times))],
                 server_us=1e6*used/len(times))
 
+# %% ../../nbs/bench/serving.ipynb #be9c0061
+async def _hold(url: str, pid: int, tasks: list, sessions: int) -> dict: # megabytes, threads, files, failed
+    "What the server holds while so many sessions are open that have seen all databases."
+    seen, failed = asyncio.Barrier(sessions + 1), []
+    firsts = list({t.db_id: t for t in tasks}.values())
+    async def visit(i):
+        async with _session(url) as ask:
+            for task in firsts:
+                said = await ask("reset", task_id=task.id)
+                if "observation" in said: said = (await ask("step", text=_script(task)[2]))["observation"]
+                failed.append("unable to open" in said.get("text", said.get("message")))
+            await seen.wait()
+            await seen.wait()
+    visits = asyncio.gather(*(visit(i) for i in range(sessions)))
+    await seen.wait()
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    found = dict(megabytes=int(status["VmRSS"].split()[0])//1024, threads=int(status["Threads"]),
+                 files=len(os.listdir(f"/proc/{pid}/fd")), failed=sum(failed))
+    await seen.wait()
+    await visits
+    return found
+
+# %% ../../nbs/bench/serving.ipynb #be9c0063
+_ENDLESS = "QUERY WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c -- "
+
+async def _beside(url: str, tasks: list, bad: int, seconds: float) -> dict: # of the eight's turns
+    "How long turns take while `bad` sessions run away."
+    times, over = [], asyncio.Event()
+    async def run_away():
+        async with _session(url) as ask:
+            while not over.is_set():
+                await ask("reset", task_id=tasks[0].id)
+                await ask("step", text=f"{_ENDLESS}{next(_numbers)}")
+    def drawn(i, end):
+        while time.perf_counter() < end: yield tasks[(i := i + 37) % len(tasks)]
+    async def at_once(): pass
+    others = [asyncio.create_task(run_away()) for _ in range(bad)]
+    await asyncio.sleep(4 if bad else 0)
+    end = time.perf_counter() + seconds
+    await asyncio.gather(*(_play_bare(url, drawn(i, end), at_once, times) for i in range(8)))
+    over.set()
+    await asyncio.gather(*others)
+    times.sort()
+    return dict(rate=len(times)/seconds, median_ms=1e3*median(times), p95_ms=1e3*times[int(0.95*len(times))])
+
 # %% ../../nbs/bench/serving.ipynb #be9c0031
-def _loop(coroutine): # a notebook has a loop of its own
-    with ThreadPoolExecutor(1) as other: return other.submit(asyncio.run, coroutine).result()
+def _aside(f, *args): # a notebook's thread runs a loop of its own
+    with ThreadPoolExecutor(1) as other: return other.submit(f, *args).result()
+
+def _loop(coroutine): return _aside(asyncio.run, coroutine)
 
 def measure_serving(
     tasks: list, # what is played
     sessions: tuple = (1, 10, 200), # at once; at most 256
     seconds: float = 3.0, # for each row in each round
     rounds: int = 3,
+    runaways: tuple = (0, 8, 32), # sessions with queries that do not end
 ) -> dict: # rows: name -> medians; ratio: name -> to the turns in process
     "Measure our server and OpenEnv's route, each in a process of its own."
     for task in tasks: task.gold
@@ -137,11 +191,13 @@ def measure_serving(
         for _ in range(rounds):
             now = {"in process": _play_here(tasks, seconds)}
             for kind, n, client in plays:
-                now[f"{kind}, {n}, {client}"] = _loop(_play_there(*servers[kind], tasks, n, client, seconds))
+                now[f"{kind}, {n}, {client}"] = _loop(_play_there(*servers[kind][:2], tasks, n, client, seconds))
             found.append(now)
+        held = {k: _loop(_hold(url, pid, tasks, max(sessions))) for k, (url, _, pid) in servers.items()} if Path("/proc").is_dir() else {}
+        beside = {f"{k}, {bad}": _loop(_beside(servers[k][0], tasks, bad, seconds)) for k in servers for bad in runaways}
     def middle(name): return {k: median(f[name][k] for f in found) for k in found[0][name]}
     ratio = {name: median(f[name]["rate"]/f["in process"]["rate"] for f in found) for name in found[0]}
-    return dict(rows={name: middle(name) for name in found[0]}, ratio=ratio, parts=_parts(tasks), rounds=rounds,
+    return dict(rows={name: middle(name) for name in found[0]}, ratio=ratio, held=held, beside=beside, parts=_aside(_parts, tasks), rounds=rounds,
                 seconds=seconds, cores=os.cpu_count(), python=platform.python_version(), openenv=version("openenv"))
 
 # %% ../../nbs/bench/serving.ipynb #be9c0033
@@ -167,20 +223,28 @@ def _parts(tasks: list, n: int = 150) -> dict: # microseconds of processor time 
     finally: loop.close()
 
 # %% ../../nbs/bench/serving.ipynb #be9c0034
+_SERVERS = dict(ours="ours", openenv="OpenEnv's route")
+
+def _rate_row(name: str, r: dict, ratio: float) -> list:
+    kind, n, client = (name.split(", ") + ["", ""])[:3]
+    more = [f"{r['p95_ms']:.1f}", f"{r['server_us']:.0f}"] if n else ["", ""]
+    client = dict(client="`SQLEnv`", bare="bare frames").get(client, "")
+    return [_SERVERS.get(kind, kind), client, n, f"{r['rate']:,.0f}", f"{ratio:.2f}", f"{r['median_ms']:.1f}", *more]
+
 def _serving_card(report: dict) -> str: # Markdown
-    "The report as a table."
-    rows = []
-    for name, r in report["rows"].items():
-        kind, _, rest = name.partition(", ")
-        n, _, client = rest.partition(", ")
-        rows.append([dict(ours="ours", openenv="OpenEnv's route").get(kind, kind), dict(client="`SQLEnv`", bare="bare frames").get(client, ""), n or "",
-                     f"{r['rate']:,.0f}", f"{report['ratio'][name]:.2f}", f"{r['median_ms']:.1f}", f"{r['p95_ms']:.1f}" if n else "",
-                     f"{r['server_us']:.0f}" if n else ""])
-    parts = ", ".join(f"{k} {v:.0f}" for k, v in report["parts"].items())
+    "The report as tables."
+    rows = [_rate_row(name, r, report["ratio"][name]) for name, r in report["rows"].items()]
     head = ["server", "client", "sessions", "turns a second", "to in process", "median ms", "95 % below, ms", "server's µs"]
-    return "\n".join([markdown_table(head, rows, left=2), "", f"{report['rounds']} rounds of {report['seconds']:g} seconds, medians; "
-                      f"{report['cores']} cores, Python {report['python']}, openenv {report['openenv']}.",
-                      f"Microseconds of processor time for a turn without a network: {parts}."])
+    held = [[_SERVERS[k], *h.values()] for k, h in report["held"].items()]
+    bad = [[_SERVERS[k.split(", ")[0]], k.split(", ")[1], f"{r['rate']:,.0f}", f"{r['median_ms']:.1f}", f"{r['p95_ms']:.1f}"]
+           for k, r in report["beside"].items()]
+    parts = ", ".join(f"{k} {v:.0f}" for k, v in report["parts"].items())
+    return "\n".join([markdown_table(head, rows, left=2), "",
+        markdown_table(["all sessions open", "megabytes", "threads", "files", "failed turns"], held), "",
+        markdown_table(["eight beside", "runaways", "turns a second", "median ms", "95 % below, ms"], bad), "",
+        f"{report['rounds']} rounds of {report['seconds']:g} seconds, medians; {report['cores']} cores, "
+        f"Python {report['python']}, openenv {report['openenv']}.",
+        f"Microseconds of processor time for a turn without a network: {parts}."])
 
 # %% ../../nbs/bench/serving.ipynb #be9c0041
 def main(

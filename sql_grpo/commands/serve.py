@@ -6,7 +6,7 @@
 __all__ = ['app_for', 'write_space', 'main']
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec010
-import argparse, json, shutil, sys
+import argparse, gc, json, shutil, sys
 from collections import Counter
 from pathlib import Path
 
@@ -183,5 +183,7 @@ def main(
         if args.space: return write_space(args.space, _load_splits(args), _kept_options(args))
         with listening(args.host, args.port) as sock:
             app = _prepared(args)
+            gc.collect()
+            gc.freeze() # or each full collection goes through all that was loaded, 0.2 s, while every session waits
             _announce(args, app, sock.getsockname()[1])
             make_server(app).run([sock])

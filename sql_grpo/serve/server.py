@@ -26,7 +26,6 @@ from starlette.responses import JSONResponse
 from starlette.routing import WebSocketRoute
 
 from .. import __version__
-from ..common.options import did_you_mean
 from ..world.database import *
 from ..world.tasks import *
 from ..environment import *
@@ -64,7 +63,7 @@ class TaskBook:
         if split is not None: found = {k: v for k, v in found.items() if k == split}
         if len(found) == 1: return next(iter(found.values()))
         if found: raise ValueError(f"task {task_id!r} is in {' and '.join(found)}: give its split, too")
-        raise ValueError(f"no task {task_id!r} here{did_you_mean(str(task_id), self.by_id)}")
+        raise ValueError(f"no task {task_id!r} among the {len(self.by_id)} here")
 
 # %% ../../nbs/serve/server.ipynb #5e4e0014
 class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
