@@ -38,6 +38,13 @@ def _find(words: list) -> tuple: # command, what follows it
     hint = f"; give one of {', '.join(more)}" if more else did_you_mean(name, _COMMANDS)
     raise ValueError(f"there is no command {name!r}{hint} (--help lists them)")
 
+def _load(name: str): # a module
+    "What a command is in. Raises ValueError if it needs a package that is not there: others are installed with ours."
+    try: return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}")
+    except ModuleNotFoundError as e:
+        if e.name.startswith("sql_grpo"): raise
+        raise ValueError(f"the package {e.name.partition('.')[0]} is missing: pip install -e '.[serve]' brings it") from None
+
 def _show(text: str) -> None:
     "Print, to somebody who may stop reading."
     try: print(text, flush=True)
@@ -54,7 +61,8 @@ def main(
     if name == "train" and {"-h", "--help"} & set(rest): return _show(short_help("sql_grpo train"))
     try:
         if is_main(): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
-        return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
+        with or_exit(f"sql_grpo {name}"): module = _load(name)
+        return module.main(rest)
     except KeyboardInterrupt:
         print(f"sql_grpo {name}: interrupted", file=sys.stderr)
         return 130

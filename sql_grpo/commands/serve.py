@@ -15,6 +15,7 @@ from ..common.basics import *
 from ..world.tasks import *
 from ..world.data import *
 from ..environment import *
+from ..serve.agents import serve_mcp
 from ..serve.server import *
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec012
@@ -32,6 +33,9 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--max_sessions", type=int, default=256, help="sessions at once (default: 256)")
     p.add_argument("--web", action="store_true", help="with OpenEnv's page at /web, where people play by hand")
     p.add_argument("--space", metavar="FOLDER", help="write the folder of a Space instead, and serve nothing")
+    p.add_argument("--mcp", nargs="+", metavar="FILE",
+                   help="serve SQLite files as tools for assistants instead, over stdin and stdout, or with --http at the address")
+    p.add_argument("--http", action="store_true", help="with --mcp")
     return p
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec014
@@ -180,6 +184,8 @@ def main(
     "Serve until Ctrl-C, or write the folder of a Space. Exits with 2 if something cannot be."
     args = _parser().parse_args(argv)
     with or_exit(_PROG):
+        if args.http and not args.mcp: raise ValueError("--http: has no effect without --mcp")
+        if args.mcp: return serve_mcp(args.mcp, "http" if args.http else "stdio", args.host, args.port)
         if args.space: return write_space(args.space, _load_splits(args), _kept_options(args))
         with listening(args.host, args.port) as sock:
             app = _prepared(args)
