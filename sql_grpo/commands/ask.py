@@ -107,7 +107,7 @@ def main(
     args = _parser().parse_args(argv)
     with or_exit("sql_grpo ask"):
         if args.votes < 1: raise ValueError(f"--votes must be at least 1, not {args.votes}")
-        questions, db, rules = _questions(args), open_database(args.database), rules_asked(args)
+        questions, db, rules = _questions(args), open_database(args.database, now=None), rules_asked(args)
         temperature = (VOTE_TEMPERATURE if args.votes > 1 else 0.0) if args.temperature is None else args.temperature
         for question in questions if isinstance(questions, list) else ["?"]: question_task(db, question)
         policy = policy_asked(args, rules, temperature=temperature, seed=args.seed)

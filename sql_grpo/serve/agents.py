@@ -39,7 +39,7 @@ class _Served:
     "A database, as it is at each call."
     def __init__(self, path_or_db, timeout: float):
         given = isinstance(path_or_db, Database)
-        self.db = path_or_db if given else Database(path_or_db, timeout)
+        self.db = path_or_db if given else Database(path_or_db, timeout, now=None)
         self.path, self.timeout, self.stamp = self.db.path, self.db.timeout, None
 
     def call(self, f: Callable) -> CallToolResult: # `f` gets a `Database`
@@ -58,7 +58,7 @@ class _Served:
     def _now(self, stamp: tuple) -> Database:
         "The database, opened anew if it has changed."
         if stamp != self.stamp:
-            if self.stamp is not None: self.db = Database(self.path, self.timeout)
+            if self.stamp is not None: self.db = Database(self.path, self.timeout, now=None)
             self.stamp = stamp
         return self.db
 
@@ -85,7 +85,7 @@ _QUERY = """Run one SELECT statement in SQLite's dialect and show its result.
 
 Everything but SELECT is refused. A query is stopped after {timeout:g} seconds.
 At most {rows} rows are shown, and 100 characters of a value: count, filter, group,
-and cut texts in SQL. In date functions 'now' is {now}, so write dates out."""
+and cut texts in SQL. In date functions 'now' is in UTC."""
 
 _READS = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 
@@ -132,7 +132,7 @@ def make_mcp_server(
     served = _opened(given, timeout)
     server = FastMCP("sql_grpo", instructions=_HELLO.format(names=", ".join(served)), host=host,
                      stateless_http=True, json_response=True, log_level="WARNING")
-    query = _QUERY.format(timeout=timeout, rows=max_obs_rows, now=NOW[:10])
+    query = _QUERY.format(timeout=timeout, rows=max_obs_rows)
     for tool, about in zip(_tools(served, rules), (*_ABOUT, query)):
         server.add_tool(tool, description=about, annotations=_READS, structured_output=False)
     return server

@@ -36,7 +36,7 @@ class Player:
     ):
         self.policies = policies if isinstance(policies, dict) else {policies.name: policies}
         listed = databases if isinstance(databases, (list, tuple)) else [databases]
-        self.databases = {db.name: db for db in map(open_database, listed)}
+        self.databases = {db.name: db for db in (open_database(d, now=None) for d in listed)}
         if not self.policies or not self.databases:
             raise ValueError("a policy and a database are wanted")
         self.episodes, self.answers = {}, {}

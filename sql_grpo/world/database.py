@@ -9,6 +9,7 @@ __all__ = ['NOW', 'KEPT_BYTES', 'WHOLE_CELLS', 'WHOLE_BYTES', 'Result', 'one_lin
 # %% ../../nbs/world/database.ipynb #605fb8b4
 import os, re, threading
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
@@ -91,10 +92,12 @@ def _is_virtual(table: str) -> bool:
 # %% ../../nbs/world/database.ipynb #9bd56343
 _ALLOWED = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
 
+NOW = '2025-01-01 00:00:00' # what "now" means in a query
+
 class _Guard:
     "What the callbacks of one connection share: the query, its deadline and columns, and why it was refused."
     sql, first, columns, reason = '', None, None, None # its text, its statement, their names, a sentence
-    deadline, length, helper, encoding = float('inf'), 0, None, 'utf-8'
+    deadline, length, helper, encoding, now = float('inf'), 0, None, 'utf-8', NOW
 
     def authorize(self, action, arg1, arg2, db, trigger) -> int:
         "SQLite asks this about everything that a statement needs, while it compiles the statement."
@@ -209,19 +212,19 @@ def decoded(self: _Guard, data: bytes) -> str:
     return data.decode(self.encoding, 'replace') if isinstance(data, bytes) else data
 
 # %% ../../nbs/world/database.ipynb #7d923073
-NOW = '2025-01-01 00:00:00' # what "now" means in a query
 _DATES = {'date': 0, 'time': 0, 'datetime': 0, 'julianday': 0, 'unixepoch': 0, 'strftime': 1} # position of the time
 _CURRENT = {'current_date': 'date', 'current_time': 'time', 'current_timestamp': 'datetime'}
 
 @patch
 def date(self: _Guard, name: str, *args):
-    "SQLite's date function `name`, with `NOW` for the current time and without time zones."
+    "SQLite's date function `name`, with `now` for the current time and without time zones."
     args = [str(a, 'utf-8', 'replace') if isinstance(a, bytes) else a for a in args]
     args = [a.partition('\0')[0] if isinstance(a, str) else a for a in args]
     name = _CURRENT.get(name, name)
     i = _DATES[name]
-    when = args[i] if len(args) > i else NOW
-    if str(when).lower() in ('now', 'subsec', 'subsecond'): when = NOW
+    when = args[i] if len(args) > i else 'now'
+    if str(when).lower() in ('now', 'subsec', 'subsecond'):
+        when = self.now or datetime.now(timezone.utc).strftime('%Y-%m-%d %H:%M:%S')
     rest = [a for a in args[i+1:] if str(a).strip().lower() not in ('localtime', 'utc')]
     return self.call(name, *args[:i], when, *rest)
 
@@ -241,9 +244,10 @@ def _bound(con, guard: _Guard, length: int = _LENGTH, pattern: int = _PATTERN, s
     guard.length = length
 
 # %% ../../nbs/world/database.ipynb #17c9ae40
-def _guarded(con) -> tuple:
+def _guarded(con, now: str|None = NOW) -> tuple:
     "Put all guards on `con`; returns the connection and its guard."
     guard = _Guard()
+    guard.now = now
     for limit, value in _LIMITS.items(): con.limit(limit, value)
     def define(name, n, f): con.create_scalar_function(name, f, n, deterministic=True)
     for name, n in _SLOW.items(): define(name, n, partial(guard.call, name))
@@ -264,18 +268,19 @@ class Database:
                  timeout: float = 2.0, # seconds that a query may take
                  max_rows: int = 1000, # rows that are taken of a result
                  max_bytes: int = 2_000_000, # characters of text and bytes of blobs that are taken, about
+                 now: str|None = NOW, # what "now" means in a query; None: what it is then
                 ):
         path = Path(path)
         if not path.exists(): raise FileNotFoundError(f'no such database: {path}')
         if not _is_sqlite(path): raise ValueError(f'not a SQLite database: {path}')
-        self._setup(path.stem, path.resolve(), None, timeout, max_rows, max_bytes)
+        self._setup(path.stem, path.resolve(), None, timeout, max_rows, max_bytes, now)
 
-    def _setup(self, name, path, image, timeout, max_rows, max_bytes):
+    def _setup(self, name, path, image, timeout, max_rows, max_bytes, now=NOW):
         if min(timeout, max_rows, max_bytes) <= 0:
             raise ValueError('timeout, max_rows and max_bytes must be positive, not '
                              f'{timeout}, {max_rows} and {max_bytes}')
         self.name, self.path, self._image = name, path, image
-        self.timeout, self.max_rows, self.max_bytes = timeout, max_rows, max_bytes
+        self.timeout, self.max_rows, self.max_bytes, self.now = timeout, max_rows, max_bytes, now
         self._local, self._lock, self._plain = threading.local(), threading.RLock(), None
         self._tables, self._columns, self._counts = None, {}, {}
         self._known, self._kept_bytes = {}, 0
@@ -303,7 +308,7 @@ def _open(self: Database) -> apsw.Connection:
 def _con(self: Database) -> tuple:
     "This thread's guarded connection and its guard."
     con = getattr(self._local, 'con', None)
-    if con is None: con = self._local.con = _trusted(lambda: _guarded(self._open()))
+    if con is None: con = self._local.con = _trusted(lambda: _guarded(self._open(), self.now))
     return con
 
 # %% ../../nbs/world/database.ipynb #2d84b6f1
@@ -420,7 +425,7 @@ def _bytes(result: Result) -> int:
 @patch
 def _keep(self: Database, sql: str, result: Result) -> None:
     "Remember a result, if it is not too large; forget the oldest ones for it."
-    if not result.ok or len(sql) > 2000: return
+    if not result.ok or len(sql) > 2000 or self.now is None: return
     if (size := _bytes(result)) > KEPT_BYTES//4: return
     with self._lock:
         kept = self._known
@@ -547,18 +552,24 @@ def _target(self: Database, table: str, column: str|None, seq: int) -> str:
     return f'{table}.{column}'
 
 # %% ../../nbs/world/database.ipynb #3b01b5d1
+_COUNTED = 1_000_000 # rows of a table, at most, so that no table takes long
+
 @patch
-def row_count(self: Database, table: str) -> int:
+def row_count(self: Database, table: str) -> int: # one more than `_COUNTED` if there are more
     "Rows in a table; counted once."
     table = self._table(table)
-    if table not in self._counts: self._counts[table] = self._inspect(f'SELECT COUNT(*) FROM {quoted(table)}')[0][0]
+    if table not in self._counts:
+        sql = f'SELECT COUNT(*) FROM (SELECT 1 FROM {quoted(table)} LIMIT {_COUNTED + 1})'
+        self._counts[table] = self._inspect(sql)[0][0]
     return self._counts[table]
 
 @patch
 def describe(self: Database, table: str) -> str:
     "Size, columns, types and foreign keys of a table, one column a line."
     cols = [' '.join(filter(None, (c.name, c.type, c.fk and f'-> {c.fk}'))) for c in self.columns(table)]
-    return '\n'.join([f'{self._table(table)}: {self.row_count(table)} rows', *cols])
+    n = self.row_count(table)
+    rows = f'{n} rows' if n <= _COUNTED else f'more than {_COUNTED} rows'
+    return '\n'.join([f'{self._table(table)}: {rows}', *cols])
 
 # %% ../../nbs/world/database.ipynb #189627cf
 @patch
@@ -606,7 +617,7 @@ def _restore(*args) -> Database:
 # %% ../../nbs/world/database.ipynb #3d6c55dc
 @patch
 def __reduce__(self: Database):
-    return _restore, (self.name, self.path, self._image, self.timeout, self.max_rows, self.max_bytes)
+    return _restore, (self.name, self.path, self._image, self.timeout, self.max_rows, self.max_bytes, self.now)
 
 # %% ../../nbs/world/database.ipynb #8e42b6a9
 @patch
@@ -617,7 +628,7 @@ def close(self: Database) -> None:
 
 # %% ../../nbs/world/database.ipynb #80cb7e79
 def open_database(path_or_db, # a path, or a `Database`, which comes back as it is
-                  **kwargs, # `timeout`, `max_rows` and `max_bytes`, as in `Database`
+                  **kwargs, # `timeout`, `max_rows`, `max_bytes` and `now`, as in `Database`
                  ) -> Database:
     "Open a database; the same file and settings give the same `Database`."
     if isinstance(path_or_db, Database): return path_or_db
