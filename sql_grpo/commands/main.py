@@ -22,6 +22,8 @@ _COMMANDS = { # name: module, what it does
     "bench serving": ("bench.serving", "time the environment behind an address"),
     "bench faults": ("bench.faults", "break training runs, and see what they survive")}
 
+_EXTRAS = dict(openenv="serve", mcp="serve", fastmcp="serve") # packages of what is installed on demand
+
 def usage() -> str:
     "What `--help` prints."
     lines = [f"  {name:16}{what}" for name, (_, what) in _COMMANDS.items()]
@@ -54,6 +56,10 @@ def main(
     try:
         if is_main(): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
         return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
+    except ModuleNotFoundError as e:
+        if (package := (e.name or "").partition(".")[0]) not in _EXTRAS: raise
+        print(f"sql_grpo {name}: needs {package}: pip install -e '.[{_EXTRAS[package]}]'", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print(f"sql_grpo {name}: interrupted", file=sys.stderr)
         return 130

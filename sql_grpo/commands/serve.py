@@ -120,6 +120,8 @@ validation:
     declared_task_count: {{{counts}}}
   types: {{tags: [text-to-sql]}}
 """
+
+# %% ../../nbs/commands/serve.ipynb #5e4ec026
 _README = """---
 title: Questions about databases
 emoji: \U0001f50e

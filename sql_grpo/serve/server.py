@@ -65,8 +65,59 @@ class TaskBook:
         if found: raise ValueError(f"task {task_id!r} is in {' and '.join(found)}: give its split, too")
         raise ValueError(f"no task {task_id!r} among the {len(self.by_id)} here")
 
+# %% ../../nbs/serve/server.ipynb #5e4e0017
+def _public(task: Task, split: str, index: int) -> dict:
+    "What anybody may know of a task."
+    return dict(task_id=task.id, split=split, index=index, db_id=task.db_id, question=task.question,
+                difficulty=task.difficulty)
+
+class _TaskApi:
+    "What OpenEnv's task API asks of an environment; `book` has the tasks."
+    def list_splits(self) -> list: return list(self.book.splits)
+
+    def num_tasks(self, split: str) -> int: return len(self.book.split(split))
+
+    def get_task(self, split: str, index: int) -> dict:
+        return _public(self.book.pick(split=split, index=index), split, index)
+
+    def get_task_range(self, split: str, start: int|None = None, stop: int|None = None) -> list:
+        every = list(enumerate(self.book.split(split)))
+        return [_public(task, split, i) for i, task in every[start:stop]]
+
+    def list_tasks(self, split: str) -> list: return self.get_task_range(split)
+
+# %% ../../nbs/serve/server.ipynb #5e4e0018
+ABOUT = ("A question about a SQLite database that nobody has shown you. Four actions: DESCRIBE table, SAMPLE "
+         "table, QUERY select, ANSWER value. The reward is 0 until the episode ends, and then 1 if the answer "
+         "is right.")
+
+class _About:
+    "What OpenEnv asks about the environment as a whole."
+    def get_metadata(self) -> EnvironmentMetadata:
+        return EnvironmentMetadata(name="sql_grpo", description=ABOUT, version=__version__)
+
+# %% ../../nbs/serve/server.ipynb #5e4e0019
+_MONO = "white-space: pre-wrap; overflow-wrap: anywhere; max-width: 34rem; font: 0.85rem/1.4 monospace"
+
+class _Page:
+    "What the page at /web shows of the environment whose `game` this is."
+    def render_web(self, observation: dict) -> str|None:
+        "The episode so far."
+        if (ep := self.game.episode) is None: return None
+        end = f"{observation.get('turns_left')} turns left"
+        if ep.truncated: end = "out of turns"
+        if ep.terminated: end = "answered: right" if observation.get("reward") else "answered: wrong"
+        return f'<div style="{_MONO}">{html.escape(ep.transcript())}</div><p><b>{end}</b></p>'
+
+    def web_actions(self, observation: dict) -> list: # of (label, action)
+        "Buttons: look at a table, or submit the last result."
+        if self.game.episode is None: return []
+        acts = [(kind, table) for table in self.game.db.tables[:12] for kind in ("DESCRIBE", "SAMPLE")]
+        acts.append(("ANSWER", ""))
+        return [(f"{kind} {arg}".strip(), dict(action_type=kind, argument=arg)) for kind, arg in acts]
+
 # %% ../../nbs/serve/server.ipynb #5e4e0014
-class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
+class ServedSQLEnvironment(_TaskApi, _About, _Page, Environment[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
     "The environment of one session, as OpenEnv wants it."
     SUPPORTS_CONCURRENT_SESSIONS = True
     def __init__(self,
@@ -134,54 +185,6 @@ def _let_go(ep: Episode) -> None:
 def close(self: ServedSQLEnvironment) -> None:
     "End the session, and let go of its episode."
     self.game.episode, self.closed = None, True
-
-# %% ../../nbs/serve/server.ipynb #5e4e0017
-def _public(task: Task, split: str, index: int) -> dict:
-    "What anybody may know of a task."
-    return dict(task_id=task.id, split=split, index=index, db_id=task.db_id, question=task.question,
-                difficulty=task.difficulty)
-
-@patch
-def list_splits(self: ServedSQLEnvironment) -> list: return list(self.book.splits)
-@patch
-def num_tasks(self: ServedSQLEnvironment, split: str) -> int: return len(self.book.split(split))
-@patch
-def get_task(self: ServedSQLEnvironment, split: str, index: int) -> dict:
-    return _public(self.book.pick(split=split, index=index), split, index)
-@patch
-def get_task_range(self: ServedSQLEnvironment, split: str, start: int|None = None, stop: int|None = None) -> list:
-    return [_public(t, split, i) for i, t in list(enumerate(self.book.split(split)))[start:stop]]
-@patch
-def list_tasks(self: ServedSQLEnvironment, split: str) -> list: return self.get_task_range(split)
-
-# %% ../../nbs/serve/server.ipynb #5e4e0018
-ABOUT = ("A question about a SQLite database that nobody has shown you. Four actions: DESCRIBE table, SAMPLE table, "
-          "QUERY select, ANSWER value. The reward is 0 until the episode ends, and then 1 if the answer is right.")
-
-@patch
-def get_metadata(self: ServedSQLEnvironment) -> EnvironmentMetadata:
-    return EnvironmentMetadata(name="sql_grpo", description=ABOUT, version=__version__)
-
-# %% ../../nbs/serve/server.ipynb #5e4e0019
-_MONO = "white-space: pre-wrap; overflow-wrap: anywhere; max-width: 34rem; font: 0.85rem/1.4 monospace"
-
-@patch
-def render_web(self: ServedSQLEnvironment, observation: dict) -> str|None:
-    "The episode so far, for the page at /web."
-    if (ep := self.game.episode) is None: return None
-    end = f"{observation.get('turns_left')} turns left"
-    if ep.truncated: end = "out of turns"
-    if ep.terminated: end = "answered: right" if observation.get("reward") else "answered: wrong"
-    return (f'<div style="{_MONO}">{html.escape(ep.transcript())}</div>'
-            f"<p><b>{end}</b></p>")
-
-@patch
-def web_actions(self: ServedSQLEnvironment, observation: dict) -> list: # of (label, action)
-    "Buttons for the page at /web: look at a table, or submit the last result."
-    if (ep := self.game.episode) is None: return []
-    acts = [(kind, table) for table in self.game.db.tables[:12] for kind in ("DESCRIBE", "SAMPLE")]
-    acts.append(("ANSWER", ""))
-    return [(f"{kind} {arg}".strip(), dict(action_type=kind, argument=arg)) for kind, arg in acts]
 
 # %% ../../nbs/serve/server.ipynb #5e4e0030
 _HELD_UP = 0.02 # seconds without a result after which a crew grows
@@ -280,6 +283,7 @@ def _frame(obs: SQLEnvObservation) -> str:
     ends = {name: fields.pop(name) for name in ("reward", "done")}
     return json.dumps(dict(type="observation", data=dict(observation=fields, **ends)))
 
+# %% ../../nbs/serve/server.ipynb #5e4e0096
 def reply(env: ServedSQLEnvironment, text: str) -> str|None:
     "The frame that answers a frame, whatever that is."
     try: return _reply(env, text)
@@ -297,7 +301,7 @@ def _reply(env, text):
         return _error(_sentence(e), "EXECUTION_ERROR")
 
 # %% ../../nbs/serve/server.ipynb #5e4e0034
-_HEAVY = 0.02 # seconds of processor time that a session's recent turns took, above which it waits with its like
+_HEAVY = 0.02 # seconds of processor time of a session's recent turns, above which it waits with its like
 
 class Sessions:
     "The WebSocket route: a session for each connection, one turn at a time in it."
