@@ -62,7 +62,8 @@ def serve_for_bench(kind: str) -> None: # ours or openenv
 @contextmanager
 def _process(kind: str): # yields the address, a function that asks for the processor time, and the process's id
     code = f"from sql_grpo.bench.serving import serve_for_bench; serve_for_bench({kind!r})"
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as server:
         def cpu() -> float:
             print(file=server.stdin, flush=True)
             return float(server.stdout.readline())
@@ -109,7 +110,7 @@ async def _play_client(url: str, tasks, ready, times: list):
 _CLIENTS = dict(bare=_play_bare, client=_play_client)
 
 async def _play_there(url: str, cpu, tasks: list, sessions: int, client: str, seconds: float) -> dict:
-    "Episodes in so many sessions at once: turns a second, how long one takes, processor time of the server for one."
+    "Episodes in so many sessions at once: turns a second, and what one takes of time and of the server."
     times, starts, barrier = [], [], asyncio.Barrier(sessions)
     async def ready():
         await barrier.wait()
@@ -184,7 +185,8 @@ def measure_serving(
 ) -> dict: # rows: name -> medians; ratio: name -> to the turns in process
     "Measure our server and OpenEnv's route, each in a process of its own."
     for task in tasks: task.gold
-    plays = [(kind, n, client) for n in sessions for kind, client in (("ours", "bare"), ("openenv", "bare"), ("ours", "client"))]
+    pairs = ("ours", "bare"), ("openenv", "bare"), ("ours", "client")
+    plays = [(kind, n, client) for n in sessions for kind, client in pairs]
     found = []
     with _process("ours") as ours, _process("openenv") as theirs:
         servers = dict(ours=ours, openenv=theirs)
@@ -193,16 +195,19 @@ def measure_serving(
             for kind, n, client in plays:
                 now[f"{kind}, {n}, {client}"] = _loop(_play_there(*servers[kind][:2], tasks, n, client, seconds))
             found.append(now)
-        held = {k: _loop(_hold(url, pid, tasks, max(sessions))) for k, (url, _, pid) in servers.items()} if Path("/proc").is_dir() else {}
-        beside = {f"{k}, {bad}": _loop(_beside(servers[k][0], tasks, bad, seconds)) for k in servers for bad in runaways}
+        seen = servers.items() if Path("/proc").is_dir() else ()
+        held = {k: _loop(_hold(url, pid, tasks, max(sessions))) for k, (url, _, pid) in seen}
+        beside = {f"{k}, {bad}": _loop(_beside(url, tasks, bad, seconds))
+                  for k, (url, *_) in servers.items() for bad in runaways}
     def middle(name): return {k: median(f[name][k] for f in found) for k in found[0][name]}
     ratio = {name: median(f[name]["rate"]/f["in process"]["rate"] for f in found) for name in found[0]}
-    return dict(rows={name: middle(name) for name in found[0]}, ratio=ratio, held=held, beside=beside, parts=_aside(_parts, tasks), rounds=rounds,
-                seconds=seconds, cores=os.cpu_count(), python=platform.python_version(), openenv=version("openenv"))
+    return dict(rows={name: middle(name) for name in found[0]}, ratio=ratio, held=held, beside=beside,
+                parts=_aside(_parts, tasks), rounds=rounds, seconds=seconds, cores=os.cpu_count(),
+                python=platform.python_version(), openenv=version("openenv"))
 
 # %% ../../nbs/bench/serving.ipynb #be9c0033
-def _parts(tasks: list, n: int = 150) -> dict: # microseconds of processor time for a turn, each part with those before it
-    "What a turn costs without a network."
+def _parts(tasks: list, n: int = 150) -> dict: # microseconds of processor time
+    "What a turn costs without a network, each part with those before it."
     def cost(play):
         start, turns = time.process_time(), 0
         for i in range(n): turns += play(tasks[i % len(tasks)])
@@ -234,10 +239,12 @@ def _rate_row(name: str, r: dict, ratio: float) -> list:
 def _serving_card(report: dict) -> str: # Markdown
     "The report as tables."
     rows = [_rate_row(name, r, report["ratio"][name]) for name, r in report["rows"].items()]
-    head = ["server", "client", "sessions", "turns a second", "to in process", "median ms", "95 % below, ms", "server's µs"]
+    head = ["server", "client", "sessions", "turns a second", "to in process", "median ms",
+            "95 % below, ms", "server's µs"]
     held = [[_SERVERS[k], *h.values()] for k, h in report["held"].items()]
-    bad = [[_SERVERS[k.split(", ")[0]], k.split(", ")[1], f"{r['rate']:,.0f}", f"{r['median_ms']:.1f}", f"{r['p95_ms']:.1f}"]
-           for k, r in report["beside"].items()]
+    bad = [[*name.split(", "), f"{r['rate']:,.0f}", f"{r['median_ms']:.1f}", f"{r['p95_ms']:.1f}"]
+           for name, r in report["beside"].items()]
+    for row in bad: row[0] = _SERVERS[row[0]]
     parts = ", ".join(f"{k} {v:.0f}" for k, v in report["parts"].items())
     return "\n".join([markdown_table(head, rows, left=2), "",
         markdown_table(["all sessions open", "megabytes", "threads", "files", "failed turns"], held), "",

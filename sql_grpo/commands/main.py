@@ -23,6 +23,8 @@ _COMMANDS = { # name: module, what it does
     "bench serving": ("bench.serving", "time the environment behind an address"),
     "bench faults": ("bench.faults", "break training runs, and see what they survive")}
 
+_EXTRAS = dict(openenv="serve", mcp="serve", fastmcp="serve") # packages of what is installed on demand
+
 def usage() -> str:
     "What `--help` prints."
     lines = [f"  {name:16}{what}" for name, (_, what) in _COMMANDS.items()]
@@ -37,13 +39,6 @@ def _find(words: list) -> tuple: # command, what follows it
     more = [c for c in _COMMANDS if c.startswith(f"{name} ")]
     hint = f"; give one of {', '.join(more)}" if more else did_you_mean(name, _COMMANDS)
     raise ValueError(f"there is no command {name!r}{hint} (--help lists them)")
-
-def _load(name: str): # a module
-    "What a command is in. Raises ValueError if it needs a package that is not there: others are installed with ours."
-    try: return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}")
-    except ModuleNotFoundError as e:
-        if e.name.startswith("sql_grpo"): raise
-        raise ValueError(f"the package {e.name.partition('.')[0]} is missing: pip install -e '.[serve]' brings it") from None
 
 def _show(text: str) -> None:
     "Print, to somebody who may stop reading."
@@ -61,8 +56,11 @@ def main(
     if name == "train" and {"-h", "--help"} & set(rest): return _show(short_help("sql_grpo train"))
     try:
         if is_main(): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
-        with or_exit(f"sql_grpo {name}"): module = _load(name)
-        return module.main(rest)
+        return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
+    except ModuleNotFoundError as e:
+        if (package := (e.name or "").partition(".")[0]) not in _EXTRAS: raise
+        print(f"sql_grpo {name}: needs {package}: pip install -e '.[{_EXTRAS[package]}]'", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print(f"sql_grpo {name}: interrupted", file=sys.stderr)
         return 130

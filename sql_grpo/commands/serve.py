@@ -21,17 +21,19 @@ from ..serve.server import *
 # %% ../../nbs/commands/serve.ipynb #5e4ec012
 def _parser() -> argparse.ArgumentParser:
     "The options of `sql_grpo serve`."
-    p = argparse.ArgumentParser(prog="sql_grpo serve", description="Serve the environment over OpenEnv's protocol.")
-    p.add_argument("--host", default="127.0.0.1", help="address to listen at; there are no passwords (default: 127.0.0.1)")
-    p.add_argument("--port", type=int, default=8000, help="port to listen at; 0 takes a free one (default: 8000)")
-    p.add_argument("--data", default="embedded", help="embedded, a SQLite file with questions beside it, or a folder "
-                                                      "in Spider's layout (default: embedded)")
+    p = argparse.ArgumentParser(prog="sql_grpo serve", description="Serve the environment to OpenEnv's clients.",
+                                formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    p.add_argument("--host", default="127.0.0.1", help="address to listen at; there are no passwords")
+    p.add_argument("--port", type=int, default=8000, help="port to listen at; 0 takes a free one")
+    p.add_argument("--data", default="embedded",
+                   help="embedded, a SQLite file with questions beside it, or a folder in Spider's layout")
     p.add_argument("--question_file", help="the questions, if their file has none of the usual names")
-    p.add_argument("--splits", nargs="+", metavar="SPLIT", help="which questions (default: train and eval, if there)")
-    p.add_argument("--max_turns", type=int, default=Rules.max_turns, help=f"actions in an episode (default: {Rules.max_turns})")
+    p.add_argument("--splits", nargs="+", metavar="SPLIT",
+                   help="which questions; if not given, train and eval, as far as they are there")
+    p.add_argument("--max_turns", type=int, default=Rules.max_turns, help="actions in an episode")
     p.add_argument("--require_grounded", action="store_true", help="count a guess as wrong, even if it is right")
-    p.add_argument("--max_sessions", type=int, default=256, help="sessions at once (default: 256)")
-    p.add_argument("--web", action="store_true", help="with OpenEnv's page at /web, where people play by hand")
+    p.add_argument("--max_sessions", type=int, default=256, help="sessions at once")
+    p.add_argument("--web", action="store_true", help="with OpenEnv's page at /web, where people play")
     p.add_argument("--space", metavar="FOLDER", help="write the folder of a Space instead, and serve nothing")
     p.add_argument("--mcp", nargs="+", metavar="FILE",
                    help="serve SQLite files as tools for assistants instead, over stdin and stdout, or with --http at the address")
@@ -39,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     return p
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec014
-def _load_splits(args: argparse.Namespace) -> dict: # of lists of `Task`
+def _load_splits(args: argparse.Namespace) -> dict: # of lists of tasks
     "The questions of each split; those that nobody could answer are left out, with a warning. Raises `ValueError`."
     found = {}
     for split in args.splits or ("train", "eval"):
@@ -70,12 +72,14 @@ def _announce(args, app, port: int) -> None:
     counts = ", ".join(f"{len(tasks)} {split}" for split, tasks in app.state.sessions.book.splits.items())
     say(f"http://{args.host}:{port}{'/web'*args.web} has {counts} questions; Ctrl-C ends it")
     if args.host not in ("127.0.0.1", "localhost", "::1"):
-        print(f"{_PROG}: there are no passwords: whoever reaches this address can play, and read the databases", file=sys.stderr)
+        print(f"{_PROG}: there are no passwords: whoever reaches this address can play, "
+              "and read the databases", file=sys.stderr)
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec015
 def _copy_data(splits: dict, folder: Path) -> None:
     "The questions and their databases in Spider's layout. Raises `ValueError` for splits that it does not have."
-    if odd := set(splits) - {"train", "eval"}: raise ValueError(f"--space takes the splits train and eval, not {', '.join(odd)}")
+    if odd := set(splits) - {"train", "eval"}:
+        raise ValueError(f"--space takes the splits train and eval, not {', '.join(odd)}")
     names, used = {}, Counter()
     for task in (t for tasks in splits.values() for t in tasks):
         if task.db_path in names: continue
@@ -120,6 +124,52 @@ validation:
     declared_task_count: {{{counts}}}
   types: {{tags: [text-to-sql]}}
 """
+
+# %% ../../nbs/commands/serve.ipynb #5e4ec018
+_PYTHON = ["python", "-m", "sql_grpo.commands.main", "serve"]
+_NEEDS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<2 apsw>=3.50 sqlglot>=26" # of the package's requirements
+
+def write_space(folder: str|Path, splits: dict, options: list) -> None:
+    "The folder of a Space: package, questions, databases. Raises `ValueError` if it is not empty."
+    folder, port = Path(folder), 7860
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"--space: {folder} is not an empty folder")
+    _copy_data(splits, folder / "data")
+    package = Path(sql_grpo.__file__).parent
+    shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+    argv = ["--data", "data", "--web", *options]
+    facts = dict(port=port, about=ABOUT, version=sql_grpo.__version__, argv=argv,
+                 command=json.dumps([*_PYTHON, "--host", "0.0.0.0", "--port", str(port), *argv]),
+                 counts=", ".join(f"{split}: {len(tasks)}" for split, tasks in splits.items()))
+    files = {"Dockerfile": _DOCKERFILE, "openenv.yaml": _MANIFEST, "README.md": _README, "app.py": _APP}
+    for name, text in files.items(): (folder / name).write_text(text.format(**facts), encoding="utf-8")
+    (folder / "requirements.txt").write_text("\n".join(_NEEDS.split()) + "\n", encoding="utf-8")
+    say(f"{folder}: a Space with {sum(map(len, splits.values()))} questions; openenv push {folder} uploads it")
+
+# %% ../../nbs/commands/serve.ipynb #5e4ec019
+def _kept_options(args) -> list:
+    "The options of the game, as a Space's command repeats them."
+    numbers = [f"--{name}={getattr(args, name)}" for name in ("max_turns", "max_sessions")]
+    return numbers + ["--require_grounded"]*args.require_grounded
+
+# %% ../../nbs/commands/serve.ipynb #5e4ec016
+def main(
+    argv: list|None = None, # default: the command line
+) -> None:
+    "Serve until Ctrl-C, or write the folder of a Space. Exits with 2 if something cannot be."
+    args = _parser().parse_args(argv)
+    with or_exit(_PROG):
+        if args.http and not args.mcp: raise ValueError("--http: has no effect without --mcp")
+        if args.mcp: return serve_mcp(args.mcp, "http" if args.http else "stdio", args.host, args.port)
+        if args.space: return write_space(args.space, _load_splits(args), _kept_options(args))
+        with listening(args.host, args.port) as sock:
+            app = _prepared(args)
+            gc.collect()
+            gc.freeze() # or each full collection goes through all that was loaded, 0.2 s, while every session waits
+            _announce(args, app, sock.getsockname()[1])
+            make_server(app).run([sock])
+
+# %% ../../nbs/commands/serve.ipynb #5e4ec026
 _README = """---
 title: Questions about databases
 emoji: \U0001f50e
@@ -150,46 +200,3 @@ from sql_grpo.commands.serve import app_for
 
 app = app_for({argv})
 """
-
-# %% ../../nbs/commands/serve.ipynb #5e4ec018
-_NEEDS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<2 apsw>=3.50 sqlglot>=26" # of the package's requirements
-
-def write_space(folder: str|Path, splits: dict, options: list) -> None:
-    "The folder of a Space with this package, these questions and their databases. Raises `ValueError` if it is not empty."
-    folder, port = Path(folder), 7860
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())): raise ValueError(f"--space: {folder} is not an empty folder")
-    _copy_data(splits, folder / "data")
-    package = Path(sql_grpo.__file__).parent
-    shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
-    argv = ["--data", "data", "--web", *options]
-    command = json.dumps(["python", "-m", "sql_grpo.commands.main", "serve", "--host", "0.0.0.0", "--port", str(port), *argv])
-    counts = ", ".join(f"{split}: {len(tasks)}" for split, tasks in splits.items())
-    files = dict(Dockerfile=_DOCKERFILE.format(port=port, command=command), README=_README.format(port=port, about=ABOUT),
-                 manifest=_MANIFEST.format(port=port, counts=counts, version=sql_grpo.__version__), app=_APP.format(argv=argv))
-    names = dict(README="README.md", manifest="openenv.yaml", app="app.py")
-    for name, text in files.items(): (folder / names.get(name, name)).write_text(text, encoding="utf-8")
-    (folder / "requirements.txt").write_text("\n".join(_NEEDS.split()) + "\n", encoding="utf-8")
-    say(f"{folder}: a Space with {sum(map(len, splits.values()))} questions; openenv push {folder} uploads it")
-
-# %% ../../nbs/commands/serve.ipynb #5e4ec019
-def _kept_options(args) -> list:
-    "The options of the game, as a Space's command repeats them."
-    numbers = [f"--{name}={getattr(args, name)}" for name in ("max_turns", "max_sessions")]
-    return numbers + ["--require_grounded"]*args.require_grounded
-
-# %% ../../nbs/commands/serve.ipynb #5e4ec016
-def main(
-    argv: list|None = None, # default: the command line
-) -> None:
-    "Serve until Ctrl-C, or write the folder of a Space. Exits with 2 if something cannot be."
-    args = _parser().parse_args(argv)
-    with or_exit(_PROG):
-        if args.http and not args.mcp: raise ValueError("--http: has no effect without --mcp")
-        if args.mcp: return serve_mcp(args.mcp, "http" if args.http else "stdio", args.host, args.port)
-        if args.space: return write_space(args.space, _load_splits(args), _kept_options(args))
-        with listening(args.host, args.port) as sock:
-            app = _prepared(args)
-            gc.collect()
-            gc.freeze() # or each full collection goes through all that was loaded, 0.2 s, while every session waits
-            _announce(args, app, sock.getsockname()[1])
-            make_server(app).run([sock])

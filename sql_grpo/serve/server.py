@@ -35,7 +35,7 @@ from .client import *
 # %% ../../nbs/serve/server.ipynb #5e4e0012
 class TaskBook:
     "The tasks that a server has, by their split and place, and by their id."
-    def __init__(self, tasks): # a list of `Task`, or such lists by the name of their split
+    def __init__(self, tasks: list|dict): # a list of tasks, or such lists by the name of their split
         splits = tasks if isinstance(tasks, dict) else {"train": tasks}
         self.splits = {name: list(found) for name, found in splits.items() if found}
         if not self.splits: raise ValueError("no tasks: a server needs at least one")
@@ -43,7 +43,7 @@ class TaskBook:
         for name, found in self.splits.items():
             for task in found: self.by_id.setdefault(task.id, {})[name] = task
 
-    def split(self, name: str) -> list: # of `Task`
+    def split(self, name: str) -> list: # of tasks
         "The tasks of a split. Raises `ValueError` if there is none of that name."
         if name in self.splits: return self.splits[name]
         raise ValueError(f"no split {name!r} here, only {', '.join(self.splits)}")
@@ -65,12 +65,63 @@ class TaskBook:
         if found: raise ValueError(f"task {task_id!r} is in {' and '.join(found)}: give its split, too")
         raise ValueError(f"no task {task_id!r} among the {len(self.by_id)} here")
 
+# %% ../../nbs/serve/server.ipynb #5e4e0017
+def _public(task: Task, split: str, index: int) -> dict:
+    "What anybody may know of a task."
+    return dict(task_id=task.id, split=split, index=index, db_id=task.db_id, question=task.question,
+                difficulty=task.difficulty)
+
+class _TaskApi:
+    "What OpenEnv's task API asks of an environment; `book` has the tasks."
+    def list_splits(self) -> list: return list(self.book.splits)
+
+    def num_tasks(self, split: str) -> int: return len(self.book.split(split))
+
+    def get_task(self, split: str, index: int) -> dict:
+        return _public(self.book.pick(split=split, index=index), split, index)
+
+    def get_task_range(self, split: str, start: int|None = None, stop: int|None = None) -> list:
+        every = list(enumerate(self.book.split(split)))
+        return [_public(task, split, i) for i, task in every[start:stop]]
+
+    def list_tasks(self, split: str) -> list: return self.get_task_range(split)
+
+# %% ../../nbs/serve/server.ipynb #5e4e0018
+ABOUT = ("A question about a SQLite database that nobody has shown you. Four actions: DESCRIBE table, SAMPLE "
+         "table, QUERY select, ANSWER value. The reward is 0 until the episode ends, and then 1 if the answer "
+         "is right.")
+
+class _About:
+    "What OpenEnv asks about the environment as a whole."
+    def get_metadata(self) -> EnvironmentMetadata:
+        return EnvironmentMetadata(name="sql_grpo", description=ABOUT, version=__version__)
+
+# %% ../../nbs/serve/server.ipynb #5e4e0019
+_MONO = "white-space: pre-wrap; overflow-wrap: anywhere; max-width: 34rem; font: 0.85rem/1.4 monospace"
+
+class _Page:
+    "What the page at /web shows of the environment whose `game` this is."
+    def render_web(self, observation: dict) -> str|None:
+        "The episode so far."
+        if (ep := self.game.episode) is None: return None
+        end = f"{observation.get('turns_left')} turns left"
+        if ep.truncated: end = "out of turns"
+        if ep.terminated: end = "answered: right" if observation.get("reward") else "answered: wrong"
+        return f'<div style="{_MONO}">{html.escape(ep.transcript())}</div><p><b>{end}</b></p>'
+
+    def web_actions(self, observation: dict) -> list: # of (label, action)
+        "Buttons: look at a table, or submit the last result."
+        if self.game.episode is None: return []
+        acts = [(kind, table) for table in self.game.db.tables[:12] for kind in ("DESCRIBE", "SAMPLE")]
+        acts.append(("ANSWER", ""))
+        return [(f"{kind} {arg}".strip(), dict(action_type=kind, argument=arg)) for kind, arg in acts]
+
 # %% ../../nbs/serve/server.ipynb #5e4e0014
-class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
+class ServedSQLEnvironment(_TaskApi, _About, _Page, Environment[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
     "The environment of one session, as OpenEnv wants it."
     SUPPORTS_CONCURRENT_SESSIONS = True
     def __init__(self,
-        tasks: list|dict|TaskBook, # a `TaskBook`, or what it is made of
+        tasks: list|dict|TaskBook, # or what a book is made of
         rules: Rules|None = None, # of the game; None: the defaults
     ):
         super().__init__()
@@ -135,54 +186,9 @@ def close(self: ServedSQLEnvironment) -> None:
     "End the session, and let go of its episode."
     self.game.episode, self.closed = None, True
 
-# %% ../../nbs/serve/server.ipynb #5e4e0017
-def _public(task: Task, split: str, index: int) -> dict:
-    "What anybody may know of a task."
-    return dict(task_id=task.id, split=split, index=index, db_id=task.db_id, question=task.question,
-                difficulty=task.difficulty)
-
-@patch
-def list_splits(self: ServedSQLEnvironment) -> list: return list(self.book.splits)
-@patch
-def num_tasks(self: ServedSQLEnvironment, split: str) -> int: return len(self.book.split(split))
-@patch
-def get_task(self: ServedSQLEnvironment, split: str, index: int) -> dict:
-    return _public(self.book.pick(split=split, index=index), split, index)
-@patch
-def get_task_range(self: ServedSQLEnvironment, split: str, start: int|None = None, stop: int|None = None) -> list:
-    return [_public(t, split, i) for i, t in list(enumerate(self.book.split(split)))[start:stop]]
-@patch
-def list_tasks(self: ServedSQLEnvironment, split: str) -> list: return self.get_task_range(split)
-
-# %% ../../nbs/serve/server.ipynb #5e4e0018
-ABOUT = ("A question about a SQLite database that nobody has shown you. Four actions: DESCRIBE table, SAMPLE table, "
-          "QUERY select, ANSWER value. The reward is 0 until the episode ends, and then 1 if the answer is right.")
-
-@patch
-def get_metadata(self: ServedSQLEnvironment) -> EnvironmentMetadata:
-    return EnvironmentMetadata(name="sql_grpo", description=ABOUT, version=__version__)
-
-# %% ../../nbs/serve/server.ipynb #5e4e0019
-_MONO = "white-space: pre-wrap; overflow-wrap: anywhere; max-width: 34rem; font: 0.85rem/1.4 monospace"
-
-@patch
-def render_web(self: ServedSQLEnvironment, observation: dict) -> str|None:
-    "The episode so far, for the page at /web."
-    if (ep := self.game.episode) is None: return None
-    verdict = {None: f"{observation.get('turns_left')} turns left", True: "answered: right", False: "answered: wrong"}
-    end = verdict[bool(observation.get("reward")) if ep.terminated else None] if not ep.truncated else "out of turns"
-    return (f'<div style="{_MONO}">{html.escape(ep.transcript())}</div>'
-            f"<p><b>{end}</b></p>")
-
-@patch
-def web_actions(self: ServedSQLEnvironment, observation: dict) -> list: # of (label, action)
-    "Buttons for the page at /web: look at a table, or submit the last result."
-    if (ep := self.game.episode) is None: return []
-    acts = [(kind, table) for table in self.game.db.tables[:12] for kind in ("DESCRIBE", "SAMPLE")] + [("ANSWER", "")]
-    return [(f"{kind} {arg}".strip(), dict(action_type=kind, argument=arg)) for kind, arg in acts]
-
 # %% ../../nbs/serve/server.ipynb #5e4e0030
-_HELD_UP, _IDLE = 0.02, 5.0 # seconds without a result after which a crew grows, and without work after which it shrinks
+_HELD_UP = 0.02 # seconds without a result after which a crew grows
+_IDLE = 5.0 # seconds without work after which it shrinks
 
 class Crew:
     "Threads that carry out turns beside the event loop: a few, and more while all of them are held up."
@@ -255,7 +261,8 @@ _log = logging.getLogger(__name__)
 def _sentence(e: Exception) -> str:
     "What is wrong, on one line; of a `ValidationError`, without the input."
     if isinstance(e, ValidationError):
-        return "; ".join(f"{'.'.join(map(str, x['loc'])) or 'action'}: {x['msg']}" for x in e.errors(include_url=False)[:3])
+        where = lambda fault: ".".join(map(str, fault["loc"])) or "action"
+        return "; ".join(f"{where(fault)}: {fault['msg']}" for fault in e.errors(include_url=False)[:3])
     return one_line(str(e) or type(e).__name__, 500)
 
 def _error(message: str, code: str, **more) -> str:
@@ -264,7 +271,7 @@ def _error(message: str, code: str, **more) -> str:
 def _answer(env: ServedSQLEnvironment, message: dict) -> str|None: # None: the client says goodbye
     "The frame that answers a message."
     kind, data = message.get("type"), message.get("data", {})
-    if kind in ("reset", "step") and not isinstance(data, dict): raise ValueError(f"data must be an object, not {data!r}")
+    if not isinstance(data, dict): raise ValueError(f"data must be an object, not {data!r}")
     if kind == "reset": return _frame(env.reset(**data))
     if kind == "step": return _frame(env.step(SQLEnvAction.model_validate(data)))
     if kind == "state": return json.dumps(dict(type="state", data=env.state.model_dump()))
@@ -276,6 +283,7 @@ def _frame(obs: SQLEnvObservation) -> str:
     ends = {name: fields.pop(name) for name in ("reward", "done")}
     return json.dumps(dict(type="observation", data=dict(observation=fields, **ends)))
 
+# %% ../../nbs/serve/server.ipynb #5e4e0096
 def reply(env: ServedSQLEnvironment, text: str) -> str|None:
     "The frame that answers a frame, whatever that is."
     try: return _reply(env, text)
@@ -293,7 +301,7 @@ def _reply(env, text):
         return _error(_sentence(e), "EXECUTION_ERROR")
 
 # %% ../../nbs/serve/server.ipynb #5e4e0034
-_HEAVY = 0.02 # seconds of processor time that a session's recent turns took, above which it waits with its like
+_HEAVY = 0.02 # seconds of processor time of a session's recent turns, above which it waits with its like
 
 class Sessions:
     "The WebSocket route: a session for each connection, one turn at a time in it."
@@ -373,13 +381,15 @@ def _readme():
         try: yield
         finally: del os.environ["ENV_README_PATH"]
 
+_NOT_HERE = "; over HTTP nothing is kept, play over the WebSocket at /ws"
+
 def _refusal(status: int, more: str = ""):
     "A handler that says on one line why a request over HTTP cannot be met."
     async def handle(request, error): return JSONResponse({"detail": _sentence(error) + more}, status)
     return handle
 
 def make_app(
-    tasks: list|dict, # of `Task`, or such lists by the name of their split
+    tasks: list|dict, # or such lists by the name of their split
     rules: Rules|None = None, # of the game; None: the defaults
     max_sessions: int = 256, # at once
     web: bool = False, # with OpenEnv's page at /web?
@@ -392,7 +402,7 @@ def make_app(
         app = (create_web_interface_app if web else create_fastapi_app)(
             make_env, SQLEnvAction, SQLEnvObservation, env_name="sql_grpo", state_cls=SQLEnvState)
     app.add_exception_handler(ValueError, _refusal(400))
-    app.add_exception_handler(RuntimeError, _refusal(409, "; over HTTP nothing is kept, play over the WebSocket at /ws"))
+    app.add_exception_handler(RuntimeError, _refusal(409, _NOT_HERE))
     app.add_middleware(_SmallBodies)
     app.state.sessions = Sessions(book, rules, max_sessions)
     app.router.routes.insert(0, WebSocketRoute("/ws", app.state.sessions))
@@ -406,7 +416,8 @@ def make_server(app, **settings) -> uvicorn.Server: # settings of uvicorn
 
 def listening(host: str, port: int) -> socket.socket:
     "A socket that listens at an address. Raises `OSError` if it is taken."
-    try: return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=512)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try: return socket.create_server((host, port), family=family, backlog=512)
     except OSError as e:
         if e.errno == errno.EADDRINUSE: raise OSError(f"port {port} is taken by another program") from None
         raise OSError(f"cannot listen at {host}, port {port}: {e}") from None
