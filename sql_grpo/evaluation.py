@@ -255,12 +255,10 @@ def differences_table(report: dict) -> MarkdownText:
 # %% ../nbs/05_evaluation.ipynb #5e4c2013
 def mean_interval(
     values: list[float], # one for each question
-    draws: int = 2000,
-    seed: int = 0,
 ) -> tuple[float, float]: # low and high end
     "95 % bootstrap interval of a mean (percentiles; B. Efron, Ann Stat 7, 1979)."
-    x, rng = np.asarray(values, float), np.random.default_rng(seed)
-    means = [x[rng.integers(len(x), size=len(x))].mean() for _ in range(draws)]
+    x, rng = np.asarray(values, float), np.random.default_rng(0)
+    means = [x[rng.integers(len(x), size=len(x))].mean() for _ in range(2000)]
     return tuple(map(float, np.quantile(means, (0.025, 0.975))))
 
 # %% ../nbs/05_evaluation.ipynb #a2375fd6

@@ -6,7 +6,7 @@
 __all__ = ['load_question_prompts', 'reward_funcs', 'build_trainer', 'greedy_policy', 'draw_eval_tasks', 'sample_random_baseline']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import json, os, random
+import random
 from pathlib import Path
 
 from .config import * # first: it keeps bitsandbytes quiet

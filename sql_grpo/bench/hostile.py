@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter, process_time
 
-import apsw, psutil
+import apsw
 
 from ..common.basics import *
 from ..world.database import Database

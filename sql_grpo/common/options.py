@@ -326,7 +326,6 @@ def default_text(
 
 def short_help(
     command: str, # as it is typed
-    width: int = 98, # characters of a line
 ) -> str:
     "What `--help` of a training prints."
     lines = [f"usage: {command} [--preset NAME] [--option value ...]", "",
@@ -340,7 +339,7 @@ def short_help(
     for title, options in groups.items():
         lines += [f"{title}:"]
         for name, text in options.items():
-            lines += textwrap.wrap(text, width, initial_indent=f"  {name:29} ", subsequent_indent=" "*32)
+            lines += textwrap.wrap(text, 98, initial_indent=f"  {name:29} ", subsequent_indent=" "*32)
         lines += [""]
     return "\n".join(lines)
 

@@ -203,7 +203,7 @@ def report(self: EndpointPolicy) -> dict: # of plain values
 @contextmanager
 def _connect(self: EndpointPolicy,
     knock: bool = False, # first see, without retries, whether anybody is there
-): # `messages -> Reply`, or None if the context is full
+): # `messages -> _Reply`, or None if the context is full
     "A client for all threads; hands out what sends a conversation, or raises `EndpointError`."
     import openai # takes a second, and only endpoints need it
     key, base_url = _api_key(self.api_key_env), self.url.removesuffix("/chat/completions")

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['CHATML', 'READ_AT_ONCE', 'SLOTS', 'MOST_ROWS', 'CACHE_SHARE', 'KEPT_SHARE', 'byte_tokenizer', 'tiny_model',
            'ChatCodec', 'autocast_dtype', 'check_attention', 'Slots', 'TokenRecord', 'draw', 'TokenPolicy', 'LMPolicy',
-           'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'whole_model', 'make_rollout_func',
-           'rollout_columns']
+           'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'whole_weights', 'whole_model',
+           'make_rollout_func', 'rollout_columns']
 
 # %% ../../nbs/engine/generation.ipynb #93834964
 import errno, math, mmap, sys
@@ -20,8 +20,7 @@ import numpy as np, psutil, torch
 from jinja2 import TemplateError
 from torch.distributed.fsdp import FSDPModule
 from torch.nn.functional import scaled_dot_product_attention
-from transformers import (AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig,
-                          LlamaForCausalLM)
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig, LlamaForCausalLM
 from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
@@ -725,7 +724,7 @@ def _parts(model) -> list: # modules
     return [m for m in model.modules() if isinstance(m, FSDPModule)]
 
 @contextmanager
-def _whole_weights(model):
+def whole_weights(model):
     "A model that FSDP (version 2) shares out among processes has all its weights in each of them meanwhile."
     parts = _parts(model)
     for m in parts:
@@ -745,7 +744,7 @@ def whole_model(trainer):
         from trl.models.utils import unwrap_model_for_generation
         with unwrap_model_for_generation(trainer.model_wrapped, trainer.accelerator) as model: yield model
     else:
-        with _whole_weights(model): yield model
+        with whole_weights(model): yield model
 
 # %% ../../nbs/engine/generation.ipynb #d403dec1
 def make_rollout_func(

@@ -26,7 +26,7 @@ from ..environment import *
 from ..rewards import correctness
 from ..rollout import *
 from ..engine.generation import *
-from .warmup import common_words, demonstration_stream, weight_groups
+from .warmup import END_RATE, common_words, demonstration_stream, weight_groups
 from .models import *
 from .demonstrations import *
 from ..common.basics import *
@@ -180,7 +180,6 @@ def own_samples(
     return _policy_of(model, start.tokenizer, start.config, name="own_samples"), log
 
 # %% ../../nbs/learner/controls.ipynb #1ed79dbe
-_END_RATE = 0.13 # the share of its highest rate at which a warm-up ends, see `falling_rate`
 _ENDLESS = 10**9 # steps: more than there is time for
 
 def more_warmup(start: Start) -> tuple[Policy, list]: # what plays, and a log: steps, loss at the end, seconds
@@ -190,7 +189,7 @@ def more_warmup(start: Start) -> tuple[Policy, list]: # what plays, and a log: s
                   steps=_ENDLESS, seed=c.seed + 1, all_tokens=0.0, mode=c.mode)
     rows = iter(DataLoader(IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream), None,
                            num_workers=1, prefetch_factor=8*c.warmup_batch_size)) # made in a process of their own
-    learner, dice = _Learner(model, c, c.warmup_learning_rate*_END_RATE, c.warmup_batch_size), random.Random(c.seed)
+    learner, dice = _Learner(model, c, c.warmup_learning_rate*END_RATE, c.warmup_batch_size), random.Random(c.seed)
     while not losses or (spent := time.perf_counter() - begin) < start.seconds:
         losses += learner.learn(list(islice(rows, c.warmup_batch_size)), dice)
         if len(losses) % 100 == 0:
@@ -203,7 +202,6 @@ _EPOCHS = 10 # times that each episode is learned, if time allows
 
 def gold_sft(
     start: Start,
-    learning_rate: float | None = None, # by default that of demonstrations
     epochs: int = _EPOCHS, # at most
 ) -> tuple[Policy, list]: # what plays, and a log: loss and seconds of each epoch
     "The base model after learning what a teacher played on the training questions, at most as long as GRPO took."
@@ -213,7 +211,7 @@ def gold_sft(
     demos = [as_demonstration(ep, kind, "", rules_of(c).instructions) for ep in episodes if worth_learning(ep)]
     rows, _ = demonstration_rows(demos, start.tokenizer, c)
     model, dice = start.fresh(), random.Random(c.seed)
-    learner = _Learner(model, c, learning_rate)
+    learner = _Learner(model, c)
     while len(log) < epochs and time.perf_counter() < begin + start.seconds:
         losses = learner.learn(rows, dice, begin + start.seconds)
         spent = time.perf_counter() - begin

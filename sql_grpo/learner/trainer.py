@@ -8,7 +8,6 @@ __all__ = ['SLICE', 'EpisodeTrainer', 'episode_stats', 'with_spread']
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
 import math, random, time, warnings
 from dataclasses import replace
-from pathlib import Path
 
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch

@@ -785,14 +785,14 @@ def _reveals(question: str, rows: list) -> bool:
     return False
 
 # %% ../../nbs/world/tasks.ipynb #39a0ea92
+_MIN_COUNT, _MAX_ROWS = 6, 60 # smaller whole numbers are no answer, nor are longer results
+
 def _make_questions(
     w: World,
     n: int, # questions wanted
     rng: random.Random,
     seen: set, # queries and questions that are taken; grows
     words: str = "plain", # one of LEXICONS
-    min_count: int = 6, # smaller whole numbers are no answer
-    max_rows: int = 60, # nor are longer results
     max_tries: int = 20000
 ) -> list[dict]: # question, query, difficulty, kind, words
     "`n` questions about world `w` that are new, sound, and cannot be guessed."
@@ -803,9 +803,9 @@ def _make_questions(
         if not q or q["query"] in seen or q["question"] in seen: continue
         if words == "everyday" and not everyday_words() & set(re.findall(r"\b[a-z]+", q["question"])): continue
         rows = w.conn.execute(q["query"]).fetchall()
-        if not rows or len(rows) > max_rows or rows[0][-1] is None or _ambiguous(q["query"], w.conn.execute): continue
+        if not rows or len(rows) > _MAX_ROWS or rows[0][-1] is None or _ambiguous(q["query"], w.conn.execute): continue
         if _reveals(q["question"], rows): continue
-        if len(rows) == len(rows[0]) == 1 and isinstance(rows[0][0], int) and abs(rows[0][0]) < min_count: continue
+        if len(rows) == len(rows[0]) == 1 and isinstance(rows[0][0], int) and abs(rows[0][0]) < _MIN_COUNT: continue
         seen |= {q["query"], q["question"]}
         out.append(q | dict(words=words))
     if len(out) == n: return out
@@ -827,22 +827,16 @@ def _take(world, n, rng, seen, used, limit):
     return out
 
 # %% ../../nbs/world/tasks.ipynb #6c5166b1
-def _embedded_questions(
-    seed: int = _SEED,
-    n_train: int = 473, # on the ten training databases
-    n_eval: int = 101, # new ones on the same ten
-    n_heldout: int = 102, # on the four held-out databases
-    n_dev: int = 100 # on the ten, and as many on the four
-) -> dict: # split -> list of entries as in the question files
+def _embedded_questions() -> dict: # split -> list of entries as in the question files
     "All questions of the embedded world."
-    worlds = {d: _make_world(d, seed) for d in _THEMES}
-    rngs, seen = {d: random.Random(f"{seed}-{d}-questions") for d in _THEMES}, {d: set() for d in _THEMES}
+    worlds = {d: _make_world(d) for d in _THEMES}
+    rngs, seen = {d: random.Random(f"{_SEED}-{d}-questions") for d in _THEMES}, {d: set() for d in _THEMES}
     def _part(n, dbs):
         shares = [n//len(dbs) + (i < n % len(dbs)) for i in range(len(dbs))]
         used, limit = Counter(), max(1, int(_QUOTA*n))
         return [q for d, k in zip(dbs, shares) for q in _take(worlds[d], k, rngs[d], seen[d], used, limit)]
-    res = dict(train=_part(n_train, _TRAIN_DBS), eval=_part(n_eval, _TRAIN_DBS) + _part(n_heldout, _HELDOUT))
-    res |= dict(dev=_part(n_dev, _TRAIN_DBS) + _part(n_dev, _HELDOUT))
+    res = dict(train=_part(473, _TRAIN_DBS), eval=_part(101, _TRAIN_DBS) + _part(102, _HELDOUT),
+               dev=_part(100, _TRAIN_DBS) + _part(100, _HELDOUT))
     return {s: [dict(id=f"{s}-{i:03}", db_id=q["db_id"], question=q["question"], query=q["query"],
                      difficulty=q["difficulty"], kind=q["kind"], words=q["words"], heldout=q["heldout"]) for i, q in enumerate(qs)]
             for s, qs in res.items()}
@@ -862,21 +856,15 @@ def _write_database(world: World, path: str|Path) -> Path:
     "Write `world` into a fresh SQLite file."
     return write_script(world_script(world), path)
 
-def _sqlite_version(path: str|Path) -> tuple:
-    "The version of the SQLite library that wrote the file, from its header."
-    with open(path, "rb") as f: n = int.from_bytes(f.read(100)[96:100], "big")
-    return n//1_000_000, n//1000 % 1000, n % 1000
-
 # %% ../../nbs/world/tasks.ipynb #88fa9c00
 def write_embedded(
-    folder: str|Path, # gets databases/ and questions/
-    seed: int = _SEED
+    folder: str|Path # gets databases/ and questions/
 ) -> Path: # the folder
     "Write the embedded world: fourteen databases and two question files."
     folder = Path(folder)
-    for d in _THEMES: _write_database(_make_world(d, seed), folder/"databases"/d/f"{d}.sqlite")
+    for d in _THEMES: _write_database(_make_world(d), folder/"databases"/d/f"{d}.sqlite")
     (folder/"questions").mkdir(exist_ok=True)
-    for split, qs in _embedded_questions(seed).items():
+    for split, qs in _embedded_questions().items():
         text = json.dumps(qs, indent=1, ensure_ascii=False) + "\n"
         (folder/"questions"/f"{split}.json").write_text(text, encoding="utf-8", newline="\n")
     return folder
@@ -1029,12 +1017,11 @@ def _other_words(f: Field, values: list, first: list, rng: random.Random) -> lis
 def _make_variant(
     db_id: str, # a name in THEMES
     k: int, # which one, from 1
-    edges: dict|None = None, # (table, column) -> values that a few rows get
-    seed: int = _SEED # the seed of the database that it is a variant of
+    edges: dict|None = None # (table, column) -> values that a few rows get
 ) -> World:
-    "The same tables, columns, words and names as `make_world(db_id, seed)`, in other and fewer rows."
-    first, w = _make_world(db_id, seed), _make_world(db_id, f"{seed}/{k}", share=1 - .03*k)
-    rng = random.Random(f"{seed}-{db_id}-words-{k}")
+    "The same tables, columns, words and names as `_make_world(db_id)`, in other and fewer rows."
+    first, w = _make_world(db_id), _make_world(db_id, f"{_SEED}/{k}", share=1 - .03*k)
+    rng = random.Random(f"{_SEED}-{db_id}-words-{k}")
     for t in w.tables:
         columns = list(zip(*t.rows))
         for i, f in enumerate(t.fields):
