@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['CHATML', 'READ_AT_ONCE', 'SLOTS', 'MOST_ROWS', 'CACHE_SHARE', 'KEPT_SHARE', 'byte_tokenizer', 'tiny_model',
-           'ChatCodec', 'autocast_dtype', 'check_attention', 'Slots', 'TokenRecord', 'draw', 'TokenPolicy', 'LMPolicy',
+           'ChatCodec', 'autocast_dtype', 'check_attention', 'Slots', 'TokenRecord', 'TokenPolicy', 'LMPolicy',
            'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'whole_weights', 'whole_model',
            'make_rollout_func', 'rollout_columns']
 
@@ -380,7 +380,7 @@ class TokenRecord:
 # %% ../../nbs/engine/generation.ipynb #0bb1b4ca
 _AT_ONCE = 2**22 # logits in one piece: in double precision they take eight times the memory of half precision
 
-def draw(
+def _draw(
     logits: torch.Tensor, # (n, vocabulary)
     temperature: float, # 0 is greedy
     uniform: torch.Tensor | None = None, # (n,) in [0, 1); not needed for greedy
@@ -389,7 +389,7 @@ def draw(
     "Draw a token for each row. Log-probabilities are of all tokens at this temperature, as a trainer computes them."
     if logits.numel() > _AT_ONCE and len(logits) > 1:
         halves = logits.tensor_split(2), (None, None) if uniform is None else uniform.tensor_split(2)
-        parts = [draw(x, temperature, u, top_k, top_p, min_p) for x, u in zip(*halves)]
+        parts = [_draw(x, temperature, u, top_k, top_p, min_p) for x, u in zip(*halves)]
         return tuple(map(torch.cat, zip(*parts)))
     logp = (logits/(temperature or 1.0)).log_softmax(-1)
     if temperature == 0: tokens = logits.argmax(-1)
@@ -601,7 +601,7 @@ def choose(self: LMPolicy, seats: list[_Seat], logits: torch.Tensor) -> tuple: #
     "Draw the next token of every episode. A subclass may choose otherwise."
     if self.first: logits = self._spell(seats, logits)
     uniform = torch.tensor([s.dice.random() for s in seats], dtype=torch.float64) if self.temperature else None
-    return draw(logits, self.temperature, uniform, **self.likely)
+    return _draw(logits, self.temperature, uniform, **self.likely)
 
 @patch
 def _write(self: LMPolicy, seats: list[_Seat], logits: torch.Tensor) -> list[int]: # rows whose episode has ended
