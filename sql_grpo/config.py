@@ -130,8 +130,9 @@ def _one_line(c) -> str:
     epochs = f"{c.num_train_epochs} epochs in steps"
     length = f"{c.max_steps} steps" if c.max_steps > 0 else epochs
     groups = c.generation_batch_size//c.num_generations
+    turns = "1 turn" if c.max_turns == 1 else f"{c.max_turns} turns"
     return (f"<SQLGRPOConfig {c.model_name}: {length} of {c.generation_batch_size} "
-            f"episodes ({groups} groups of {c.num_generations}), {c.max_turns} turn{'s'*(c.max_turns > 1)}, "
+            f"episodes ({groups} groups of {c.num_generations}), {turns}, "
             f"{device} {mode}, seed {c.seed} -> {c.output_dir}>")
 
 # %% ../nbs/00_setup.ipynb #bad5e70a
@@ -151,7 +152,8 @@ def _as_table(c) -> str:
 class SQLGRPOConfig(WatchOptions, DemonstrationOptions, LearningOptions, ModelOptions,
                     DataOptions, EpisodeOptions, TrainingOptions, GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig, and this project's own options."
-    _VALID_DICT_FIELDS = [*GRPOConfig._VALID_DICT_FIELDS, "liger_kernel_config"] # read from JSON
+    _VALID_DICT_FIELDS = [*GRPOConfig._VALID_DICT_FIELDS, # read from JSON
+                          "liger_kernel_config"]
     lr_scheduler_type: str = _ours("lr_scheduler_type", "constant_with_warmup")
     warmup_steps: float = _ours("warmup_steps", 0.05)
     max_completion_length: int = _ours("max_completion_length", 512)

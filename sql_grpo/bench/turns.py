@@ -83,7 +83,9 @@ def _same_rows(episode: Episode, texts: list) -> Counter: # how often each word 
         if 'Could not decode to UTF-8' in shown: return 'not UTF-8'
         if shown.startswith('Error executing SQL'): return 'different' if result.ok else 'both failed'
         if result.truncated: return 'cut'
-        return 'same' if result.ok and shown == _skyrl_prints(result.rows) else 'different'
+        if not result.ok: return 'different'
+        lines = (sorted(t.split('\n')) for t in (shown, _skyrl_prints(result.rows))) # the order is that of hashes
+        return 'same' if next(lines) == next(lines) else 'different'
     return Counter(word(t.result, text) for t, text in zip(episode.turns, texts, strict=True))
 
 def _skyrl_prints(rows: list) -> str:

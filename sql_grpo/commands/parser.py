@@ -68,4 +68,5 @@ def parse_args(
     names = {f.name for f in fields(SQLGRPOConfig)}
     options = {name: value for name, value in vars(given).items() if name in names}
     own = {name: value for name, value in vars(given).items() if name not in names}
-    return preset_config(given.preset, **options), argparse.Namespace(**own)
+    try: return preset_config(given.preset, **options), argparse.Namespace(**own)
+    except TypeError as e: raise ValueError(f"a JSON object does not fit its option: {e}") from e

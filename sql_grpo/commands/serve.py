@@ -125,6 +125,38 @@ validation:
   types: {{tags: [text-to-sql]}}
 """
 
+# %% ../../nbs/commands/serve.ipynb #5e4ec026
+_README = """---
+title: Questions about databases
+emoji: \U0001f50e
+colorFrom: blue
+colorTo: gray
+sdk: docker
+app_port: {port}
+base_path: /web
+tags: [openenv]
+---
+# Questions about databases
+
+{about}
+
+```python
+from sql_grpo.serve.client import SQLEnv
+
+with SQLEnv("https://NAME-SPACE.hf.space").sync() as env:
+    print(env.reset(split="train", index=0).observation.text)
+    print(env.step("DESCRIBE some_table").observation.text)
+    print(env.step("ANSWER 42").reward)
+```
+
+This folder holds the gold SQL of its questions in `data/`: who can read the Space's files can read it.
+"""
+_APP = """"The application of this Space, for tools that import it."
+from sql_grpo.commands.serve import app_for
+
+app = app_for({argv})
+"""
+
 # %% ../../nbs/commands/serve.ipynb #5e4ec018
 _PYTHON = ["python", "-m", "sql_grpo.commands.main", "serve"]
 _NEEDS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<2 apsw>=3.50 sqlglot>=26" # of the package's requirements
@@ -168,35 +200,3 @@ def main(
             gc.freeze() # or each full collection goes through all that was loaded, 0.2 s, while every session waits
             _announce(args, app, sock.getsockname()[1])
             make_server(app).run([sock])
-
-# %% ../../nbs/commands/serve.ipynb #5e4ec026
-_README = """---
-title: Questions about databases
-emoji: \U0001f50e
-colorFrom: blue
-colorTo: gray
-sdk: docker
-app_port: {port}
-base_path: /web
-tags: [openenv]
----
-# Questions about databases
-
-{about}
-
-```python
-from sql_grpo.serve.client import SQLEnv
-
-with SQLEnv("https://NAME-SPACE.hf.space").sync() as env:
-    print(env.reset(split="train", index=0).observation.text)
-    print(env.step("DESCRIBE some_table").observation.text)
-    print(env.step("ANSWER 42").reward)
-```
-
-This folder holds the gold SQL of its questions in `data/`: who can read the Space's files can read it.
-"""
-_APP = """"The application of this Space, for tools that import it."
-from sql_grpo.commands.serve import app_for
-
-app = app_for({argv})
-"""

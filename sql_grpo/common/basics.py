@@ -28,14 +28,11 @@ def in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 # %% ../../nbs/common/basics.ipynb #d352fc39
-def terminal_progress(
-    label: str,
-    unit: str = "episodes",
-): # called as `f(done, total)`; None, hence silent, unless stderr is a terminal
+def terminal_progress(label: str): # called as `f(done, total)`; None, hence silent, unless stderr is a terminal
     "A progress bar."
     if not sys.stderr.isatty(): return None
     from tqdm import tqdm
-    bar = tqdm(desc=label, unit=f" {unit}", leave=False)
+    bar = tqdm(desc=label, unit=" episodes", leave=False)
     def tick(done: int, total: int) -> None:
         "Move the bar to `done`."
         bar.total = total

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['CHATML', 'READ_AT_ONCE', 'SLOTS', 'MOST_ROWS', 'CACHE_SHARE', 'KEPT_SHARE', 'byte_tokenizer', 'tiny_model',
-           'ChatCodec', 'autocast_dtype', 'Plan', 'slots_attention', 'check_attention', 'Slots', 'TokenRecord', 'draw',
-           'TokenPolicy', 'LMPolicy', 'free_memory', 'Seat', 'is_out_of_memory', 'task_prompt', 'prompt_key',
-           'tasks_by_prompt', 'whole_weights', 'whole_model', 'make_rollout_func', 'rollout_columns']
+           'ChatCodec', 'autocast_dtype', 'check_attention', 'Slots', 'TokenRecord', 'TokenPolicy', 'LMPolicy',
+           'is_out_of_memory', 'task_prompt', 'prompt_key', 'tasks_by_prompt', 'whole_weights', 'whole_model',
+           'make_rollout_func', 'rollout_columns']
 
 # %% ../../nbs/engine/generation.ipynb #93834964
 import errno, math, mmap, sys
@@ -20,8 +20,7 @@ import numpy as np, psutil, torch
 from jinja2 import TemplateError
 from torch.distributed.fsdp import FSDPModule
 from torch.nn.functional import scaled_dot_product_attention
-from transformers import (AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig,
-                          LlamaForCausalLM)
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig, LlamaForCausalLM
 from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
@@ -170,7 +169,7 @@ class _SlotLayer(CacheLayerMixin):
 
 # %% ../../nbs/engine/generation.ipynb #2ad6be17
 @dataclass
-class Plan:
+class _Plan:
     "Where the new tokens of a forward pass belong."
     row: torch.Tensor # (N,) of each new token
     pos: torch.Tensor # (N,) its place in the row
@@ -180,8 +179,8 @@ class Plan:
     prompts: list # that neighbours share: part of the line, a row that begins with it, places
     attention: str = "sql_grpo_slots"
 
-def slots_attention(module, query, keys, values, attention_mask, scaling: float | None = None,
-                    plan: Plan | None = None, **kwargs):
+def _slots_attention(module, query, keys, values, attention_mask, scaling: float | None = None,
+                    plan: _Plan | None = None, **kwargs):
     "Attention of a line of new tokens `(1, heads, N, dim)` over the rows that they belong to: `(1, N, heads, dim)`."
     (_, heads, N, dim), kv, dtype, query = query.shape, keys.shape[1], query.dtype, query.to(keys.dtype)
     attend = _attend_to_part if plan.prompts else scaled_dot_product_attention
@@ -201,7 +200,7 @@ def slots_attention(module, query, keys, values, attention_mask, scaling: float 
     for part, *at in plan.prompts: out[part] = _with_part(out[part], look_back(part, *at))
     return out[None, ..., :dim].to(dtype), None
 
-ALL_ATTENTION_FUNCTIONS.register("sql_grpo_slots", slots_attention)
+ALL_ATTENTION_FUNCTIONS.register("sql_grpo_slots", _slots_attention)
 
 # %% ../../nbs/engine/generation.ipynb #d57e0c43
 def _attend_to_part(q, k, v, mask=None, scale=None) -> torch.Tensor: # (n, heads, L, dim + 1)
@@ -278,7 +277,7 @@ def forward(self: Slots,
     return torch.cat(logits) if len(logits) > 1 else logits[0]
 
 @patch
-def _plan(self: Slots, first: int, start, ends, prompts) -> Plan: # arrays (n,)
+def _plan(self: Slots, first: int, start, ends, prompts) -> _Plan: # arrays (n,)
     "Where the new tokens of `n` rows belong, from row `first` on."
     counts, runs = ends - start, _runs(start, prompts if self.device.type == "cpu" else None)
     stops, shared = counts.cumsum(), np.repeat([n for *_, n in runs], [b - a for a, b, _ in runs])
@@ -290,7 +289,7 @@ def _plan(self: Slots, first: int, start, ends, prompts) -> Plan: # arrays (n,)
     reads = [(line(i, i + 1), first + i, slice(shared[i], ends[i]),
               self._mask(np.arange(start[i], ends[i]) + 1 - shared[i])) for i in np.flatnonzero(counts > 1)]
     shared = [(line(a, b), first + a, slice(n)) for a, b, n in runs if n]
-    return Plan(put(first + np.repeat(np.arange(len(counts)), counts)), put(pos), put(stops - 1), blocks, reads, shared)
+    return _Plan(put(first + np.repeat(np.arange(len(counts)), counts)), put(pos), put(stops - 1), blocks, reads, shared)
 
 # %% ../../nbs/engine/generation.ipynb #f20b6d9a
 _SHARED = 256 # tokens of a prompt from which on sharing pays
@@ -325,7 +324,7 @@ def _mask(self: Slots, ends) -> torch.Tensor: # (len(ends), max(ends))
 
 # %% ../../nbs/engine/generation.ipynb #4c2ca2a1
 @patch
-def _run(self: Slots, ids: torch.Tensor, plan: Plan) -> torch.Tensor: # (n, vocabulary)
+def _run(self: Slots, ids: torch.Tensor, plan: _Plan) -> torch.Tensor: # (n, vocabulary)
     "One forward pass, with our attention."
     own, self.plan = self.config._attn_implementation, plan
     self.config._attn_implementation = plan.attention
@@ -381,7 +380,7 @@ class TokenRecord:
 # %% ../../nbs/engine/generation.ipynb #0bb1b4ca
 _AT_ONCE = 2**22 # logits in one piece: in double precision they take eight times the memory of half precision
 
-def draw(
+def _draw(
     logits: torch.Tensor, # (n, vocabulary)
     temperature: float, # 0 is greedy
     uniform: torch.Tensor | None = None, # (n,) in [0, 1); not needed for greedy
@@ -390,7 +389,7 @@ def draw(
     "Draw a token for each row. Log-probabilities are of all tokens at this temperature, as a trainer computes them."
     if logits.numel() > _AT_ONCE and len(logits) > 1:
         halves = logits.tensor_split(2), (None, None) if uniform is None else uniform.tensor_split(2)
-        parts = [draw(x, temperature, u, top_k, top_p, min_p) for x, u in zip(*halves)]
+        parts = [_draw(x, temperature, u, top_k, top_p, min_p) for x, u in zip(*halves)]
         return tuple(map(torch.cat, zip(*parts)))
     logp = (logits/(temperature or 1.0)).log_softmax(-1)
     if temperature == 0: tokens = logits.argmax(-1)
@@ -473,7 +472,7 @@ class LMPolicy(TokenPolicy):
 MOST_ROWS, CACHE_SHARE = 256, 0.4 # of the free memory
 KEPT_SHARE = 0.05 # of a GPU's memory: a smaller cache stays while training, with the passes recorded for it
 
-def free_memory(device: torch.device) -> int: # bytes
+def _free_memory(device: torch.device) -> int: # bytes
     "What a device has to spare."
     if device.type == "cuda": # free on the card, and what torch holds without using it
         return (torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device)
@@ -485,11 +484,11 @@ def _rows_that_fit(model, max_context: int) -> int:
     c = model.config.get_text_config()
     dim = getattr(c, "head_dim", None) or c.hidden_size//c.num_attention_heads
     row = 2*c.num_hidden_layers*c.num_key_value_heads*dim*max_context*model.dtype.itemsize
-    return min(MOST_ROWS, max(1, int(CACHE_SHARE*free_memory(model.device)/row)))
+    return min(MOST_ROWS, max(1, int(CACHE_SHARE*_free_memory(model.device)/row)))
 
 # %% ../../nbs/engine/generation.ipynb #8a37ff3b
 @dataclass(eq=False)
-class Seat:
+class _Seat:
     "An episode at play."
     env: SQLEnvironment
     place: int # of the episode in the rollout
@@ -506,11 +505,11 @@ class Seat:
         return list(self.prompt) + [t for part in (*self.window, self.ids) for t in part]
 
 @patch
-def _seat(self: TokenPolicy, env: SQLEnvironment, place: int, prompt: tuple) -> Seat:
+def _seat(self: TokenPolicy, env: SQLEnvironment, place: int, prompt: tuple) -> _Seat:
     "An episode from its beginning."
     self._check_room(env.episode.task, prompt)
     env.episode.tokens, env.episode.prompt_tokens = TokenRecord(list(prompt)), len(prompt)
-    return Seat(env, place, prompt, list(prompt), self.dice(place))
+    return _Seat(env, place, prompt, list(prompt), self.dice(place))
 
 # %% ../../nbs/engine/generation.ipynb #7360079b
 @patch
@@ -558,7 +557,7 @@ def _keeps(self: LMPolicy) -> bool:
 
 # %% ../../nbs/engine/generation.ipynb #c4e2a012
 @patch
-def _admit(self: LMPolicy, queue: deque, seats: list[Seat], over: list[int]) -> None: # `over`: rows that are over
+def _admit(self: LMPolicy, queue: deque, seats: list[_Seat], over: list[int]) -> None: # `over`: rows that are over
     "Give rows to those who wait, and close gaps."
     lengths, free = self.slots.lengths, [*over, *range(len(seats), self.slots.rows)]
     new, reading, waiting = [], set(), [] # `new`: a seat, the row of its tokens, how many
@@ -582,7 +581,7 @@ def _admit(self: LMPolicy, queue: deque, seats: list[Seat], over: list[int]) -> 
 
 # %% ../../nbs/engine/generation.ipynb #26ff5bc3
 @patch
-def _gaps(self: LMPolicy, seats: list[Seat], gaps: list[int]) -> list[tuple]: # (to, source, length) of rows to copy
+def _gaps(self: LMPolicy, seats: list[_Seat], gaps: list[int]) -> list[tuple]: # (to, source, length) of rows to copy
     "Fill gaps with the last seats."
     moves, empty = [], set(gaps)
     for gap in sorted(gaps):
@@ -598,14 +597,14 @@ _LOST = ("the model's probabilities are not numbers (NaN): too high a learning_r
          "or float16 is too narrow for them; go back to a checkpoint")
 
 @patch
-def choose(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> tuple: # tokens (n,), log-probabilities (n,)
+def choose(self: LMPolicy, seats: list[_Seat], logits: torch.Tensor) -> tuple: # tokens (n,), log-probabilities (n,)
     "Draw the next token of every episode. A subclass may choose otherwise."
     if self.first: logits = self._spell(seats, logits)
     uniform = torch.tensor([s.dice.random() for s in seats], dtype=torch.float64) if self.temperature else None
-    return draw(logits, self.temperature, uniform, **self.likely)
+    return _draw(logits, self.temperature, uniform, **self.likely)
 
 @patch
-def _write(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> list[int]: # rows whose episode has ended
+def _write(self: LMPolicy, seats: list[_Seat], logits: torch.Tensor) -> list[int]: # rows whose episode has ended
     "Write the next token of every episode, and see what comes of it."
     over, (tokens, logps) = [], self.choose(seats, logits)
     tokens, logps = torch.stack([tokens.double(), logps.double()]).tolist() # one wait for the device
@@ -620,14 +619,14 @@ def _write(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> list[int]
     return over
 
 @patch
-def _unread(self: LMPolicy, s: Seat, row: int) -> list[int]: # tokens
+def _unread(self: LMPolicy, s: _Seat, row: int) -> list[int]: # tokens
     "What the row does not hold yet: the reply's last token, written but not read, and the observation; or all."
     if s.dropped: self.slots.lengths[row], s.dropped = 0, False
     return s.context()[self.slots.lengths[row]:]
 
 # %% ../../nbs/engine/generation.ipynb #fcc75e64
 @patch
-def _turn(self: TokenPolicy, s: Seat) -> bool: # does the episode go on?
+def _turn(self: TokenPolicy, s: _Seat) -> bool: # does the episode go on?
     "Send a finished reply to the environment, and add what it says."
     ep, ids = s.env.episode, s.ids
     ep.tokens.add(ids, s.logprobs)
@@ -642,7 +641,7 @@ def _turn(self: TokenPolicy, s: Seat) -> bool: # does the episode go on?
 
 # %% ../../nbs/engine/generation.ipynb #892c1911
 @patch
-def _spell(self: LMPolicy, seats: list[Seat], logits: torch.Tensor) -> torch.Tensor: # (n, vocabulary)
+def _spell(self: LMPolicy, seats: list[_Seat], logits: torch.Tensor) -> torch.Tensor: # (n, vocabulary)
     "Rule out what does not spell `first`, in first replies that have not yet done so."
     logits = logits.clone()
     for r, s in enumerate(seats):
@@ -670,7 +669,7 @@ def is_out_of_memory(error: BaseException) -> bool:
         isinstance(error, RuntimeError) and any(s in str(error).lower() for s in _OUT_OF_MEMORY))
 
 @patch
-def read(self: LMPolicy, queue: deque, seats: list[Seat]) -> torch.Tensor: # (n, vocabulary)
+def read(self: LMPolicy, queue: deque, seats: list[_Seat]) -> torch.Tensor: # (n, vocabulary)
     "Read what is to be read, in fewer rows if memory runs out."
     while True:
         try: return self.slots.forward([s.todo for s in seats], [s.prompt for s in seats])
@@ -687,7 +686,7 @@ def read(self: LMPolicy, queue: deque, seats: list[Seat]) -> torch.Tensor: # (n,
 
 # %% ../../nbs/engine/generation.ipynb #07cf30aa
 @patch
-def _fit(self: TokenPolicy, s: Seat, glue: list[int]) -> bool: # False if nothing fits
+def _fit(self: TokenPolicy, s: _Seat, glue: list[int]) -> bool: # False if nothing fits
     "Add the newest observation, dropping old turns if the context is full."
     room, prompt, tokens = self.rules.max_context - self.rules.max_turn_tokens, len(s.prompt), s.env.episode.tokens
     turns = s.window + [glue] # reply, glue, reply, glue, ...

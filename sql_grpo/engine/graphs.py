@@ -48,7 +48,7 @@ class _FixedPlan:
 # %% ../../nbs/engine/graphs.ipynb #c0de0003
 def _fixed_attention(module, query, keys, values, attention_mask, scaling: float | None = None,
                     plan: _FixedPlan | None = None, **kwargs):
-    "As `slots_attention`, for a pass of fixed shape, and without sharing prompts."
+    "As attention to `Slots`, for a pass of fixed shape, and without sharing prompts."
     n, (several, one) = plan.last, plan.masks(query.shape[1]//keys.shape[1], keys.dtype)
     q, (k, v) = query[0].transpose(0, 1).to(keys.dtype), (x[:, :, :plan.end] for x in (keys, values))
     out = _attend(q[-n:], k[:n], v[:n], one, scaling)

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['A_STEP', 'DEMONSTRATIONS', 'DEMONSTRATION_RULES', 'teacher', 'worth_learning', 'as_demonstration',
-           'play_demonstrations', 'save_demonstrations', 'load_demonstrations', 'demonstration_rows', 'fingerprint',
-           'learning_rate_for', 'learn_demonstrations', 'self_demonstrations', 'get_demonstrations']
+           'play_demonstrations', 'save_demonstrations', 'load_demonstrations', 'demonstration_rows',
+           'learning_rate_for', 'learn_demonstrations', 'get_demonstrations']
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80006
 import gc, hashlib, json, math, random, shutil, time
@@ -194,7 +194,7 @@ def _forward_kept(model):
             for name in ("forward", "_original_forward"): m.__dict__.pop(name, None)
             m.__dict__.update(before)
 
-def fingerprint(model) -> str:
+def _fingerprint(model) -> str:
     "A digest of a model's weights, by the first few of each."
     digest = hashlib.sha256()
     for name, p in model.named_parameters(): digest.update(f"{name} {p.flatten()[:16].tolist()}".encode())
@@ -239,7 +239,7 @@ def learn_demonstrations(
     config: SQLGRPOConfig,
 ) -> list[dict]: # log: step and loss; empty if it was learned before
     "Supervised training on demonstrations, once; changes `model` in place."
-    key = [rows, fingerprint(model), learning_rate_for(config), config.demonstration_epochs, config.seed,
+    key = [rows, _fingerprint(model), learning_rate_for(config), config.demonstration_epochs, config.seed,
            config.bf16, config.fp16, config.peft, config.lora_rank, config.lora_alpha, config.lora_targets]
     folder = Path(config.output_dir)/"demonstrations"/hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     if broken := broken_files(folder): print(f"learned anew: {', '.join(broken)} in {folder} is not what was saved", flush=True)
@@ -300,7 +300,7 @@ def _learn(
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80051
 _KEEP = 2 # of a question's right episodes, at most
 
-def self_demonstrations(
+def _self_demonstrations(
     model, tokenizer,
     tasks: list[Task],
     config: SQLGRPOConfig, # `num_generations` is the number of episodes of a question
@@ -383,11 +383,11 @@ def _made_demonstrations(model, tokenizer, tasks: list[Task], config: SQLGRPOCon
     if kind != "self": need_sql(tasks, kind)
     asked = [(t.id, t.question, t.query or repr((t.answer, t.ordered)), str(t.db_path)) for t in tasks]
     key = [asked, asdict(rules_of(config)), config.demonstration_count, config.seed]
-    if kind == "self": key += [fingerprint(model), config.num_generations]
+    if kind == "self": key += [_fingerprint(model), config.num_generations]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     file = Path(config.output_dir)/"demonstrations"/f"{kind}-{digest}.jsonl"
     if file.exists(): return load_demonstrations(file), dict(file=str(file))
-    if kind == "self": demos, told = self_demonstrations(model, tokenizer, tasks, config)
+    if kind == "self": demos, told = _self_demonstrations(model, tokenizer, tasks, config)
     else: demos, told = play_demonstrations(teacher(kind, config.seed, config.mode), tasks, config)
     if not demos: raise ValueError(f"none of {told['questions']} questions could be answered "
                                    f"in max_turns {config.max_turns} by {kind}")

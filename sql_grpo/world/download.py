@@ -42,9 +42,9 @@ def _receive(url: str, part: Path, quiet: bool) -> None:
             for data in answer.iter_raw(): out.write(data)
 
 # %% ../../nbs/world/download.ipynb #cf865a23
-def _fetch(url: str, part: Path, quiet: bool, tries: int = 3) -> None:
+def _fetch(url: str, part: Path, quiet: bool) -> None:
     "Download a file; what has arrived stays in `part` for the next call. Raises ConnectionError."
-    for left in reversed(range(tries)):
+    for left in reversed(range(3)):
         try: return _receive(url, part, quiet)
         except (httpx2.RequestError, httpx2.InvalidURL) as e:
             if left: continue
