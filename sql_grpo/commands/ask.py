@@ -6,13 +6,14 @@
 __all__ = ['main']
 
 # %% ../../nbs/commands/ask.ipynb #e552e15e
-import argparse, json, math, sys
+import argparse, json, math, os, sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from ..common.basics import *
 from ..world.database import *
-from ..environment import Episode
+from ..world.database import one_line
+from ..environment import Episode, as_text
 from ..rollout import Policy
 from .evaluate import model_options, policy_asked, rules_asked
 from ..serve.ask import *
@@ -29,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--votes", type=int, default=1, help="episodes a question; of several the answer that most "
                                                         "agree on (default: 1)")
     p.add_argument("--temperature", type=float, help=f"of the sampling (default: 0, greedy; {VOTE_TEMPERATURE:g} with votes)")
-    p.add_argument("--seed", type=int, default=0, help="of the sampling (default: 0)")
+    p.add_argument("--seed", type=int, default=0, help="of the sampling; with --endpoint the server has its own (default: 0)")
     model_options(p)
     return p
 
@@ -47,7 +48,8 @@ def _lines(file: str) -> list[str]:
 
 def _typed() -> Iterable[str]:
     "What somebody types, until Ctrl-D; or the lines of a pipe."
-    if not sys.stdin.isatty(): yield from filter(str.strip, sys.stdin); return
+    if hasattr(sys.stdin, "reconfigure"): sys.stdin.reconfigure(errors="replace")
+    if not sys.stdin.isatty(): yield from filter(None, (line.strip("\ufeff \t\r\n") for line in sys.stdin)); return
     try: import readline # lines can be edited, and come back with the arrow keys
     except ImportError: pass
     while True:
@@ -76,7 +78,7 @@ def _as_json(answer: Answer) -> str:
     "All that is known of an answer, in a line."
     ep = answer.episode
     return json.dumps(dict(
-        question=ep.task.question, outcome=ep.outcome, answer=None if answer.result is None else str(answer),
+        question=ep.task.question, error=None, outcome=ep.outcome, answer=None if answer.result is None else str(answer),
         columns=answer.columns, rows=[list(map(_plain, row)) for row in answer.rows],
         truncated=bool(answer.result and answer.result.truncated), sql=answer.sql, votes=answer.votes, of=answer.of,
         turns=[dict(action=str(t.action), observation=t.observation.text) for t in ep.turns]), ensure_ascii=False)
@@ -92,13 +94,42 @@ def _answer(policy: Policy, db: Database, question: str, args: argparse.Namespac
     if args.json: return print(_as_json(ask(policy, db, question, args.votes)), flush=True)
     _show(ask(policy, db, question, args.votes, _show_turn if args.votes == 1 else None))
 
+def _wrong(question: str, e: Exception, args: argparse.Namespace) -> None:
+    "Say that a question could not be played."
+    said = " ".join(str(e).split())
+    print(f"sql_grpo ask: {said}", file=sys.stderr, flush=True)
+    if args.json: print(json.dumps(dict(question=as_text(question.strip()), error=said), ensure_ascii=False), flush=True)
+
 def _converse(policy: Policy, db: Database, args: argparse.Namespace) -> None:
     "Question after question; what fails or is interrupted ends its question, not the conversation."
-    print(f"{db.name}: {', '.join(db.tables)}. Ctrl-D ends.")
+    print(f"{db.name}: {one_line(', '.join(db.tables), 300)}. Ctrl-D ends.")
     for question in _typed():
         try: _answer(policy, db, question, args)
         except KeyboardInterrupt: print("\n(interrupted)")
-        except (ValueError, OSError) as e: print(f"{' '.join(str(e).split())}\n", file=sys.stderr)
+        except BrokenPipeError: raise
+        except (ValueError, OSError) as e: _wrong(question, e, args)
+
+def _ask_all(policy: Policy, db: Database, questions: Iterable[str], args: argparse.Namespace) -> int: # exit code
+    "Question after question; one that cannot be played does not end the others."
+    code = 0
+    for question in questions:
+        if len(args.question) != 1 and not args.json: print(f"? {as_text(question.strip())}")
+        try: _answer(policy, db, question, args)
+        except ValueError as e: code = _wrong(question, e, args) or 2
+    return code
+
+# %% ../../nbs/commands/ask.ipynb #28611a66
+def _run(args: argparse.Namespace) -> int | None: # exit code
+    "Load what was asked for, and ask."
+    if args.votes < 1: raise ValueError(f"--votes must be at least 1, not {args.votes}")
+    questions, db, rules = _questions(args), open_database(args.database, now=None), rules_asked(args)
+    temperature = (VOTE_TEMPERATURE if args.votes > 1 else 0.0) if args.temperature is None else args.temperature
+    for question in questions if isinstance(questions, list) else ["?"]: question_task(db, question)
+    policy = policy_asked(args, rules, temperature=temperature, seed=args.seed)
+    talk = not isinstance(questions, list) and sys.stdin.isatty() and not args.json
+    try: return _converse(policy, db, args) if talk else _ask_all(policy, db, questions, args)
+    finally:
+        if args.prices: print(f"{policy.usage}; cost {policy.report()['cost']:.4f}", file=sys.stderr)
 
 def main(
     argv: list[str] | None = None, # default: the command line
@@ -106,12 +137,6 @@ def main(
     "The command `sql_grpo ask`. Exits with 2 if what was asked for is not there."
     args = _parser().parse_args(argv)
     with or_exit("sql_grpo ask"):
-        if args.votes < 1: raise ValueError(f"--votes must be at least 1, not {args.votes}")
-        questions, db, rules = _questions(args), open_database(args.database, now=None), rules_asked(args)
-        temperature = (VOTE_TEMPERATURE if args.votes > 1 else 0.0) if args.temperature is None else args.temperature
-        for question in questions if isinstance(questions, list) else ["?"]: question_task(db, question)
-        policy = policy_asked(args, rules, temperature=temperature, seed=args.seed)
-        if not isinstance(questions, list) and sys.stdin.isatty() and not args.json: return _converse(policy, db, args)
-        for question in questions:
-            if len(args.question) != 1 and not args.json: print(f"? {question.strip()}")
-            _answer(policy, db, question, args)
+        try:
+            if code := _run(args): sys.exit(code)
+        except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()) # who read has stopped

@@ -106,6 +106,7 @@ class EndpointPolicy(Policy):
         self.url, self.model, self.rules, self.name = _endpoint_url(base_url), model, rules, name
         fields = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed) | dict(fields or {})
         self.fields = {k: v for k, v in fields.items() if v is not None}
+        self.temperature = self.fields.get("temperature")
         self.concurrency, self.timeout, self.retries, self.api_key_env = concurrency, timeout, retries, api_key_env
         self.prices, self.usage, self._lock = prices, _Usage(), threading.Lock()
         self.replies, self.known = replies and Path(replies), read_replies(replies)

@@ -62,11 +62,13 @@ def load_policy(
     model: str, # a folder, a name on the Hub, or embedded; random or oracle; with an endpoint its name there
     rules: Rules | None = None, # by default those of playing_rules
     endpoint: str | None = None, # address of a chat-completions API
-    temperature: float = 0.0, # 0 is greedy
+    temperature: float | None = 0.0, # 0 is greedy; None, with an endpoint, is the server's
     seed: int = 0, # of what is sampled here; a server has its own
     **settings, # with an endpoint: others of its policy
 ) -> Policy:
     "The policy that a name stands for. Raises ValueError if there is no such model."
+    if temperature is not None and not 0 <= temperature < math.inf:
+        raise ValueError(f"temperature must be 0 or more, got {temperature}")
     rules = rules or playing_rules(model, endpoint)
     if endpoint:
         load_env()

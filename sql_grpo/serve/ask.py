@@ -6,13 +6,12 @@
 __all__ = ['VOTE_TEMPERATURE', 'Answer', 'vote', 'question_task', 'ask']
 
 # %% ../../nbs/serve/ask.ipynb #1aefbdb3
-import html
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from fastcore.basics import patch
 
-from ..common.basics import markdown_table
 from ..world.database import *
 from ..world.database import one_line
 from ..world.tasks import Task
@@ -60,14 +59,20 @@ class Answer:
     def share(self) -> float: return self.votes/self.of # in [0, 1]
 
 # %% ../../nbs/serve/ask.ipynb #71eae8c5
-_SHOWN = 20 # rows of an answer that are shown; all are in `rows`
+_SHOWN, _SHOWN_CHARS = 20, 20_000 # rows of an answer that are shown, and characters; all are in `rows`
+
+def _no_answer(episode: Episode) -> str:
+    "Why there is none."
+    if episode.terminated: return "no answer: no query had returned a result"
+    return f"no answer: {(episode.outcome or 'still running').replace('_', ' ')}"
 
 @patch
 def __str__(self: Answer) -> str:
-    if self.result is None: return f"no answer: {self.episode.outcome.replace('_', ' ')}"
+    "A value, a table, or why there is no answer."
+    if self.result is None: return _no_answer(self.episode)
     if not self.sql and self.episode.answer: return self.episode.answer.strip()
-    if len(self.rows) == len(self.columns) == 1: return format_value(self.value)
-    return format_result(self.result, _SHOWN, 20_000)
+    if len(self.rows) == len(self.columns) == 1: return format_value(self.value, _SHOWN_CHARS)
+    return format_result(self.result, _SHOWN, _SHOWN_CHARS)
 
 @patch
 def origin(self: Answer) -> str:
@@ -78,26 +83,23 @@ def origin(self: Answer) -> str:
 
 @patch
 def __repr__(self: Answer) -> str:
+    "The answer and its SQL in a line."
     return f"<Answer {one_line(str(self), 60)!r}: {self.sql or self.origin() or 'no query'}>"
 
 # %% ../../nbs/serve/ask.ipynb #fbac07bb
-def _table(answer: Answer) -> str: # Markdown
-    "The first rows, and how many there are."
-    text = lambda v: html.escape(format_value(v), quote=False)
-    rows, n = [list(map(text, row)) for row in answer.rows[:_SHOWN]], len(answer.rows)
-    more = "more than " if answer.result.truncated else ""
-    left_out = f"\n\n{_SHOWN} of {more}{n} rows" if n > _SHOWN else ""
-    head = list(map(html.escape, answer.columns))
-    return markdown_table(head, rows, left=len(head)) + left_out
+def _said(answer: Answer) -> str: # Markdown
+    "A value in bold, the first rows as a table, or why there are none."
+    if answer.result is None: return f"**{answer}**"
+    if not answer.rows: return f"{answer.result._repr_markdown_()}\n\n0 rows"
+    if len(answer.rows)*len(answer.columns) > 1: return answer.result._repr_markdown_()
+    return f"**{markdown_cell(answer.value, _SHOWN_CHARS)}**"
 
 @patch
 def _repr_markdown_(self: Answer) -> str:
-    one = self.result is None or len(self.rows)*len(self.columns) == 1
-    said = f"**{html.escape(str(self), quote=False)}**" if one or not self.sql else _table(self)
-    sql = f"```sql\n{self.sql}\n```" if self.sql else ""
-    turns = (f"<details><summary>the {len(self.episode.turns)} turns</summary>\n\n"
+    sql, n = f"```sql\n{self.sql}\n```" if self.sql else "", len(self.episode.turns)
+    turns = (f"<details><summary>the {n} turn{'s'*(n != 1)}</summary>\n\n"
              f"{self.episode._repr_markdown_()}\n\n</details>")
-    return "\n\n".join(filter(None, [said, sql, self.origin() and f"*{self.origin()}*", turns]))
+    return "\n\n".join(filter(None, [_said(self), sql, self.origin() and f"*{self.origin()}*", turns]))
 
 # %% ../../nbs/serve/ask.ipynb #e3e320c8
 VOTE_TEMPERATURE = 0.7 # of the sampling, where a model is named
@@ -119,7 +121,8 @@ def vote(
         else: camp.append(answer)
     if not camps: return Answer(episodes[0], 0, len(episodes))
     best = max(camps, key=len)
-    return replace(best[0], votes=len(best), of=len(episodes))
+    shown = next((answer for answer in best if answer.sql), best[0]) # rather one with SQL
+    return replace(shown, votes=len(best), of=len(episodes))
 
 # %% ../../nbs/serve/ask.ipynb #7de0a640
 def question_task(
@@ -128,7 +131,7 @@ def question_task(
 ) -> Task: # without gold SQL: it can be played, not judged
     "A question as a task. Raises ValueError and FileNotFoundError for what cannot be played."
     db = open_database(database, now=None) # the clock goes: nobody judges
-    if not db.tables: raise ValueError(f"there are no tables in {database}")
+    if not db.tables: raise ValueError(f"there are no tables in {db.name}")
     if not question.strip(): raise ValueError("the question is empty")
     return Task("ask", db.name, as_text(question.strip()), db_path=db)
 
@@ -144,7 +147,7 @@ def _watched(env: SQLEnvironment, watch: Callable) -> SQLEnvironment:
 
 # %% ../../nbs/serve/ask.ipynb #f87e174d
 def ask(
-    model: Policy|str, # what plays; or a model's name: a folder, one on the Hub, embedded
+    model: Policy|str|os.PathLike, # what plays; or a model's name: a folder, one on the Hub, embedded
     database, # a SQLite file, or one that is open
     question: str,
     votes: int = 1, # episodes; of several the answer that most agree on
@@ -154,9 +157,10 @@ def ask(
     "The answer of a model to a question about a database."
     task, policy = question_task(database, question), model
     if votes < 1: raise ValueError(f"votes must be at least 1, not {votes}")
-    if isinstance(model, str):
+    if isinstance(model, (str, os.PathLike)):
         sampled = dict(temperature=VOTE_TEMPERATURE) if votes > 1 else {}
-        policy = load_policy(model, **sampled | settings)
+        policy = load_policy(str(model), **sampled | settings)
+    elif settings: raise ValueError(f"{next(iter(settings))} has no effect on a policy")
     if votes > 1 and getattr(policy, "temperature", None) == 0.0:
         raise ValueError("the policy plays greedily, so all votes are the same: "
                          "give it a temperature")
