@@ -88,7 +88,10 @@ class SQLEnv(EnvClient[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
 # %% ../../nbs/serve/client.ipynb #c11e0041
 class SQLEnvTools:
     "A session as TRL's `environment_factory` wants it: a tool for each action, the verdict as reward."
-    def __init__(self, base_url: str, **options): # of the client
+    def __init__(self,
+        base_url: str, # of the server
+        **options # of the client
+    ):
         self._env, self._result, self._failure = SQLEnv(base_url, **options).sync(), None, None
 
     def reset(self, task_id: str|None = None, prompt: list|None = None, **row) -> str|None:
