@@ -19,6 +19,13 @@ from ..engine.generation import LMPolicy
 from .models import load_model_and_tokenizer, rules_from
 
 # %% ../../nbs/learner/policies.ipynb #4453358f
+def _read(file: Path) -> dict:
+    "What a JSON file of a model says. Raises ValueError with its name."
+    try: found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as e: raise ValueError(f"{file} is not JSON: {e}") from None
+    if not isinstance(found, dict): raise ValueError(f"{file} is not a JSON object")
+    return found
+
 def _config_of(name: str, endpoint: str | None = None) -> dict:
     "What is in the `config.json` of a model's folder, or what its adapters have for it; nothing for other models."
     folder = Path(name)
@@ -28,11 +35,11 @@ def _config_of(name: str, endpoint: str | None = None) -> dict:
         if name.startswith((".", "/", "~")) or name.count("/") > 1: raise ValueError(f"no such folder of a model: {name}")
         return {}
     for file in ("config.json", "sql_grpo.json"): # the second one in a folder of adapters
-        if (folder / file).is_file(): return json.loads((folder / file).read_text(encoding="utf-8"))
+        if (folder / file).is_file(): return _read(folder / file)
     file = folder / "adapter_config.json" # of a checkpoint: it has the shape of its base, and no rules
     if not file.is_file(): raise ValueError(f"{folder} is not a model's folder, it has no config.json")
-    base = json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"]
-    return _config_of(base) if Path(base).is_dir() else {}
+    base = _read(file).get("base_model_name_or_path")
+    return _config_of(base) if base and Path(base).is_dir() else {}
 
 def _is_embedded(name: str) -> bool:
     "Whether a model is the embedded one, or was trained from it: no other has a vocabulary that small."
@@ -51,6 +58,7 @@ def playing_rules(
         raise ValueError("with an endpoint, the context is the server's: give no max_context")
     saved = _config_of(model, endpoint).get("sql_grpo") or {}
     mode = mode or saved.get("mode", "agent")
+    if mode not in STANDARD_INSTRUCTIONS: raise ValueError(f"mode must be agent or single_turn, not {mode!r}")
     auto = "" if not endpoint and _is_embedded(model) else STANDARD_INSTRUCTIONS[mode]
     if saved.get("mode", mode) == mode: auto = saved.get("instructions", auto)
     instructions = dict(auto=auto, standard=STANDARD_INSTRUCTIONS[mode], none="")[told]
