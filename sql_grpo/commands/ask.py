@@ -102,7 +102,7 @@ def _wrong(question: str, e: Exception, args: argparse.Namespace) -> None:
 
 def _converse(policy: Policy, db: Database, args: argparse.Namespace) -> None:
     "Question after question; what fails or is interrupted ends its question, not the conversation."
-    print(f"{db.name}: {one_line(', '.join(db.tables), 300)}. Ctrl-D ends.")
+    print(f"{db.name}: {one_line(', '.join(db.tables), 300)} (Ctrl-D ends)")
     for question in _typed():
         try: _answer(policy, db, question, args)
         except KeyboardInterrupt: print("\n(interrupted)")

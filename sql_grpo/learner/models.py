@@ -113,6 +113,8 @@ def _load_pretrained(name: str, dtype: torch.dtype, bits: bool = False, use_cpu:
             reason = str(e).strip().splitlines()[0]
             raise ValueError(f"no model {name!r} could be loaded from a folder or the Hub: {reason}") from e
     tokenizer = load(AutoTokenizer)
+    if not tokenizer("a")["input_ids"]: # what transformers makes up where the file is missing
+        raise ValueError(f"{name!r} has no tokenizer: tokenizer.json is missing")
     if tokenizer.pad_token is None: tokenizer.pad_token = tokenizer.eos_token
     ChatCodec(tokenizer) # raises if there is no usable chat template, before gigabytes are fetched
     model = load(AutoModelForCausalLM, **how)

@@ -6,7 +6,7 @@
 __all__ = ['make_mcp_server', 'serve_mcp']
 
 # %% ../../nbs/serve/agents.ipynb #c8ae7765
-import asyncio, os, signal, socket, sys, time
+import asyncio, os, signal, sys, time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -18,6 +18,7 @@ from mcp.server.fastmcp import FastMCP
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
+from ..common.basics import listening
 from ..world.database import *
 from ..world.database import one_line
 from ..world.tasks import Task
@@ -167,20 +168,13 @@ def serve_mcp(
         for s in (signal.SIGINT, signal.SIGTERM):
             signal.signal(s, signal.SIG_DFL) # else it would wait for another line
         return server.run()
-    with _listen(host, port) as sock:
+    with listening(host, port) as sock:
         print(f"serving MCP at {_address(sock)}/mcp (Ctrl-C ends it)", file=sys.stderr)
         app = server.streamable_http_app()
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
         uvicorn.Server(config).run([sock])
 
 # %% ../../nbs/serve/agents.ipynb #424ccad6
-def _listen(host: str, port: int) -> socket.socket:
-    "A socket that is taken from now on."
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try: return socket.create_server((host, port), family=family)
-    except OverflowError: raise ValueError(f"port must be 0 to 65535, not {port}") from None
-    except OSError as e: raise OSError(f"cannot listen on {host}, port {port}: {e.strerror}") from None
-
-def _address(sock: socket.socket) -> str:
+def _address(sock) -> str: # of a socket
     host, port, *_ = sock.getsockname()
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -147,7 +147,7 @@ def _watched(env: SQLEnvironment, watch: Callable) -> SQLEnvironment:
 
 # %% ../../nbs/serve/ask.ipynb #f87e174d
 def ask(
-    model: Policy|str|os.PathLike, # what plays; or a model's name: a folder, one on the Hub, embedded
+    model: Policy|str|os.PathLike, # what plays; or a folder, a name on the Hub, embedded
     database, # a SQLite file, or one that is open
     question: str,
     votes: int = 1, # episodes; of several the answer that most agree on

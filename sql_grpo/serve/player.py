@@ -39,7 +39,9 @@ class Player:
         self.databases = {db.name: db for db in (open_database(d, now=None) for d in listed)}
         if not self.policies or not self.databases:
             raise ValueError("a policy and a database are wanted")
-        self.episodes, self.answers = {}, {}
+        if len(self.databases) < len(listed):
+            raise ValueError(f"two databases have the same name: {', '.join(self.databases)}")
+        self.episodes, self.answers, self.fault = {}, {}, "" # of the last question
         wide = Layout(flex="1 1 auto", width="auto")
         self.database = Dropdown(options=list(self.databases), layout=Layout(width="12em"))
         self.question = Text(question, placeholder="a question", layout=wide)
@@ -57,15 +59,17 @@ class Player:
         "Play the question, and show the turns as they come."
         if database is not None: self.database.value = database
         if question is not None: self.question.value = question
-        self.episodes, self.answers, self.button.disabled = {}, {}, True
+        self.episodes, self.answers, self.fault = {}, {}, ""
+        self.button.disabled, self.turn.max = True, 0
         db, asked = self.databases[self.database.value], self.question.value
         try:
             for name, policy in self.policies.items():
                 show = lambda ep: self._show(name, ep)
                 self.answers[name] = ask(policy, db, asked, watch=show)
                 show(self.answers[name].episode)
-        except (ValueError, OSError) as e: self.view.value = f"<b>{escape(str(e))}</b>"
+        except (ValueError, OSError) as e: self.fault = str(e)
         finally: self.button.disabled = False
+        self._draw()
         return self.answers
 
 # %% ../../nbs/serve/player.ipynb #7a739d88
@@ -79,9 +83,10 @@ def _show(self: Player, name: str, episode: Episode) -> None:
 
 @patch
 def _columns(self: Player, turn: int) -> str: # HTML
-    "The transcripts up to a turn, side by side."
+    "What went wrong, and the transcripts up to a turn, side by side."
     shown = {name: until(ep, turn) for name, ep in self.episodes.items()}
-    return draw_columns(shown)._repr_html_()
+    fault = f"<b>{escape(self.fault)}</b>" if self.fault else ""
+    return fault + (draw_columns(shown)._repr_html_() if shown else "")
 
 @patch
 def _draw(self: Player) -> None: self.view.value = self._columns(self.turn.value)

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['ABOUT', 'MAX_FRAME', 'TaskBook', 'ServedSQLEnvironment', 'Crew', 'reply', 'Sessions', 'make_app', 'make_server',
-           'listening', 'serving']
+           'serving']
 
 # %% ../../nbs/serve/server.ipynb #5e4e0010
-import asyncio, errno, html, json, logging, os, queue, random, socket, tempfile, threading, time, uuid
+import asyncio, html, json, logging, os, queue, random, tempfile, threading, time, uuid
 from collections import OrderedDict, deque
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,6 +26,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import WebSocketRoute
 
 from .. import __version__
+from ..common.basics import listening
 from ..world.database import *
 from ..world.tasks import *
 from ..environment import *
@@ -413,15 +414,6 @@ def make_server(app, **settings) -> uvicorn.Server: # settings of uvicorn
     "A web server for `make_app`'s application."
     limits = dict(ws_max_size=MAX_FRAME, ws_per_message_deflate=False, timeout_graceful_shutdown=3)
     return uvicorn.Server(uvicorn.Config(app, **limits | dict(log_level="warning") | settings))
-
-def listening(host: str, port: int) -> socket.socket:
-    "A socket that listens at an address. Raises `OSError` if it is taken."
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try: return socket.create_server((host, port), family=family, backlog=512)
-    except OSError as e:
-        if e.errno == errno.EADDRINUSE: raise OSError(f"port {port} is taken by another program") from None
-        raise OSError(f"cannot listen at {host}, port {port}: {e}") from None
-    except OverflowError as e: raise ValueError(f"port {port}: {e}") from None
 
 @contextmanager
 def serving(app, host: str = "127.0.0.1", port: int = 0): # 0: a free one
