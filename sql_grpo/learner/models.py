@@ -150,7 +150,8 @@ def adapter_base(model_name: str) -> str | None: # None if it is no adapter fold
     "The base model of an adapter folder. Raises ValueError if that is gone."
     file = Path(model_name)/"adapter_config.json"
     if not file.is_file(): return None
-    name = json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"]
+    name = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
+    if not name: raise ValueError(f"the adapters in {str(model_name)!r} name no base_model_name_or_path in adapter_config.json")
     beside = Path(model_name).absolute().parent/"base"
     if Path(name).name == "base" and beside.is_dir(): return str(beside)
     if Path(name).is_absolute() and not Path(name).is_dir():
