@@ -6,7 +6,7 @@
 __all__ = ['main']
 
 # %% ../../nbs/commands/ask.ipynb #e552e15e
-import argparse, json, math, os, sys
+import argparse, csv, io, json, math, os, sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -25,7 +25,8 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("question", nargs="*", help="in quotes; several are asked one after the other "
                                                "(default: a prompt, or the lines of stdin)")
     p.add_argument("--database", required=True, help="a SQLite file; it is only read")
-    p.add_argument("--question_file", help="a text file with a question on each line")
+    p.add_argument("--question_file", help="a text file with a question on each line; or a CSV or JSON file "
+                                               "with a field 'question', whatever else is in it")
     p.add_argument("--json", action="store_true", help="an object a line for each question, and nothing else")
     p.add_argument("--votes", type=int, default=1, help="episodes a question; of several the answer that most "
                                                         "agree on (default: 1)")
@@ -35,16 +36,24 @@ def _parser() -> argparse.ArgumentParser:
     return p
 
 # %% ../../nbs/commands/ask.ipynb #da5e44a3
+def _listed(file: str): # what is in it: rows, entries or lines
+    "The content of a question file, by its ending."
+    text, kind = Path(file).read_text(encoding="utf-8-sig"), Path(file).suffix.lower()
+    if kind == ".csv": return list(csv.DictReader(io.StringIO(text, newline="")))
+    if kind == ".json": return json.loads(text)
+    return [json.loads(x) if kind == ".jsonl" else x for x in text.splitlines() if x.strip()]
+
 def _lines(file: str) -> list[str]:
-    "The questions of a text file. Raises ValueError and OSError."
-    if file.lower().endswith((".json", ".jsonl", ".csv")):
-        raise ValueError(f"--question_file: a text file with a question on each line is wanted, not {file}; "
-                         "questions with SQL or answers are for sql_grpo eval")
-    try: lines = Path(file).read_text(encoding="utf-8-sig").splitlines()
+    "The questions of a file; SQL and answers may be there, and are not looked at. Raises ValueError and OSError."
+    try: found = _listed(file)
     except UnicodeDecodeError: raise ValueError(f"--question_file: {file} is not UTF-8 text") from None
-    found = [line for line in lines if line.strip()]
-    if not found: raise ValueError(f"--question_file: {file} is empty")
-    return found
+    except (ValueError, csv.Error) as e: raise ValueError(f"--question_file: {file}: {e}") from None
+    found = found if isinstance(found, list) else [None]
+    found = [entry.get("question") if isinstance(entry, dict) else entry for entry in found]
+    if not all(isinstance(q, str) for q in found):
+        raise ValueError(f"--question_file: {file}: not every entry has a field 'question' with a text")
+    if not any(map(str.strip, found)): raise ValueError(f"--question_file: {file} has no questions")
+    return [q for q in found if q.strip()]
 
 def _typed() -> Iterable[str]:
     "What somebody types, until Ctrl-D; or the lines of a pipe."
