@@ -23,9 +23,9 @@ from ..rollout import *
 # %% ../../nbs/serve/skyrl.ipynb #5cf7b61d
 def skyrl_rows(
     tasks: list[Task], # of one source and split
-    source: str | Path = "embedded", # as in load_tasks: a name, or a path that all machines see
+    source: str | Path = "embedded", # a name, or a path that all machines see
     split: str = "train",
-    instructions: str | None = None, # the system message, none if empty; None: the usual ones
+    instructions: str | None = None, # the system message ("": none); None: the usual
 ) -> list[dict]:
     "A row of SkyRL's data for each task."
     if str(source) != "embedded": source = Path(source).expanduser().resolve()
@@ -33,7 +33,8 @@ def skyrl_rows(
     return [dict(data_source=str(source), env_class="sql_grpo",
                  prompt=task_messages(env.reset(task), said),
                  reward_spec=dict(method="rule", ground_truth=task.query),
-                 task=dict(source=str(source), split=split, id=task.id)) for task in tasks]
+                 task=dict(source=str(source), split=split, id=task.id))
+            for task in tasks]
 
 # %% ../../nbs/serve/skyrl.ipynb #d94754e8
 def write_skyrl_data(
@@ -45,7 +46,8 @@ def write_skyrl_data(
     for split in ("train", "eval"):
         rows = skyrl_rows(load_tasks(source, split), source, split, instructions)
         with written_whole(Path(folder)/f"{split}.jsonl") as file:
-            file.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+            lines = "".join(json.dumps(r) + "\n" for r in rows)
+            file.write_text(lines, encoding="utf-8")
 
 # %% ../../nbs/serve/skyrl.ipynb #b3b78400
 @lru_cache(maxsize=8)
@@ -55,7 +57,8 @@ def _book(source: str, split: str) -> dict:
 
 def _find(source: str, split: str, id: str) -> Task:
     if task := _book(source, split).get(id): return task
-    raise ValueError(f"no task {id!r} in {source}, split {split}: is it the same everywhere?")
+    raise ValueError(f"no task {id!r} in {source}, split {split}: "
+                     "is it the same everywhere?")
 
 class SQLGRPOEnv(BaseTextEnv):
     "A question about a database, as SkyRL wants it."
