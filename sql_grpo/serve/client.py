@@ -94,9 +94,10 @@ class SQLEnvTools:
     ):
         self._env, self._result, self._failure = SQLEnv(base_url, **options).sync(), None, None
 
-    def reset(self, task_id: str|None = None, prompt: list|None = None, **row) -> str|None:
+    def reset(self, task_id: str|None = None, split: str|None = None, prompt: list|None = None, **row) -> str|None:
         "Begin an episode; the question, unless the prompt ends with it."
-        self._result, self._failure = self._env.reset(task_id=task_id), None
+        named = dict(task_id=task_id, split=split)
+        self._result, self._failure = self._env.reset(**{k: v for k, v in named.items() if v is not None}), None
         text = self._result.observation.text
         return None if prompt and str(prompt[-1]["content"]).endswith(text) else text
 
