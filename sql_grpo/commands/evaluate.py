@@ -100,6 +100,8 @@ def policy_asked(
     return load_policy(args.model, rules, args.endpoint, **more | given)
 
 # %% ../../nbs/commands/evaluate.ipynb #6849f2f3
+_PROG = "sql_grpo eval"
+
 def _check_args(args: argparse.Namespace) -> None:
     "Raise for a number out of range and for a folder that can't be written; creates nothing."
     if args.n is not None and args.n < 1: raise ValueError(f"--n must be at least 1, got {args.n}")
@@ -110,13 +112,16 @@ def _check_args(args: argparse.Namespace) -> None:
     if not os.access(there, os.W_OK | os.X_OK): raise ValueError(f"--output_dir: no permission to write to {there}")
 
 def _draw_tasks(args: argparse.Namespace) -> list[Task]:
-    "The questions asked for, in their order."
+    "The questions asked for, in their order; those that nobody could answer, as with an empty gold result, are left out."
     tasks = load_tasks(args.data_source, split=args.split, path=args.data_path, questions=args.question_file,
                        variants=not args.answers_only)
     if args.question_file and one_list(args.data_source, args.data_path): tasks = share_out(tasks, args.split)
     if not tasks: raise ValueError(f"there are no questions in {args.data_source}, split {args.split}")
     if args.n is not None: tasks = pick_some(tasks, args.n, args.seed)
-    return [without_sql(t) for t in tasks] if args.answers_only else tasks
+    report = check_tasks(tasks, strict=False)
+    if report.left_out: print(f"{_PROG}: {report!r}", file=sys.stderr)
+    if not report.tasks: raise ValueError(f"no question can be judged: {report.left_out[0][1]}")
+    return [without_sql(t) for t in report.tasks] if args.answers_only else report.tasks
 
 # %% ../../nbs/commands/evaluate.ipynb #56d524c7
 def _replies(args: argparse.Namespace) -> Path | None:
@@ -144,8 +149,6 @@ def _say_kept(args: argparse.Namespace, policy) -> None: # an `EndpointPolicy`
           else "nothing was kept: with --output_dir, replies are", file=sys.stderr)
 
 # %% ../../nbs/commands/evaluate.ipynb #e2011bef
-_PROG = "sql_grpo eval"
-
 @contextmanager
 def _kept(args: argparse.Namespace, policy):
     "An endpoint that fails, a full disk or Ctrl-C end the command; what was spent and what is kept is said before."
