@@ -42,15 +42,7 @@ class Player:
         if len(self.databases) < len(listed):
             raise ValueError(f"two databases have the same name: {', '.join(self.databases)}")
         self.episodes, self.answers, self.fault = {}, {}, "" # of the last question
-        wide = Layout(flex="1 1 auto", width="auto")
-        self.database = Dropdown(options=list(self.databases), layout=Layout(width="12em"))
-        self.question = Text(question, placeholder="a question", layout=wide)
-        self.button = Button(description="Ask", button_style="primary")
-        self.turn, self.view = IntSlider(0, 0, 0, description="turn", layout=wide), HTML()
-        what = HBox([self.database, self.question, self.button])
-        self.box = VBox([what, HBox([self.turn]), self.view])
-        self.button.on_click(lambda _: self.ask())
-        self.turn.observe(lambda _: self._draw(), "value")
+        self._build(question)
 
     def ask(self,
         question: str|None = None, # by default what is typed
@@ -71,6 +63,20 @@ class Player:
         finally: self.button.disabled = False
         self._draw()
         return self.answers
+
+# %% ../../nbs/serve/player.ipynb #c8491a96
+@patch
+def _build(self: Player, question: str) -> None:
+    "The widgets, and what they do."
+    wide = Layout(flex="1 1 auto", width="auto")
+    self.database = Dropdown(options=list(self.databases), layout=Layout(width="12em"))
+    self.question = Text(question, placeholder="a question", layout=wide)
+    self.button = Button(description="Ask", button_style="primary")
+    self.turn, self.view = IntSlider(0, 0, 0, description="turn", layout=wide), HTML()
+    what = HBox([self.database, self.question, self.button])
+    self.box = VBox([what, HBox([self.turn]), self.view])
+    self.button.on_click(lambda _: self.ask())
+    self.turn.observe(lambda _: self._draw(), "value")
 
 # %% ../../nbs/serve/player.ipynb #7a739d88
 @patch
