@@ -23,7 +23,7 @@ _COMMANDS = { # name: module, what it does
     "bench serving": ("bench.serving", "time the environment behind an address"),
     "bench faults": ("bench.faults", "break training runs, and see what they survive")}
 
-_EXTRAS = dict(openenv="serve", mcp="serve", fastmcp="serve") # packages of what is installed on demand
+_EXTRAS = {"serve": "serve", "bench serving": "serve"} # command: what it needs besides, installed on demand
 
 def usage() -> str:
     "What `--help` prints."
@@ -58,8 +58,9 @@ def main(
         if is_main(): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
         return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
     except ModuleNotFoundError as e:
-        if (package := (e.name or "").partition(".")[0]) not in _EXTRAS: raise
-        print(f"sql_grpo {name}: needs {package}: pip install -e '.[{_EXTRAS[package]}]'", file=sys.stderr)
+        package = (e.name or "").partition(".")[0]
+        if name not in _EXTRAS or package == "sql_grpo": raise
+        print(f"sql_grpo {name}: needs {package}: pip install -e '.[{_EXTRAS[name]}]'", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"sql_grpo {name}: interrupted", file=sys.stderr)
