@@ -6,7 +6,7 @@
 __all__ = ['NOW', 'Result', 'one_line', 'format_value', 'markdown_cell', 'Database', 'quoted', 'Column', 'open_database']
 
 # %% ../../nbs/world/database.ipynb #605fb8b4
-import os, re, threading
+import os, re, stat, threading
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import lru_cache, partial
@@ -154,7 +154,8 @@ class _Heap:
         ready = False
         with self.free:
             self.lone += alone
-            try: ready = self.free.wait_for(lambda: not (self.running if alone else self.lone), _WAIT)
+            def free(): return not (self.running if alone else self.lone)
+            try: ready = free() or self.free.wait_for(free, _WAIT)
             finally:
                 if not ready: self.lone -= alone
             if not ready: raise TimeoutError('the database is busy')
@@ -271,10 +272,9 @@ class Database:
                  max_bytes: int = 2_000_000, # characters of text and bytes of blobs that are taken, about
                  now: str|None = NOW, # what "now" means in a query; None: what it is then
                 ):
-        path = Path(path)
-        if not path.exists(): raise FileNotFoundError(f'no such database: {path}')
         if not _is_sqlite(path): raise ValueError(f'not a SQLite database: {path}')
-        self._setup(path.stem, path.resolve(), None, timeout, max_rows, max_bytes, now)
+        real = os.path.realpath(path) if os.path.islink(path) else os.path.abspath(path) # its journals lie beside it
+        self._setup(Path(path).stem, Path(real), None, timeout, max_rows, max_bytes, now)
 
     def _setup(self, name, path, image, timeout, max_rows, max_bytes, now=NOW):
         if min(timeout, max_rows, max_bytes) <= 0:
@@ -287,10 +287,12 @@ class Database:
         self._known, self._kept_bytes = {}, 0
 
 # %% ../../nbs/world/database.ipynb #c9eeaf50
-def _is_sqlite(path: Path) -> bool:
-    "Does the file begin as SQLite files do? (An empty file is an empty database.)"
-    if not path.is_file(): return False
-    with path.open('rb') as f: return f.read(16) in (b'SQLite format 3\0', b'')
+def _is_sqlite(path: str|Path) -> bool:
+    "Does the file begin as SQLite files do? (An empty file is an empty database.) Raises `FileNotFoundError`."
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode): return False
+    except (OSError, ValueError): raise FileNotFoundError(f'no such database: {path}') from None
+    with open(path, 'rb', buffering=0) as f: return f.read(16) in (b'SQLite format 3\0', b'')
 
 # %% ../../nbs/world/database.ipynb #c54423da
 @patch
@@ -300,16 +302,28 @@ def _open(self: Database) -> apsw.Connection:
         con = apsw.Connection(':memory:', statementcachesize=0)
         con.deserialize('main', self._image)
         return con
-    journals = (Path(f'{self.path}-{end}') for end in ('wal', 'journal'))
-    pending = any(p.exists() and p.stat().st_size for p in journals)
+    journals = (f'{self.path}-{end}' for end in ('wal', 'journal'))
+    pending = any(os.path.exists(j) and os.path.getsize(j) for j in journals)
     return apsw.Connection(f'{self.path.as_uri()}?mode=ro' + ('' if pending else '&immutable=1'),
                            apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, statementcachesize=0)
+
+def _names(con) -> list:
+    "The tables of a connection without guards."
+    return [t for t, in con.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND "
+                                    r"name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid")]
+
+@patch
+def _connect(self: Database) -> tuple:
+    "A new guarded connection and its guard; the first one tells which tables there are."
+    con = self._open()
+    if self._tables is None: self._tables = _names(con)
+    return _guarded(con, self.now)
 
 @patch(as_prop=True)
 def _con(self: Database) -> tuple:
     "This thread's guarded connection and its guard."
     con = getattr(self._local, 'con', None)
-    if con is None: con = self._local.con = _trusted(lambda: _guarded(self._open(), self.now))
+    if con is None: con = self._local.con = _trusted(self._connect)
     return con
 
 # %% ../../nbs/world/database.ipynb #2d84b6f1
@@ -475,15 +489,16 @@ _SENTENCES = [
     ('database is busy', 'the database is busy with other queries, try again'),
     ('incomplete input', 'the query is incomplete'),
     ('SQL logic error', 'the query cannot be parsed')]
+_KNOWN = re.compile('|'.join(f'({pattern})' for pattern, _ in _SENTENCES))
 
 def _explain(e: Exception, guard: _Guard, timeout: float) -> str:
     "One sentence for an error."
     if not guard.reason and isinstance(e, (apsw.NoMemError, MemoryError)):
         return 'the query needs too much memory' if guard.first else 'the query is too complex'
     text = guard.reason or str(e).strip()
-    for pattern, sentence in _SENTENCES:
-        if re.search(pattern, text): return sentence.format(timeout=timeout, length=guard.length)
-    return one_line(text, 160)
+    known = _KNOWN.search(text)
+    if not known: return one_line(text, 160)
+    return _SENTENCES[known.lastindex - 1][1].format(timeout=timeout, length=guard.length)
 
 def _need(e: Exception, guard: _Guard) -> str|None:
     "What another try would need, after this error."
@@ -504,9 +519,7 @@ def _inspect(self: Database, sql: str, args: tuple = ()) -> list:
 @patch(as_prop=True)
 def tables(self: Database) -> list:
     "The names of the tables, in the order of the schema."
-    if self._tables is None:
-        self._tables = [t for t, in self._inspect("SELECT name FROM sqlite_master WHERE type = 'table' AND "
-                                                  r"name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid")]
+    if self._tables is None: self._con
     return list(self._tables)
 
 @patch
@@ -602,9 +615,9 @@ def from_sql(cls: Database,
     def build():
         con = apsw.Connection(':memory:', statementcachesize=0)
         con.execute(script)
-        return con, con.serialize('main')
+        return con, con.serialize('main'), _names(con)
     db = _restore(name, None, None, timeout, max_rows, max_bytes)
-    try: db._plain, db._image = _trusted(build)
+    try: db._plain, db._image, db._tables = _trusted(build)
     except apsw.Error as e: raise ValueError(f'the script of database {name} failed: {e}') from e
     if not db.tables: raise ValueError(f'the script of database {name} creates no table')
     return db
@@ -633,9 +646,9 @@ def open_database(path_or_db, # a path, or a `Database`, which comes back as it 
                  ) -> Database:
     "Open a database; the same file and settings give the same `Database`."
     if isinstance(path_or_db, Database): return path_or_db
-    try: stat = os.stat(path_or_db)
+    try: file = os.stat(path_or_db)
     except OSError: raise FileNotFoundError(f'no such database: {path_or_db}') from None
-    return _open_cached(os.path.abspath(path_or_db), stat.st_mtime_ns, stat.st_size, tuple(sorted(kwargs.items())))
+    return _open_cached(os.path.abspath(path_or_db), file.st_mtime_ns, file.st_size, tuple(sorted(kwargs.items())))
 
 @lru_cache(maxsize=64)
 def _open_cached(path, mtime_ns, size, settings): return Database(path, **dict(settings))
