@@ -23,11 +23,11 @@ _SEAL = "whole.json" # the lengths and checksums of a folder's files
 def _sums(folder: Path) -> dict: # name: [bytes, CRC-32]
     "What a folder's files are like."
     out = {}
-    for file in sorted(p for p in folder.iterdir() if p.is_file() and p.name != _SEAL):
+    for file in sorted(p for p in folder.rglob("*") if p.is_file() and p.name != _SEAL):
         with open(file, "rb") as f:
             crc = size = 0
             while piece := f.read(1 << 22): crc, size = zlib.crc32(piece, crc), size + len(piece)
-        out[file.name] = [size, crc]
+        out[file.relative_to(folder).as_posix()] = [size, crc]
     return out
 
 def seal(folder: str | Path) -> None:
@@ -47,7 +47,7 @@ def broken_files(folder: str | Path) -> list: # of names; empty for a folder wit
 @contextmanager
 def whole_checkpoint(
     folder: str | Path, # a checkpoint-N folder that a trainer saves into
-    sealed: bool = True, # False: several processes write into it until later
+    sealed: bool = True, # False: other processes may still write into it
 ):
     "What is saved inside of it is sealed; a disk that is full costs the checkpoint, not the training."
     try:
@@ -148,7 +148,9 @@ def save_state(trainer: Trainer) -> str | None: # the checkpoint; None if there 
     trainer.model.zero_grad()
     trainer._save_checkpoint(trainer.model, trial=None)
     folder = Path(trainer.args.output_dir)/f"checkpoint-{trainer.state.global_step}"
-    return str(folder) if folder.is_dir() else None # None: the disk was full
+    if not folder.is_dir(): return None # the disk was full
+    seal(folder) # nobody else writes into it
+    return str(folder)
 
 # %% ../../nbs/learner/checkpoints.ipynb #39ad160c
 def set_aside(folder: str | Path) -> None:

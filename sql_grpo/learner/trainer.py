@@ -8,6 +8,7 @@ __all__ = ['SLICE', 'EpisodeTrainer', 'episode_stats', 'with_spread']
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
 import math, random, time, warnings
 from dataclasses import replace
+from pathlib import Path
 
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
@@ -16,7 +17,7 @@ from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
 from ..common.basics import *
-from .checkpoints import whole_checkpoint
+from .checkpoints import seal, whole_checkpoint
 from ..environment import *
 from ..rewards import STD_EPS, sample_std
 from ..judge.text2sql import extract_sql, parse_query
@@ -29,6 +30,7 @@ _TREE = 16 # episodes in a tree
 class EpisodeTrainer(GRPOTrainer):
     "TRL's trainer for episodes."
     _wanted = None # (B, C), the tokens of a batch that its loss asks for; None: all of the completions
+    _unsealed = None # a checkpoint that other processes may still write into
 
     def _get_per_token_logps_and_entropies(
             self, model, input_ids, attention_mask, logits_to_keep, batch_size=None, **kwargs):
@@ -43,6 +45,11 @@ class EpisodeTrainer(GRPOTrainer):
         usual = None if entropies is None else (entropies.detach()*wanted[rows]).sum()/wanted.sum()
         def whole(x, rest): return x if x is None else torch.full_like(wanted, rest, dtype=x.dtype).index_copy(0, rows, x)
         return whole(logps, 0), whole(entropies, usual), aux
+
+    def _seal_last(self):
+        "Seal the checkpoint of several processes, once all of them are known to have written their part."
+        if self._unsealed and is_main() and self._unsealed.is_dir(): seal(self._unsealed)
+        self._unsealed = None
 
     def create_model_card(self, *args, **kwargs): "None beside checkpoints: the card is written from the run's report."
 
@@ -294,6 +301,7 @@ def _over_tokens(
 def _generate_and_score_completions(self: EpisodeTrainer, inputs):
     "As TRL's; with credit='turn' the advantages are those of turns, (B, T) instead of (B,)."
     out = GRPOTrainer._generate_and_score_completions(self, inputs)
+    self._seal_last() # rewards were gathered: nobody is still saving
     if self.args.credit == "turn": out["advantages"] = self._by_turn(out)
     out["advantages"] = without_rounding(out["advantages"])
     return out
@@ -313,5 +321,6 @@ def _by_turn(self: EpisodeTrainer, out: dict) -> torch.Tensor: # (B, T)
 @patch
 def _save_checkpoint(self: EpisodeTrainer, model, trial):
     "As TRL's, sealed; a disk that is full costs the checkpoint, not the run."
-    with whole_checkpoint(f"{self.args.output_dir}/checkpoint-{self.state.global_step}", self.args.world_size == 1):
-        GRPOTrainer._save_checkpoint(self, model, trial)
+    folder, alone = Path(self.args.output_dir)/f"checkpoint-{self.state.global_step}", self.args.world_size == 1
+    with whole_checkpoint(folder, alone): GRPOTrainer._save_checkpoint(self, model, trial)
+    self._unsealed = None if alone else folder
