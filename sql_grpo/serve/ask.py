@@ -18,7 +18,6 @@ from ..world.database import one_line
 from ..world.tasks import Task
 from ..environment import *
 from ..judge.results import as_read, query_behind, results_match
-from ..judge.text2sql import MODES
 from ..rollout import *
 from ..learner.policies import load_policy
 
@@ -134,16 +133,6 @@ def question_task(
     if not question.strip(): raise ValueError("the question is empty")
     return Task("ask", db.name, as_text(question.strip()), db_path=db)
 
-def _watched(env: SQLEnvironment, watch: Callable) -> SQLEnvironment:
-    "The environment, which now tells of each of its turns."
-    step = env.step
-    def tell(action):
-        observation = step(action)
-        watch(env.episode)
-        return observation
-    env.step = tell
-    return env
-
 # %% ../../nbs/serve/ask.ipynb #f87e174d
 def ask(
     model: Policy|str|os.PathLike, # what plays; or a folder, a name on the Hub, embedded
@@ -164,9 +153,4 @@ def ask(
         raise ValueError("the policy plays greedily, so all votes are the same: "
                          "give it a temperature")
     policy.check([task])
-    rules = getattr(policy, "rules", None) or Rules()
-    envs = [MODES[rules.mode](rules=rules) for _ in range(votes)]
-    for env in envs: env.reset(task)
-    if watch: envs = [_watched(env, watch) for env in envs]
-    getattr(type(policy), "play", Policy.play)(policy, envs)
-    return vote([env.episode for env in envs])
+    return vote(rollout(policy, [task]*votes, watch=watch))
