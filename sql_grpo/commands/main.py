@@ -50,13 +50,15 @@ def main(
     argv: list | None = None, # by default those of the command line
 ) -> int | None: # exit code, where there is one
     "The command `sql_grpo`."
-    if argv is None: signal.signal(signal.SIGTERM, signal.default_int_handler) # who ends it with kill loses nothing either
-    argv = sys.argv[1:] if argv is None else list(argv)
+    alone = argv is None # in a process of its own
+    if alone: signal.signal(signal.SIGTERM, signal.default_int_handler) # who ends it with kill loses nothing either
+    argv = sys.argv[1:] if alone else list(argv)
     if not argv or argv[0] in ("-h", "--help"): return _show(usage())
     with or_exit("sql_grpo"): name, rest = _find(argv)
     if name == "train" and {"-h", "--help"} & set(rest): return _show(short_help("sql_grpo train"))
     module, _, parser = _COMMANDS[name]
     if parser: parser().parse_args(rest)
+    if alone: short_warnings(f"sql_grpo {name}")
     try:
         if is_main() and (parser or name == "train"): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
         return importlib.import_module(f"sql_grpo.{module}").main(rest)
