@@ -27,7 +27,7 @@ from ..watch.report import report_card, write_report
 _ENDPOINT_OPTIONS = ("concurrency", "timeout", "retries", "api_key_env", "prices", "request") # only with `--endpoint`
 
 def rules_asked(
-    args: argparse.Namespace, # of `eval_parser` or `ask_parser`
+    args: argparse.Namespace, # of eval_parser or ask_parser
 ) -> Rules:
     "What was asked for; else the rules that the model was trained with, else the defaults. Raises ValueError."
     given = [name for name in _ENDPOINT_OPTIONS if getattr(args, name) is not None]
@@ -36,9 +36,9 @@ def rules_asked(
     return playing_rules(args.model, args.endpoint, args.mode, args.instructions, **asked)
 
 def policy_asked(
-    args: argparse.Namespace, # of `eval_parser` or `ask_parser`
+    args: argparse.Namespace, # of eval_parser or ask_parser
     rules: Rules,
-    **more, # arguments of `load_policy`
+    **more, # arguments of load_policy
 ) -> Policy:
     "The policy that `--model` names. Raises ValueError and OSError."
     names = dict(request="fields") # in `EndpointPolicy`, where they differ
