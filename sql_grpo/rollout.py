@@ -95,7 +95,7 @@ def rollout(
     tasks: list[Task], # an episode is played for each; a task may come several times
     rules: Rules | None = None, # by default the policy's own
     progress: Callable | None = None, # called with episodes done and all
-    watch: Callable | None = None, # called with an episode after each of its turns
+    watch: Callable | None = None, # called with an episode after each turn
 ) -> list[Episode]: # finished episodes, in the order of the tasks
     "Play `policy` on every task, all episodes side by side."
     rules = rules or getattr(policy, "rules", None) or Rules()
