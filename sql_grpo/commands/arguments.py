@@ -15,11 +15,13 @@ from ..judge.text2sql import MODES
 
 # %% ../../nbs/commands/arguments.ipynb #cf51d9a4
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
+    "Names the default of an option that has one."
     def _get_help_string(self, action):
         known = action.default is None or action.default is False or "default" in action.help
         return action.help if known else super()._get_help_string(action)
 
 class _Parser(argparse.ArgumentParser):
+    "Of a command; a fault is one line."
     def __init__(self, command: str, description: str):
         super().__init__(f"sql_grpo {command}", description=description, formatter_class=_Help)
 

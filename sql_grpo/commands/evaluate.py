@@ -6,7 +6,7 @@
 __all__ = ['rules_asked', 'policy_asked', 'main']
 
 # %% ../../nbs/commands/evaluate.ipynb #9f000005
-import argparse, json, os, sys, time
+import argparse, os, sys, time
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
