@@ -81,16 +81,28 @@ class ScriptedPolicy(Policy):
         return [dict(enumerate(self.script)).get(len(ep.turns)) for ep in episodes]
 
 # %% ../nbs/03_rollout.ipynb #8779c19b
+def _let_hear(env: SQLEnvironment, watch: Callable) -> None:
+    "From now on, call `watch` with the episode after each turn."
+    step = env.step
+    def heard(text):
+        obs = step(text)
+        watch(env.episode)
+        return obs
+    env.step = heard
+
 def rollout(
     policy: Policy, # chooses the actions
     tasks: list[Task], # an episode is played for each; a task may come several times
     rules: Rules | None = None, # by default the policy's own
     progress: Callable | None = None, # called with episodes done and all
+    watch: Callable | None = None, # called with an episode after each turn
 ) -> list[Episode]: # finished episodes, in the order of the tasks
     "Play `policy` on every task, all episodes side by side."
     rules = rules or getattr(policy, "rules", None) or Rules()
     envs = [MODES[rules.mode](rules=rules) for _ in tasks]
-    for env, task in zip(envs, tasks): env.reset(task)
+    for env, task in zip(envs, tasks):
+        env.reset(task)
+        if watch: _let_hear(env, watch)
     getattr(type(policy), "play", Policy.play)(policy, envs, progress)
     return [env.episode for env in envs]
 

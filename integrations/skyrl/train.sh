@@ -1,14 +1,17 @@
-# GRPO on the embedded questions with SkyRL 0.3.0. Start it in SkyRL's folder:
+# GRPO with SkyRL 0.3.0, on the embedded questions or on those of DATA_SOURCE: a SQLite
+# file or a folder, by a path that all machines share. Start it in SkyRL's folder:
 #   git clone --branch skyrl-v0.3.0 https://github.com/NovaSky-AI/SkyRL && cd SkyRL
 #   SQL_GRPO=/path/to/sql_grpo NUM_GPUS=4 bash /path/to/sql_grpo/integrations/skyrl/train.sh
 # Our package is put on the path, not installed: its own trainer wants other versions
-# of the same packages than SkyRL does.
+# of the same packages than SkyRL does. After each epoch, and after every 100 steps of
+# one, a model for transformers is kept in ~/exports/global_step_N/policy.
 set -e
 export PYTHONPATH=$SQL_GRPO SKYRL_PYTHONPATH_EXPORT=true
 DATA=$HOME/data/sql_grpo
 RUN="uv run --isolated --extra fsdp --with fastcore --with apsw --with sqlglot python"
 
-$RUN -c "from sql_grpo.serve.skyrl import write_skyrl_data; write_skyrl_data('$DATA')"
+$RUN -c "import sys; from sql_grpo.serve.skyrl import *; write_skyrl_data(*sys.argv[1:])" \
+  "$DATA" "${DATA_SOURCE:-embedded}"
 $RUN $SQL_GRPO/integrations/skyrl/main.py \
   data.train_data="['$DATA/train.jsonl']" \
   data.val_data="['$DATA/eval.jsonl']" \
@@ -31,6 +34,7 @@ $RUN $SQL_GRPO/integrations/skyrl/main.py \
   trainer.eval_batch_size=203 \
   trainer.eval_before_train=true \
   trainer.eval_interval=5 \
+  trainer.hf_save_interval=100 \
   trainer.strategy=fsdp \
   trainer.placement.colocate_all=true \
   trainer.placement.policy_num_gpus_per_node=$NUM_GPUS \

@@ -6,7 +6,7 @@
 __all__ = ['measure_faults', 'faults_card', 'main']
 
 # %% ../../nbs/bench/faults.ipynb #035be0c3
-import argparse, io, json, os, random, resource, shutil, signal, subprocess, sys, tempfile, time, traceback, zlib
+import io, json, os, random, resource, shutil, signal, subprocess, sys, tempfile, time, traceback, zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
 from ..common.basics import *
+from ..commands.arguments import FAULTS, faults_parser
 from ..engine.generation import *
 from ..learner.checkpoints import *
 from ..learner.warmup import *
@@ -279,10 +280,8 @@ def _folder_faults(folder: Path) -> list: # of `_Fault`
     with ThreadPoolExecutor(2) as pool: return list(pool.map(refused, cases))
 
 # %% ../../nbs/bench/faults.ipynb #e4a0b510
-_PARTS = ("checkpoints", "cache", "kills", "disks", "folders")
-
 def measure_faults(
-    parts: list = list(_PARTS),
+    parts: list = list(FAULTS),
     kills: int = 12,
     disks: int = 8, # sizes of files
     seed: int = 0, # draws the moments of the kills
@@ -315,13 +314,7 @@ def faults_card(faults: list) -> MarkdownText: # of `_Fault`
 # %% ../../nbs/bench/faults.ipynb #afb650d1
 def main(argv: list | None = None) -> int: # exit code: 1 if something was not survived
     "Break runs, print the table and what was not survived."
-    p = argparse.ArgumentParser(prog="sql_grpo bench faults", description="Break training runs, and see what they survive.")
-    p.add_argument("--parts", nargs="+", choices=_PARTS, default=list(_PARTS), help="what to break (default: all)")
-    p.add_argument("--kills", type=int, default=12, help="runs to kill (default: 12)")
-    p.add_argument("--disks", type=int, default=8, help="sizes of files that runs are held to (default: 8)")
-    p.add_argument("--seed", type=int, default=0, help="draws the moments of the kills (default: 0)")
-    p.add_argument("--output", help="a JSON file for all that was tried (default: none)")
-    args = p.parse_args(argv)
+    args = faults_parser().parse_args(argv)
     faults = measure_faults(args.parts, args.kills, args.disks, args.seed)
     print(faults_card(faults))
     failed = [f for f in faults if not f.survived]

@@ -6,7 +6,7 @@
 __all__ = ['short_work', 'run_rounds', 'bench_table', 'bench_model', 'main']
 
 # %% ../../nbs/bench/rollouts.ipynb #e0bc56ae
-import argparse, copy, gc, itertools, json, os, platform, random, tempfile, time, warnings
+import copy, gc, itertools, json, os, platform, random, tempfile, time, warnings
 from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -31,6 +31,7 @@ from ..environment import *
 from ..judge.results import *
 from ..rewards import *
 from ..rollout import *
+from ..commands.arguments import ARMS, WORKLOADS, rollouts_parser
 from ..engine.generation import *
 from ..engine.tools import *
 from ..learner.warmup import base_folder, base_model, common_words, new_base_model
@@ -417,8 +418,7 @@ def _our_arm(work: _Workload) -> Callable: # (clock, n) -> episodes
         return rollout(policy, work.tasks[:n], Rules(max_turns=_TURNS))
     return play
 
-_ARMS = dict(naive=_naive_arm, trl=_trl_arm, trl_answer=lambda work: _trl_arm(work, True), batching=_batching_arm,
-            ours=_our_arm)
+_ARMS = dict(zip(ARMS, (_naive_arm, _trl_arm, lambda work: _trl_arm(work, True), _batching_arm, _our_arm), strict=True))
 
 # %% ../../nbs/bench/rollouts.ipynb #a71d45a8
 def _glued(ep: Episode) -> int: # how often an observation follows a reply
@@ -517,7 +517,7 @@ def bench_table(
             + markdown_table(head, [row(arm, f) for arm, f in found.items() if arm in _ARMS]))
 
 # %% ../../nbs/bench/rollouts.ipynb #e7c58201
-_WORKS = dict(short=short_work, long=_long_work, wide=_wide_work, free=_free_work, qwen=_qwen_work)
+_WORKS = dict(zip(WORKLOADS, (short_work, _long_work, _wide_work, _free_work, _qwen_work), strict=True))
 
 def bench_model(): # model, tokenizer
     "The base model of the default configuration, if it is in the cache; else one of its shape with random weights."
@@ -544,16 +544,9 @@ def _run_bench(
 # %% ../../nbs/bench/rollouts.ipynb #0dc95e5a
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
     "The command `sql_grpo bench rollouts`."
-    gpu, p = torch.cuda.is_available(), argparse.ArgumentParser(
-        "sql_grpo bench rollouts", description="Play the same episodes in several ways, and compare their speed.")
-    works = [w for w in _WORKS if gpu or w != "qwen"] # qwen needs a GPU
-    p.add_argument("--workloads", nargs="+", choices=works, default=works, help="by default all")
-    p.add_argument("--arms", nargs="+", choices=_ARMS, default=list(_ARMS), help="by default all")
-    p.add_argument("--rounds", type=int, default=5, help="rounds that count; at least 5 for a figure worth quoting")
-    p.add_argument("--episodes", type=int, help=f"of each workload, a multiple of {_GROUP}; by default its own number")
-    p.add_argument("--seed", type=int, default=0, help="of tasks, scripts and sampling")
-    p.add_argument("--output", help="save the figures in this JSON file")
+    p, gpu = rollouts_parser(), torch.cuda.is_available()
     args = p.parse_args(argv)
+    if not gpu and "qwen" in (args.workloads or []): p.error("the workload qwen needs a GPU")
     if args.rounds < 1 or args.seed < 0: p.error("--rounds must be at least 1, and --seed at least 0")
     if (args.episodes or _GROUP) < 1 or (args.episodes or 0) % _GROUP: p.error(f"--episodes must be a multiple of {_GROUP}")
     if args.output and not Path(args.output).absolute().parent.is_dir(): p.error(f"no folder for {args.output}")
@@ -561,5 +554,6 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     warnings.filterwarnings("ignore", category=FutureWarning)
     hf_logging.disable_progress_bar()
     hf_logging.set_verbosity_error()
-    out = _run_bench(args.workloads, args.arms, args.rounds, args.episodes, args.seed, lambda s: print(s, flush=True))
+    works = args.workloads or [w for w in WORKLOADS if gpu or w != "qwen"]
+    out = _run_bench(works, args.arms, args.rounds, args.episodes, args.seed, lambda s: print(s, flush=True))
     if args.output: Path(args.output).write_text(json.dumps(out, indent=1) + "\n")

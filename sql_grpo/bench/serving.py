@@ -6,7 +6,7 @@
 __all__ = ['serve_for_bench', 'measure_serving', 'main']
 
 # %% ../../nbs/bench/serving.ipynb #be9c0010
-import argparse, asyncio, json, os, platform, subprocess, sys, time
+import asyncio, json, os, platform, subprocess, sys, time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -23,6 +23,7 @@ from ..world.tasks import *
 from ..world.data import load_tasks
 from ..environment import *
 from ..rewards import correctness
+from ..commands.arguments import serving_parser
 from ..serve.client import *
 from ..serve.server import *
 
@@ -258,12 +259,7 @@ def main(
     argv: list|None = None, # default: the command line
 ) -> None:
     "Measure, print the table, and write the report."
-    p = argparse.ArgumentParser(prog="sql_grpo bench serving", description="Measure the served environment.")
-    p.add_argument("--sessions", type=int, nargs="+", default=[1, 10, 200], help="at once (default: 1 10 200)")
-    p.add_argument("--seconds", type=float, default=3.0, help="for each row in each round (default: 3)")
-    p.add_argument("--rounds", type=int, default=3, help="(default: 3)")
-    p.add_argument("--output", help="a JSON file for the report (default: none)")
-    args = p.parse_args(argv)
+    args = serving_parser().parse_args(argv)
     with or_exit("sql_grpo bench serving"):
         if not all(0 < n <= 256 for n in args.sessions): raise ValueError("--sessions must be from 1 to 256")
         report = measure_serving(load_tasks(), tuple(args.sessions), args.seconds, args.rounds)

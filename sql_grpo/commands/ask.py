@@ -11,29 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..common.basics import *
+from ..common.options import VOTE_TEMPERATURE
 from ..world.database import *
 from ..world.database import one_line
 from ..environment import Episode, as_text
 from ..rollout import Policy
-from .evaluate import model_options, policy_asked, rules_asked
+from .arguments import ask_parser
+from .evaluate import policy_asked, rules_asked
 from ..serve.ask import *
-
-# %% ../../nbs/commands/ask.ipynb #43c9eb19
-def _parser() -> argparse.ArgumentParser:
-    "The options of `sql_grpo ask`."
-    p = argparse.ArgumentParser(prog="sql_grpo ask", description="Put questions about a database to a model.")
-    p.add_argument("question", nargs="*", help="in quotes; several are asked one after the other "
-                                               "(default: a prompt, or the lines of stdin)")
-    p.add_argument("--database", required=True, help="a SQLite file; it is only read")
-    p.add_argument("--question_file", help="a text file with a question on each line; or a CSV or JSON file "
-                                               "with a field 'question', whatever else is in it")
-    p.add_argument("--json", action="store_true", help="an object a line for each question, and nothing else")
-    p.add_argument("--votes", type=int, default=1, help="episodes a question; of several the answer that most "
-                                                        "agree on (default: 1)")
-    p.add_argument("--temperature", type=float, help=f"of the sampling (default: 0, greedy; {VOTE_TEMPERATURE:g} with votes)")
-    p.add_argument("--seed", type=int, default=0, help="of the sampling; with --endpoint the server has its own (default: 0)")
-    model_options(p)
-    return p
 
 # %% ../../nbs/commands/ask.ipynb #da5e44a3
 def _listed(file: str): # what is in it: rows, entries or lines
@@ -144,7 +129,7 @@ def main(
     argv: list[str] | None = None, # default: the command line
 ) -> None:
     "The command `sql_grpo ask`. Exits with 2 if what was asked for is not there."
-    args = _parser().parse_args(argv)
+    args = ask_parser().parse_args(argv)
     with or_exit("sql_grpo ask"):
         try:
             if code := _run(args): sys.exit(code)

@@ -15,44 +15,23 @@ from ..common.basics import *
 from ..world.tasks import *
 from ..world.data import *
 from ..environment import *
+from .arguments import serve_parser
 from ..serve.agents import serve_mcp
 from ..serve.server import *
-
-# %% ../../nbs/commands/serve.ipynb #5e4ec012
-def _parser() -> argparse.ArgumentParser:
-    "The options of `sql_grpo serve`."
-    p = argparse.ArgumentParser(prog="sql_grpo serve", description="Serve the environment to OpenEnv's clients.",
-                                formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    p.add_argument("--host", default="127.0.0.1", help="address to listen at; there are no passwords")
-    p.add_argument("--port", type=int, default=8000, help="port to listen at; 0 takes a free one")
-    p.add_argument("--data", default="embedded",
-                   help="embedded, a SQLite file with questions beside it, or a folder in Spider's layout")
-    p.add_argument("--question_file", help="the questions, if their file has none of the usual names")
-    p.add_argument("--splits", nargs="+", metavar="SPLIT",
-                   help="which questions; if not given, train and eval, as far as they are there")
-    p.add_argument("--max_turns", type=int, default=Rules.max_turns, help="actions in an episode")
-    p.add_argument("--require_grounded", action="store_true", help="count a guess as wrong, even if it is right")
-    p.add_argument("--max_sessions", type=int, default=256, help="sessions at once")
-    p.add_argument("--web", action="store_true", help="with OpenEnv's page at /web, where people play")
-    p.add_argument("--space", metavar="FOLDER", help="write the folder of a Space instead, and serve nothing")
-    p.add_argument("--mcp", nargs="+", metavar="FILE",
-                   help="serve SQLite files as tools for assistants instead, over stdin and stdout, or with --http at the address")
-    p.add_argument("--http", action="store_true", help="with --mcp")
-    return p
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec014
 def _load_splits(args: argparse.Namespace) -> dict: # of lists of tasks
     "The questions of each split; those that nobody could answer are left out, with a warning. Raises `ValueError`."
     found = {}
     for split in args.splits or ("train", "eval"):
-        try: tasks = load_tasks(args.data, split, questions=args.question_file)
+        try: tasks = load_tasks(args.data_source, split, path=args.data_path, questions=args.question_file)
         except FileNotFoundError:
             if args.splits or split == "eval" and not found: raise
             continue
         report = check_tasks(tasks, strict=False)
         if report.left_out: print(f"sql_grpo serve: {split}: {report!r}", file=sys.stderr)
         if report.tasks: found[split] = report.tasks
-    if not found: raise ValueError(f"there are no questions in {args.data}")
+    if not found: raise ValueError(f"there are no questions in {args.data_source}")
     return found
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec013
@@ -65,7 +44,7 @@ def _prepared(args: argparse.Namespace): # the application
 
 def app_for(argv: list):
     "The application that `sql_grpo serve` with these arguments has, for tools that import one."
-    return _prepared(_parser().parse_args(argv))
+    return _prepared(serve_parser().parse_args(argv))
 
 def _announce(args, app, port: int) -> None:
     "Say where the server is, and what it has."
@@ -169,7 +148,7 @@ def write_space(folder: str|Path, splits: dict, options: list) -> None:
     _copy_data(splits, folder / "data")
     package = Path(sql_grpo.__file__).parent
     shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
-    argv = ["--data", "data", "--web", *options]
+    argv = ["--data_source", "data", "--web", *options]
     facts = dict(port=port, about=ABOUT, version=sql_grpo.__version__, argv=argv,
                  command=json.dumps([*_PYTHON, "--host", "0.0.0.0", "--port", str(port), *argv]),
                  counts=", ".join(f"{split}: {len(tasks)}" for split, tasks in splits.items()))
@@ -189,7 +168,7 @@ def main(
     argv: list|None = None, # default: the command line
 ) -> None:
     "Serve until Ctrl-C, or write the folder of a Space. Exits with 2 if something cannot be."
-    args = _parser().parse_args(argv)
+    args = serve_parser().parse_args(argv)
     with or_exit(_PROG):
         if args.http and not args.mcp: raise ValueError("--http: has no effect without --mcp")
         if args.mcp: return serve_mcp(args.mcp, "http" if args.http else "stdio", args.host, args.port)

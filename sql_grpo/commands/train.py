@@ -350,4 +350,6 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
 
 # %% ../../nbs/commands/train.ipynb #5d0c4e42
 #| eval: false
-if __name__ == "__main__" and not in_notebook(): main()
+if __name__ == "__main__" and not in_notebook():
+    short_warnings("sql_grpo train")
+    main()

@@ -16,6 +16,7 @@ from PIL import Image
 from tqdm import tqdm
 from transformers import TrainerCallback
 from ..common.basics import *
+from ..world.database import format_value
 from ..world.tasks import Task
 from ..environment import Episode
 from ..judge.results import is_correct
@@ -280,6 +281,11 @@ def _bar_line(step, total, pace=None): # seconds a step
     return f"{'█'*full}{'░'*(30 - full)} step {step} of {total}: {left if step < total else 'done'}"
 
 # %% ../../nbs/watch/dashboard.ipynb #c76c3447
+def _answered(ep: Episode) -> str:
+    "An episode's answer in a line; without one, how it ended."
+    if ep.final is None: return "nothing" if ep.terminated else (ep.outcome or "").replace("_", " ")
+    return "; ".join(" | ".join(map(format_value, row)) for row in ep.final.rows[:20])[:40] or "no rows"
+
 def _group_table(
     episodes: list[Episode], # a group
     rewards: list[list[float]], # (G, parts), before they are weighted
@@ -291,8 +297,7 @@ def _group_table(
     lines = []
     for ep, row, total, worth in zip(episodes, rewards, totals, group_advantages(totals, len(totals))):
         did = " ".join(t.action.action_type for t in ep.turns)
-        said = ep.answer or ("the last result" if ep.outcome == "answered" else (ep.outcome or "").replace("_", " "))
-        lines.append([did, f"`{said[:40]}`".replace("\n", " "), *(f"{r:.2f}" for r in row), f"{total:.2f}", f"{worth:+.2f}"])
+        lines.append([did, f"`{_answered(ep)}`", *(f"{r:.2f}" for r in row), f"{total:.2f}", f"{worth:+.2f}"])
     table = markdown_table(["actions", "answer", *parts, "reward", "advantage"], lines, left=2)
     return f"The last group: *{episodes[0].task.question}*\n\n{table}"
 
