@@ -137,21 +137,28 @@ def _name_reference(model, config: SQLGRPOConfig) -> None:
     if config.world_size > 1: config.distributed_state.wait_for_everyone()
 
 # %% ../nbs/04_training.ipynb #ee2a9738
-def greedy_policy(model, tokenizer, config: SQLGRPOConfig, name: str = "model") -> LMPolicy:
+def greedy_policy(
+    model, tokenizer,
+    config: SQLGRPOConfig,
+    name: str = "model",
+) -> LMPolicy:
     "The model as it is evaluated: greedy, with the limits it is trained with."
     return LMPolicy(model, tokenizer, rules_of(config), name=name)
 
-def draw_eval_tasks(config: SQLGRPOConfig, every: bool = False) -> list[Task]:
-    "The evaluation questions: all (or if `every`), or `eval_questions` of them, drawn by the seed."
-    tasks = _load_questions(config, "eval", variants=True)
-    return tasks if every or not config.eval_questions else pick_some(tasks, config.eval_questions, config.seed)
+def draw_eval_tasks(
+    config: SQLGRPOConfig,
+    every: bool = False, # all of them, whatever `eval_questions` says?
+) -> list[Task]:
+    "The evaluation questions: all, or `eval_questions` of them, drawn by the seed."
+    tasks, n = _load_questions(config, "eval", variants=True), config.eval_questions
+    return tasks if every or not n else pick_some(tasks, n, config.seed)
 
 def sample_random_baseline(
     tasks: list[Task],
     n: int = 8, # episodes
-    seed: int = 0,
+    seed: int = 0, # draws the tasks, and is the policy's
     rules: Rules | None = None, # of the game; None: the defaults
 ) -> list:
-    "Episodes of a policy that does not read the question, on `n` tasks drawn by `seed`."
+    "Episodes of a policy that does not read the question."
     policy = baseline("random", seed, (rules or Rules()).mode)
     return rollout(policy, pick_some(tasks, n, seed), rules)
