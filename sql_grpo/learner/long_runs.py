@@ -99,7 +99,8 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
     try: config = _halved(trainer.args)
     except ValueError as e: sys.exit(f"sql_grpo train: {e}")
     if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled: _too_large(trainer) # their state is not saved halfway
-    resume = save_state(trainer) or next(map(str, filter(is_whole, checkpoints_in(config.output_dir))), None)
+    resume = save_state(trainer)
+    if resume is None and (kept := unfinished(config.output_dir)): resume = str(kept)
     if resume is None and trainer.state.global_step:
         sys.exit("sql_grpo train: out of memory, and there is no room to save the steps that were done: make room in "
                  f"{config.output_dir}, and begin with --per_device_train_batch_size {config.per_device_train_batch_size} "
