@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
+# first: it keeps bitsandbytes quiet, which the next imports load
+from ..config import *
 import torch, transformers, trl
 from datasets import Dataset
 from transformers import GenerationConfig, Qwen3Config, Qwen3ForCausalLM
@@ -34,7 +35,8 @@ from ..rollout import *
 from ..commands.arguments import ARMS, WORKLOADS, rollouts_parser
 from ..engine.generation import *
 from ..engine.tools import *
-from ..learner.warmup import base_folder, base_model, common_words, new_base_model
+from ..learner.warmup import (base_folder, base_model, common_words,
+                                     new_base_model)
 
 # %% ../../nbs/bench/rollouts.ipynb #2f0b3253
 _GROUP, _TURNS, _TURN_TOKENS = 8, 10, 64 # episodes of a prompt; turns; sampled tokens in a turn, unless a script needs more

@@ -17,10 +17,12 @@ from itertools import groupby, pairwise
 from weakref import proxy
 
 import numpy as np, psutil, torch
+from fastcore.basics import patch
 from jinja2 import TemplateError
 from torch.distributed.fsdp import FSDPModule
 from torch.nn.functional import scaled_dot_product_attention
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, LlamaConfig, LlamaForCausalLM
+from transformers import (PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
+                          LlamaConfig, LlamaForCausalLM)
 from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
@@ -89,8 +91,6 @@ class ChatCodec:
         return self.tokenizer(self.render(task_messages(start, self.instructions)), add_special_tokens=False).input_ids
 
 # %% ../../nbs/engine/generation.ipynb #0b041ea1
-from fastcore.basics import patch
-
 @patch
 def _glue(self: ChatCodec) -> tuple[str, str]:
     "What the template puts between a reply's end token (kept in `end`) and an observation, and then before a reply."

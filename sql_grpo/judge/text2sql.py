@@ -16,7 +16,8 @@ from sqlglot import exp
 from ..world.database import *
 from ..environment import *
 from ..environment import as_text
-from .results import MAX_SQL_CHARS, is_correct, is_ordered, reads_table, results_match
+from .results import (MAX_SQL_CHARS, is_correct, is_ordered, reads_table,
+                                    results_match)
 from ..rewards import result_progress
 
 # %% ../../nbs/judge/text2sql.ipynb #c763465c

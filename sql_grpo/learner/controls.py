@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
+# first: it keeps bitsandbytes quiet, which the next imports load
+from ..config import *
 import torch
 from datasets import IterableDataset
 from fastcore.basics import patch
@@ -25,7 +26,8 @@ from ..environment import *
 from ..rewards import correctness
 from ..rollout import *
 from ..engine.generation import *
-from .warmup import END_RATE, common_words, demonstration_stream, weight_groups
+from .warmup import (END_RATE, common_words, demonstration_stream,
+                                     weight_groups)
 from .models import *
 from .demonstrations import *
 from ..common.basics import *

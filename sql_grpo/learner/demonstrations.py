@@ -14,7 +14,8 @@ from dataclasses import asdict, fields
 from itertools import groupby
 from pathlib import Path
 
-from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
+# first: it keeps bitsandbytes quiet, which the next imports load
+from ..config import *
 import torch
 from datasets import Dataset
 from safetensors.torch import load_file, save_file
@@ -31,7 +32,8 @@ from ..judge.results import is_correct, is_grounded, suite_correct
 from ..judge.text2sql import extract_sql, parse_query
 from ..rollout import *
 from ..engine.generation import *
-from .warmup import WarmupProgress, careful_actions, encode_messages, loss_log, sft_trainer
+from .warmup import (WarmupProgress, careful_actions, encode_messages,
+                                     loss_log, sft_trainer)
 from .models import *
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80010

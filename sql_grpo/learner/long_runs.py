@@ -9,7 +9,8 @@ __all__ = ['run_training_with_metrics']
 import gc, json, signal, sys, time
 from pathlib import Path
 
-from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
+# first: it keeps bitsandbytes quiet, which the next imports load
+from ..config import *
 import torch
 from transformers import TrainerState
 from trl import GRPOTrainer

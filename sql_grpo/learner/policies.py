@@ -9,7 +9,8 @@ __all__ = ['playing_rules', 'load_policy']
 import json, math, tempfile
 from pathlib import Path
 
-from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
+# first: it keeps bitsandbytes quiet, which the next imports load
+from ..config import *
 from transformers.utils import logging as hf_logging
 
 from ..environment import *

@@ -10,7 +10,8 @@ import math, random, time, warnings
 from dataclasses import replace
 from pathlib import Path
 
-from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
+# first: it keeps bitsandbytes quiet, which the next imports load
+from ..config import *
 import torch
 from fastcore.basics import patch
 from trl import GRPOTrainer

@@ -11,11 +11,13 @@ __all__ = ['END_RATE', 'common_words', 'careful_actions', 'demonstration', 'trai
 import hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
 from pathlib import Path
 
-from ..config import * # first: it keeps bitsandbytes quiet, which the next imports load
+# first: it keeps bitsandbytes quiet, which the next imports load
+from ..config import *
 import torch
 from datasets import IterableDataset
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerCallback
+from transformers import (PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
+                          TrainerCallback)
 from trl import SFTConfig, SFTTrainer
 
 from ..common.basics import *

@@ -8,7 +8,8 @@ __all__ = ['PLAIN', 'SPLITS', 'VARIANTS', 'Field', 'Table', 'World', 'literal', 
            'data_folder', 'Task', 'answer_result', 'embedded_tasks', 'with_variants']
 
 # %% ../../nbs/world/tasks.ipynb #c0a060a9
-import hashlib, importlib.util, json, os, random, re, shutil, sqlite3, tempfile, warnings
+import hashlib, importlib.util, json, os, random, re, shutil, sqlite3, tempfile
+import warnings
 from bisect import bisect
 from collections import Counter
 from contextlib import closing
