@@ -286,7 +286,7 @@ def measure_faults(
     kills: int = 12,
     disks: int = 8, # sizes of files
     seed: int = 0, # draws the moments of the kills
-) -> list: # of `_Fault`
+) -> list: # of _Fault
     "Break runs in every way."
     with tempfile.TemporaryDirectory() as tmp:
         folder, out = Path(tmp), []
@@ -304,7 +304,7 @@ def measure_faults(
         part("disks", _disk_faults, folder, whole, disks)
     return out
 
-def faults_card(faults: list) -> MarkdownText: # of `_Fault`
+def faults_card(faults: list) -> MarkdownText: # of _Fault
     "The table: a line for each kind."
     rows, kinds = [], list(dict.fromkeys(f.kind for f in faults))
     for kind in kinds + ["all"]:

@@ -25,7 +25,7 @@ from ..evaluation import Comparison, Evaluation, evaluate
 from ..watch.report import report_card, write_report
 
 # %% ../../nbs/commands/evaluate.ipynb #5914bc17
-_ENDPOINT_OPTIONS = ("concurrency", "timeout", "retries", "api_key_env", "prices", "request") # only with `--endpoint`
+_ENDPOINT_OPTIONS = ("concurrency", "timeout", "retries", "api_key_env", "prices", "request") # only with --endpoint
 
 def rules_asked(
     args: argparse.Namespace, # of eval_parser or ask_parser
@@ -42,7 +42,7 @@ def policy_asked(
     **more, # arguments of load_policy
 ) -> Policy:
     "The policy that `--model` names. Raises ValueError and OSError."
-    names = dict(request="fields") # in `EndpointPolicy`, where they differ
+    names = dict(request="fields") # in EndpointPolicy, where they differ
     given = {names.get(name, name): v for name in _ENDPOINT_OPTIONS if (v := getattr(args, name)) is not None}
     return load_policy(args.model, rules, args.endpoint, **more | given)
 

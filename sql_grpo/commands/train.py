@@ -41,7 +41,7 @@ from ..watch.report import better_or_not, load_report, write_report
 from ..watch.sharing import card_facts, check_sharing, share_model
 
 # %% ../../nbs/commands/train.ipynb #c90c3542
-def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
+def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
     "Evaluate a policy as configured. Several processes share a model's questions, and all get the whole result."
     was_training = getattr(getattr(policy, "model", None), "training", False)
     if was_training: policy.model.eval()
@@ -52,7 +52,7 @@ def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
     if was_training: policy.model.train()
     return ev
 
-def _together(play, tasks: list[Task], config: SQLGRPOConfig): # an `Evaluation`
+def _together(play, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
     "Each process plays every n-th question. Tasks are put back afterwards: they may hold what cannot be sent."
     mine = range(config.process_index, len(tasks), config.world_size)
     ev = play([tasks[i] for i in mine]) if mine else Evaluation("", [])
@@ -114,7 +114,7 @@ def _cache_named():
 # %% ../../nbs/commands/train.ipynb #713b03e8
 def prepare(
     config: SQLGRPOConfig,
-    controls: bool = False, # see `train`
+    controls: bool = False, # see train
 ): # trainer, tokenizer, evaluation questions, seconds of the warm-up
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
     if controls and (config.peft != "none" or config.world_size > 1):
@@ -179,7 +179,7 @@ def train(
     config: SQLGRPOConfig,
     preset: str = "default", # goes into the report
     controls: bool = False, # also measure what cheaper ways reach in the time that GRPO took
-    ready: tuple | None = None, # of `prepare`
+    ready: tuple | None = None, # of prepare
 ) -> dict: # the report; of several processes only the first one has it
     "The whole run, from nothing to a report."
     start = time.perf_counter()
@@ -202,7 +202,7 @@ def train(
     say(repr(found["trained"]))
     wall["total"] = time.perf_counter() - start + (wall["warmup"] + made)*(ready is not None)
     if not is_main(): return {}
-    def keep(told): # what was measured so far; `trained` last, since all others are compared with it
+    def keep(told): # what was measured so far; trained last, since all others are compared with it
         last = {k: v for k, v in found.items() if k != "trained"} | dict(trained=found["trained"])
         told = _meta(config, preset, model, metrics, wall) | told
         return _where_there_is_room(config, lambda: write_report(config.output_dir, Comparison(last), told))

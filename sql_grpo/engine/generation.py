@@ -448,23 +448,23 @@ class LMPolicy(TokenPolicy):
         temperature: float = 0.0, # 0 is greedy
         seed: int = 0, # with an episode's place in the rollout, decides what is sampled
         name: str = "model",
-        max_rows: int | None = None, # episodes at once; by default as many as `_rows_that_fit` says
+        max_rows: int | None = None, # episodes at once; by default as many as _rows_that_fit says
         first: str = "", # the word that each first reply has to begin with; the rest is the model's own
-        **likely, # `top_k`, `top_p` and `min_p` of `_keep_likely`
+        **likely, # top_k, top_p and min_p of _keep_likely
     ):
         super().__init__(tokenizer, rules, name)
         if temperature < 0: raise ValueError(f"temperature must be 0 or more, got {temperature}")
         self.model, self.temperature, self.seed = model, temperature, seed
         self.max_rows, self.likely, self.slots = max_rows, likely, None
-        self.first, self.spelling = first, {} # `spelling`: which tokens go on with it, by what has been written
-        self.make_slots = SLOTS.get(model.device.type, Slots) # `make_slots(model, rows, capacity)`
+        self.first, self.spelling = first, {} # spelling: which tokens go on with it, by what has been written
+        self.make_slots = SLOTS.get(model.device.type, Slots) # make_slots(model, rows, capacity)
 
     def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` for a model that cannot be played, or a prompt that leaves no room for a reply."
         check_attention(self.model.config, self.rules.max_context)
         super().check(tasks)
 
-    def dice(self, place: int): # something with `random()`
+    def dice(self, place: int): # something with random()
         "The random numbers of an episode."
         return np.random.default_rng([self.seed, place])
 
@@ -750,8 +750,8 @@ def whole_model(trainer):
 def make_rollout_func(
     tasks: list[Task], # those whose prompts the trainer will send
     rules: Rules = Rules(),
-    make_policy=None, # called with the trainer, makes what plays instead of an `LMPolicy`
-): # `rollout_func(prompts, trainer) -> dict`, for `trl.GRPOTrainer`
+    make_policy=None, # called with the trainer, makes what plays instead of an LMPolicy
+): # rollout_func(prompts, trainer) -> dict, for trl.GRPOTrainer
     "How TRL's trainer plays episodes: the same policy and the same rollout as evaluation."
     by_prompt, policy, last, again = tasks_by_prompt(tasks, rules.mode), None, None, 0
     def rollout_func(prompts, trainer):

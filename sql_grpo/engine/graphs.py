@@ -177,7 +177,7 @@ def _cuda_graphs() -> Callable: # record(f): does what `f` does, and returns wha
 class FixedSlots(Slots):
     "A cache whose passes have few shapes, each recorded once and then replayed."
     def __init__(self,
-        model, rows: int, capacity: int = 512, # as for `Slots`
+        model, rows: int, capacity: int = 512, # as for Slots
         recorder: Callable = _cuda_graphs, # makes what records; this one needs a GPU
     ):
         super().__init__(model, rows, capacity)

@@ -82,8 +82,8 @@ def _replies(self: VLLMPolicy, prompts: list[list[int]], most: int) -> list[tupl
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1f
 def _trl_generate(
-    vllm, # TRL's `VLLMGeneration`: `trainer.vllm_generation`
-) -> Callable: # for `VLLMPolicy`
+    vllm, # TRL's VLLMGeneration: trainer.vllm_generation
+) -> Callable: # for VLLMPolicy
     "Let TRL's vLLM continue lists of tokens."
     def generate(prompts, max_tokens, stop_token_ids):
         vllm.generation_kwargs = vllm.generation_kwargs | dict(max_tokens=max_tokens, stop_token_ids=stop_token_ids)
@@ -94,8 +94,8 @@ def _trl_generate(
 
 def vllm_policy(
     config: SQLGRPOConfig,
-    rules: Rules, # of `rules_of`
-) -> Callable | None: # `make_policy` of `make_rollout_func`; None without `use_vllm`, for our own loop
+    rules: Rules, # of rules_of
+) -> Callable | None: # make_policy of make_rollout_func; None without use_vllm, for our own loop
     "How a trainer that uses vLLM plays."
     def make(trainer):
         return VLLMPolicy(_trl_generate(trainer.vllm_generation), trainer.processing_class, rules)

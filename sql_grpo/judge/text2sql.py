@@ -296,8 +296,8 @@ class CombinedReward(BaseReward):
 _SQL_REWARDS = dict(syntax=SyntaxReward, execution=ExecutionReward, semantic=SemanticReward, combined=CombinedReward)
 
 def create_sql_reward(
-    config=None, # a `SQLGRPOConfig`, whose last three `reward_weights` count if its mode is single_turn
-    reward_type: str = "combined", # a key of `_SQL_REWARDS`
+    config=None, # a SQLGRPOConfig, whose last three reward_weights count if its mode is single_turn
+    reward_type: str = "combined", # a key of _SQL_REWARDS
 ) -> BaseReward:
     "A reward by its name."
     if isinstance(config, str): raise TypeError(f"config is {config!r}; give the name of a reward as reward_type")

@@ -119,9 +119,9 @@ def _is_whole(checkpoint: str | Path) -> bool:
 
 # %% ../../nbs/learner/checkpoints.ipynb #2b3d358b
 def find_checkpoint(
-    where, # None, a folder, or "last" or True for the newest whole checkpoint in `output_dir`
+    where, # None, a folder, or "last" or True for the newest whole checkpoint in output_dir
     output_dir: str | Path
-) -> str | None: # a folder that `_check_checkpoint` has found in order
+) -> str | None: # a folder that _check_checkpoint has found in order
     "The checkpoint to go on from. Raises ValueError."
     if where is None or where is False or str(where).lower() in ("", "none", "false"): return None
     if where is True or str(where).lower() in ("last", "true"):

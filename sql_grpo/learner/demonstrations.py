@@ -237,7 +237,7 @@ def _demonstration_trainer(
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80040
 def learn_demonstrations(
     model, tokenizer,
-    rows: list[dict], # of `demonstration_rows`
+    rows: list[dict], # of demonstration_rows
     config: SQLGRPOConfig,
 ) -> list[dict]: # log: step and loss; empty if it was learned before
     "Supervised training on demonstrations, once; changes `model` in place."

@@ -35,7 +35,7 @@ def _halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
 
 # %% ../../nbs/learner/long_runs.ipynb #4214013b
 def run_training_with_metrics(
-    trainer: GRPOTrainer, # of `build_trainer`
+    trainer: GRPOTrainer, # of build_trainer
     resume: str | None = None, # a checkpoint to go on from, or last
 ) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer
     "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned. Raises ValueError."

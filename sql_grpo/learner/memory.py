@@ -295,9 +295,9 @@ def in_parts(config: SQLGRPOConfig, parts: int) -> SQLGRPOConfig:
 
 def fit_batch(
     config: SQLGRPOConfig,
-    shape: _Shape | None = None, # as in `plan_memory`
+    shape: _Shape | None = None, # as in plan_memory
     device: Device | None = None
-) -> MemoryPlan: # whose `config` is the one to train with
+) -> MemoryPlan: # whose config is the one to train with
     "Plan the memory, and lower a batch that nobody asked for until it fits. If none does, the plan has the smallest."
     plan, batch = plan_memory(config, shape, device), config.per_device_train_batch_size
     if config.batch_given: return plan

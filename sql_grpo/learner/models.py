@@ -313,7 +313,7 @@ def _save_adapter(model: PeftModel, tokenizer, config: SQLGRPOConfig) -> None:
     about = dict(sql_grpo=asdict(rules_of(config)), peft=config.peft, vocab_size=model.config.get_text_config().vocab_size)
     (folder/"sql_grpo.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
-def save_model(model, tokenizer, config: SQLGRPOConfig) -> Path: # `model_folder`
+def save_model(model, tokenizer, config: SQLGRPOConfig) -> Path: # model_folder
     "Save model and tokenizer with the rules they were trained by; of adapters both themselves and the merged model."
     out, adapted, rules = Path(config.output_dir), isinstance(model, PeftModel), asdict(rules_of(config))
     if adapted: _save_adapter(model, tokenizer, config)

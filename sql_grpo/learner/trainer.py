@@ -223,7 +223,7 @@ def score(self: EpisodeTrainer, episodes: list[Episode]) -> torch.Tensor: # (len
     return (parts.T*self.reward_weights.to("cpu", torch.float32)).nansum(1)
 
 def with_spread(
-    rollout_func, # of `make_rollout_func`
+    rollout_func, # of make_rollout_func
     pool: list, # prompts of other questions
     rounds: int, # times that groups without spread are replaced
 ): # another rollout function

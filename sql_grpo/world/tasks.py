@@ -994,7 +994,7 @@ SPLITS = ("train", "dev", "eval", "eval_train_dbs", "eval_heldout_dbs")
 
 def embedded_tasks(
     split: str = "train", # one of SPLITS
-    path: str|Path|None = None # a folder that `write_embedded` has filled, if it is not `data_folder()`
+    path: str|Path|None = None # a folder that write_embedded has filled, if it is not data_folder()
 ) -> list[Task]:
     "The tasks of the embedded world."
     if split not in SPLITS: raise ValueError(f"unknown split {split!r}: one of {', '.join(SPLITS)} is wanted")
