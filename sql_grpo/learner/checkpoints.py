@@ -148,9 +148,9 @@ def save_state(trainer: Trainer) -> str | None: # the checkpoint; None if there 
     trainer.model.zero_grad()
     trainer._save_checkpoint(trainer.model, trial=None)
     folder = Path(trainer.args.output_dir)/f"checkpoint-{trainer.state.global_step}"
-    if not folder.is_dir(): return None # the disk was full
-    seal(folder) # nobody else writes into it
-    return str(folder)
+    if folder.is_dir() and trainer.args.world_size > 1:
+        with whole_checkpoint(folder): pass # nobody else writes into it: sealed now
+    return str(folder) if folder.is_dir() else None # None: the disk was full
 
 # %% ../../nbs/learner/checkpoints.ipynb #39ad160c
 def set_aside(folder: str | Path) -> None:

@@ -18,7 +18,7 @@ from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
 from ..common.basics import *
-from .checkpoints import seal, whole_checkpoint
+from .checkpoints import whole_checkpoint
 from ..environment import *
 from ..rewards import STD_EPS, sample_std
 from ..judge.text2sql import extract_sql, parse_query
@@ -49,7 +49,8 @@ class EpisodeTrainer(GRPOTrainer):
 
     def _seal_last(self):
         "Seal the checkpoint of several processes, once all of them are known to have written their part."
-        if self._unsealed and is_main() and self._unsealed.is_dir(): seal(self._unsealed)
+        if self._unsealed and is_main() and self._unsealed.is_dir():
+            with whole_checkpoint(self._unsealed): pass # a disk that is full by now costs no more than that one
         self._unsealed = None
 
     def create_model_card(self, *args, **kwargs): "None beside checkpoints: the card is written from the run's report."
