@@ -82,6 +82,8 @@ class LearningOptions:
     "The learning"
     credit: str = _option("episode", "what a token is paid for: episode, the reward of the whole; turn, "
                                     "what came from its turn on")
+    negative_weight: float = _option(1.0, "weight of advantages below zero; 0: what did better than its group is learned, "
+                                         "and nothing unlearned")
     dynamic_sampling: int = _option(0, "times that groups whose episodes all earned the same are played anew, "
                                       "with other questions")
     unparseable_bound: float = _option(0.2, "share of turns without an action from which on training warns, 0 to 1")
@@ -177,7 +179,7 @@ _LIMITS = { # options: what they must be, and the test
     "max_steps": ("a whole number of at least 1, or -1 to train for num_train_epochs",
                   lambda v: _whole(-1)[1](v) and v != 0),
     "unparseable_bound": ("a number from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1),
-    "learning_rate beta max_grad_norm weight_decay adam_epsilon": _FROM_ZERO,
+    "negative_weight learning_rate beta max_grad_norm weight_decay adam_epsilon": _FROM_ZERO,
     "warmup_learning_rate temperature epsilon num_train_epochs save_steps": _ABOVE_ZERO,
     "adam_beta1 adam_beta2": ("a number of at least 0 and below 1", lambda v: _is_number(v) and 0 <= v < 1),
     "save_total_limit": ("a whole number of at least 1, or None", lambda v: v is None or _whole(1)[1](v)),
