@@ -82,8 +82,8 @@ class LearningOptions:
     "The learning"
     credit: str = _option("episode", "what a token is paid for: episode, the reward of the whole; turn, "
                                     "what came from its turn on")
-    negative_weight: float = _option(1.0, "weight of advantages below zero; 0: what did better than its group is learned, "
-                                         "and nothing unlearned")
+    negative_weight: float = _option(1.0, "weight of episodes below their group's mean: 1 is GRPO; 0 learns from those above "
+                                         "it alone")
     dynamic_sampling: int = _option(0, "times that groups whose episodes all earned the same are played anew, "
                                       "with other questions")
     unparseable_bound: float = _option(0.2, "share of turns without an action from which on training warns, 0 to 1")
