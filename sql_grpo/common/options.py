@@ -82,8 +82,8 @@ class LearningOptions:
     "The learning"
     credit: str = _option("episode", "what a token is paid for: episode, the reward of the whole; turn, "
                                     "what came from its turn on")
-    negative_weight: float = _option(1.0, "weight of episodes below their group's mean: 1 is GRPO; 0 learns from those above "
-                                         "it alone")
+    negative_weight: float = _option(0.0, "weight of episodes below their group's mean: 0 learns from those above it alone; "
+                                         "1 is GRPO as published")
     dynamic_sampling: int = _option(0, "times that groups whose episodes all earned the same are played anew, "
                                       "with other questions")
     unparseable_bound: float = _option(0.2, "share of turns without an action from which on training warns, 0 to 1")
@@ -116,7 +116,7 @@ class TrainingOptions:
     gradient_accumulation_steps: int = _option(8, "batches in a step; raise it, and lower the batch, "
                                                  "when memory is short")
     activation_checkpointing: Optional[bool] = _option(None, "recompute activations to save memory")
-    temperature: float = _option(0.85, "of the sampling during training; evaluation is greedy")
+    temperature: float = _option(1.0, "of the sampling during training; evaluation is greedy")
     beta: float = _option(0.0, "weight of the KL term against the reference model; 0 loads none")
     reward_weights: Optional[list[float]] = _option(None, "weights of correctness, progress, operational (by default "
         "1 0.3 0.2); single_turn: correctness, syntax, execution, semantic (0 0.2 0.6 0.2)")
@@ -302,7 +302,7 @@ RULES = [ # (sentence, test)
     *no_effect(_NO_EFFECT, "here, since episodes are sampled with temperature alone: leave it out")]
 
 # %% ../../nbs/common/options.ipynb #f53e23b1
-_GPU = dict(temperature=1.0, warmup_steps_sft=0, max_steps=200, activation_checkpointing=True, max_turn_tokens=128,
+_GPU = dict(negative_weight=1.0, warmup_steps_sft=0, max_steps=200, activation_checkpointing=True, max_turn_tokens=128,
             success_every=50)
 PRESETS = {
     "default": {},

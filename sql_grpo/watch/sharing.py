@@ -120,7 +120,8 @@ def card_facts(config: SQLGRPOConfig) -> dict:
     versions = dict(python=platform.python_version()) | {d: importlib.metadata.version(d) for d in dists}
     data = config.data_source if config.data_source in _DATA else "own"
     return dict(data=data, base_model=_hub_name(config.model_name), peft=config.peft,
-                options=_changed_options(config), versions=versions)
+                options=_changed_options(config),
+                negative_weight=config.negative_weight, versions=versions)
 
 # %% ../../nbs/watch/sharing.ipynb #a1f20c27
 def _results(report: dict) -> list[EvalResult]:
