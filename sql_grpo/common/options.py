@@ -83,7 +83,7 @@ class LearningOptions:
     credit: str = _option("episode", "what a token is paid for: episode, the reward of the whole; turn, "
                                     "what came from its turn on")
     negative_weight: float = _option(0.0, "weight of episodes below their group's mean: 0 learns from those above it alone; "
-                                         "1 is GRPO as published")
+                                         "1 counts both alike, as GRPO does")
     dynamic_sampling: int = _option(0, "times that groups whose episodes all earned the same are played anew, "
                                       "with other questions")
     unparseable_bound: float = _option(0.2, "share of turns without an action from which on training warns, 0 to 1")
