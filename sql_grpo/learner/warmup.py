@@ -104,16 +104,33 @@ def _cells(kind: str, n: int, words: _Words, rows: int) -> list: # rows: of the 
     return [rng.randint(low, high) for _ in range(n)]
 
 # %% ../../nbs/learner/warmup.ipynb #019cfe6f
+_STYLES = ("{l}", "{u}", "{k} {v}", "{k}-{v}", "{k}: {v}", "{v} ({c})", "{c}", "{v} *", "* {v}")
+_OTHERWISE = 0.5 # share of the category columns that store their words otherwise than people say them
+
+def _store(f: Field, cells: list, words: _Words) -> list:
+    "A column's words as they are stored; the field learns how they are said."
+    said = sorted(set(cells))
+    try: stored = spelled(said, words.rng.choice(_STYLES).replace("*", words.rng.choice(words.words)))
+    except ValueError: return cells
+    f.said = {k: v for k, v in stored.items() if k != v}
+    back = {v: k for k, v in stored.items()}
+    return [back[c] for c in cells]
+
 def _random_table(words: _Words, tables: list) -> Table:
     "A table, which may refer to one of the tables before it."
     rng, noun = words.rng, words.draw()
     kinds = rng.choices(("category", "integer", "real", "year", "date"), (4, 3, 2, 1.2, 0.8), k=rng.randint(2, 5))
     fields = [Field(_column(words), k) for k in ["name", *kinds]]
-    parent = rng.choice(tables) if tables and rng.random() < 0.75 else None
-    if parent: fields.append(Field(re.sub("e?s$", "", parent.name) + "_id", "ref", parent.name))
+    parent = rng.choice(tables) if tables and rng.random() < 0.88 else None
+    if parent: fields.append(Field(_column(words) if rng.random() < .4 else re.sub("e?s$", "", parent.name) + "_id", "ref", parent.name))
+    if parent and len(tables) > 1 and rng.random() < .3: # a second key, which is there for its role
+        fields.append(Field(_column(words), "ref", rng.choice(tables).name))
     if rng.random() < 0.5: rng.shuffle(fields)
     fields, n = [Field("id", "id"), *fields], rng.randint(6, 16)
-    columns = [_cells(f.kind, n, words, len(parent.rows) if f.kind == "ref" else 0) for f in fields]
+    size = {t.name: len(t.rows) for t in tables}
+    columns = [_cells(f.kind, n, words, size.get(f.ref, 0)) for f in fields]
+    for f, cells in zip(fields, columns):
+        if f.kind == "category" and rng.random() < _OTHERWISE: cells[:] = _store(f, cells, words)
     for f, cells in zip(fields, columns):
         if f.kind in ("category", "integer", "real", "date") and rng.random() < 0.25:
             cells[:] = [None if rng.random() < 0.2 else c for c in cells]
@@ -122,26 +139,22 @@ def _random_table(words: _Words, tables: list) -> Table:
 def _random_world(rng: random.Random, words: list[str]) -> World:
     "A small database with made-up tables, columns and contents."
     names, tables = _Words(rng, words), []
-    for _ in range(rng.choice((1, 2, 2, 3, 3, 4))): tables.append(_random_table(names, tables))
+    for _ in range(rng.choice((1, 2, 3, 3, 4, 4))): tables.append(_random_table(names, tables))
     return World("demo", tables)
 
 # %% ../../nbs/learner/warmup.ipynb #f7d3ca3c
-def _random_question(world: World, rng: random.Random, say: dict = PLAIN) -> dict | None:
+def _random_question(world: World, rng: random.Random, say: dict = PLAIN, kind=None) -> dict | None:
     "A question about `world` whose gold query finds something; None if sixty draws gave none."
     for _ in range(60):
-        if (q := draw_question(world, rng, say)) is None: continue
+        if (q := draw_question(world, rng, say, kind)) is None: continue
         rows = world.conn.execute(q["query"]).fetchall()
         if rows and rows[0][-1] is not None and rows != [(0,)]: return q
     return None
 
-def _tables_in(sql: str) -> list[str]:
-    "The tables of one of the grammar's queries, in order."
-    return list(dict.fromkeys(re.findall(r"(?:FROM|JOIN) (\w+)", sql)))
-
 # %% ../../nbs/learner/warmup.ipynb #5740c406
 def careful_actions(sql: str, sample: bool = False, tables: list[str] | None = None) -> list[str]:
     "Describe the tables (by default those of one of the grammar's queries), run the query, submit."
-    tables = _tables_in(sql) if tables is None else tables
+    tables = tables_in(sql) if tables is None else tables
     look = [f"SAMPLE {tables[0]}"] if sample else []
     return [f"DESCRIBE {t}" for t in tables] + look + [f"QUERY {sql}", "ANSWER"]
 
@@ -154,14 +167,14 @@ def _mistaken_column(world: World, sql: str, rng: random.Random) -> str: # a que
     found = re.findall(r"(\w+) = '", sql)
     if not found: return ""
     name = rng.choice(found)
-    table = next(world.table(t) for t in _tables_in(sql) if name in {f.name for f in world.table(t).fields})
+    table = next(world.table(t) for t in tables_in(sql) if name in {f.name for f in world.table(t).fields})
     others = [f.name for f in table.of("category", "name") if f.name != name]
     wrong = others and re.sub(rf"\b{name} = '", f"{rng.choice(others)} = '", sql)
     return wrong if wrong and _finds_nothing(world, wrong) else ""
 
 def _slip(world: World, sql: str, rng: random.Random) -> str: # a query that fails, or ""
     "The query with a column's name as somebody might mistake it."
-    tables = [world.table(t) for t in _tables_in(sql)]
+    tables = [world.table(t) for t in tables_in(sql)]
     used = [f.name for t in tables for f in t.fields if f.kind != "id" and re.search(rf"\b{f.name}\b", sql)]
     if not used: return ""
     name, taken = rng.choice(used), {f.name for t in tables for f in t.fields}
@@ -174,6 +187,15 @@ def _slip(world: World, sql: str, rng: random.Random) -> str: # a query that fai
 # %% ../../nbs/learner/warmup.ipynb #7955f983
 _SAMPLES, _SLIPS = 0.08, 0.12 # shares that also look at a sample, in which a query fails or finds nothing first
 
+_LOOKS = 0.15 # share of questions with words stored as said for which somebody looks how they are stored
+
+def _look(world: World, sql: str) -> list: # of actions, none where the query compares with no word
+    "Looking up how the first word that a query compares with is stored."
+    for c, v in re.findall(r"(\w+) (?:=|<>) '((?:[^']|'')*)'", sql):
+        for t in map(world.table, tables_in(sql)):
+            if any(f.name == c and f.kind == "category" for f in t.fields): return [f"QUERY SELECT DISTINCT {c} FROM {t.name}"]
+    return []
+
 def demonstration(
     rng: random.Random,
     words: list[str],
@@ -183,16 +205,26 @@ def demonstration(
     "A demonstration on a world of its own."
     question, say = None, dealt(rng) if rng.random() < everyday else PLAIN
     while question is None:
-        world = _random_world(rng, words)
-        question = _random_question(world, rng, say)
-    sql, wrong = question["query"], ""
-    if mode == "agent" and rng.random() < _SLIPS:
-        wrong = rng.choice((_slip, _mistaken_column))(world, sql, rng)
-    actions = careful_actions(sql, rng.random() < _SAMPLES)
-    if wrong: actions.insert(-2, f"QUERY {wrong}")
+        world, kind = _random_world(rng, words), draw_kind(rng) if rng.random() < .6 else None
+        question = _random_question(world, rng, say, kind)
+    sql, wrong, looks = question["query"], "", []
+    if mode == "agent":
+        stored = spellings(world, sql)
+        looks = list(dict.fromkeys(f"QUERY SELECT DISTINCT {f.name} FROM {t.name}" for t, f, *_ in stored))
+        if not looks and rng.random() < _LOOKS: looks = _look(world, sql)
+        if stored and rng.random() < .6: # takes the words as they are said
+            wrong = sql
+            for t, f, v, as_said in stored: wrong = wrong.replace(literal(v), literal(as_said))
+            if not _finds_nothing(world, wrong): wrong = ""
+        elif not stored and rng.random() < _SLIPS:
+            wrong = rng.choice((_slip, _mistaken_column))(world, sql, rng)
+    actions, slips = careful_actions(sql, rng.random() < _SAMPLES), []
+    at = len(actions) - 2
+    if wrong: actions[at:at], slips, at = [f"QUERY {wrong}"], [at], at + 1
+    actions[at:at] = looks
     if mode == "single_turn": actions = [sql]
     task = Task("demo", "demo", question["question"], sql, question["difficulty"], "train",
-                Database.from_sql(world_script(world)), dict(slips=[len(actions) - 3] if wrong else []))
+                Database.from_sql(world_script(world)), dict(slips=slips))
     world.conn.close()
     return rollout(ScriptedPolicy(actions), [task], Rules(mode=mode))[0]
 
@@ -200,7 +232,7 @@ def demonstration(
 _FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that have has no among all
 a per sum belong to list count give find show which values common most least average mean total highest largest
 maximum lowest smallest minimum above below more than less over under after before later earlier without missing
-different distinct do""".split() + sorted(everyday_words())
+different distinct do both also but one""".split() + sorted(everyday_words())
 _PIECES = (r" (?:" + "|".join(sorted(set(_FUNCTION_WORDS), key=len, reverse=True)) + r")(?![a-z_])" # " how"
            r"| ?[A-Z]{2,}(?: [A-Z]{2,})* ?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s") # " FROM ", names, digits, " = "
 _SPECIALS = ["<|endoftext|>", "<|im_start|>user\n", "<|im_start|>assistant\n", "<|im_start|>system\n", "<|im_end|>\n"]
@@ -439,7 +471,7 @@ def _warm_up(
     return loss_log(trainer)
 
 # %% ../../nbs/learner/warmup.ipynb #3dde4059
-_RECIPE = 7 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
+_RECIPE = 61 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
