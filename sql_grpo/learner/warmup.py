@@ -104,9 +104,12 @@ def _cells(kind: str, n: int, words: _Words, rows: int) -> list: # rows: of the 
     return [rng.randint(low, high) for _ in range(n)]
 
 # %% ../../nbs/learner/warmup.ipynb #019cfe6f
+def _plural(noun: str) -> str: return noun + ("es" if noun.endswith(("s", "x")) else "s")
+
 def _random_table(words: _Words, tables: list) -> Table:
     "A table, which may refer to one of the tables before it."
-    rng, noun = words.rng, words.draw()
+    rng, name = words.rng, _plural(words.draw())
+    while name in {t.name for t in tables}: name = _plural(words.draw()) # of "bas" and of "base"
     kinds = rng.choices(("category", "integer", "real", "year", "date"), (4, 3, 2, 1.2, 0.8), k=rng.randint(2, 5))
     fields = [Field(_column(words), k) for k in ["name", *kinds]]
     parent = rng.choice(tables) if tables and rng.random() < 0.75 else None
@@ -117,7 +120,7 @@ def _random_table(words: _Words, tables: list) -> Table:
     for f, cells in zip(fields, columns):
         if f.kind in ("category", "integer", "real", "date") and rng.random() < 0.25:
             cells[:] = [None if rng.random() < 0.2 else c for c in cells]
-    return Table(noun + ("es" if noun.endswith(("s", "x")) else "s"), fields, list(zip(*columns)))
+    return Table(name, fields, list(zip(*columns)))
 
 def _random_world(rng: random.Random, words: list[str]) -> World:
     "A small database with made-up tables, columns and contents."
