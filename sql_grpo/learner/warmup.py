@@ -8,6 +8,7 @@ __all__ = ['END_RATE', 'common_words', 'careful_actions', 'demonstration', 'trai
            'loss_log', 'base_folder', 'base_model']
 
 # %% ../../nbs/learner/warmup.ipynb #2530ec50
+from collections import Counter
 import hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
 from pathlib import Path
 
@@ -104,6 +105,18 @@ def _cells(kind: str, n: int, words: _Words, rows: int) -> list: # rows: of the 
     return [rng.randint(low, high) for _ in range(n)]
 
 # %% ../../nbs/learner/warmup.ipynb #019cfe6f
+_STYLES = ("{l}", "{l}", "{u}", "{u}", "{v} ({c})", "{c}", "{v} *")
+_OTHERWISE = 0.5 # share of the category columns that store their words otherwise than people say them
+
+def _store(f: Field, cells: list, words: _Words) -> list:
+    "A column's words as they are stored; the field learns how they are said."
+    said = sorted(set(cells))
+    try: stored = spelled(said, words.rng.choice(_STYLES).replace("*", words.rng.choice(words.words)))
+    except ValueError: return cells
+    f.said = {k: v for k, v in stored.items() if k != v}
+    back = {v: k for k, v in stored.items()}
+    return [back[c] for c in cells]
+
 def _plural(noun: str) -> str: return noun + ("es" if noun.endswith(("s", "x")) else "s")
 
 def _random_table(words: _Words, tables: list) -> Table:
@@ -112,11 +125,16 @@ def _random_table(words: _Words, tables: list) -> Table:
     while name in {t.name for t in tables}: name = _plural(words.draw()) # of "bas" and of "base"
     kinds = rng.choices(("category", "integer", "real", "year", "date"), (4, 3, 2, 1.2, 0.8), k=rng.randint(2, 5))
     fields = [Field(_column(words), k) for k in ["name", *kinds]]
-    parent = rng.choice(tables) if tables and rng.random() < 0.75 else None
-    if parent: fields.append(Field(re.sub("e?s$", "", parent.name) + "_id", "ref", parent.name))
+    parent = rng.choice(tables) if tables and rng.random() < 0.88 else None
+    if parent: fields.append(Field(_column(words) if rng.random() < .4 else re.sub("e?s$", "", parent.name) + "_id", "ref", parent.name))
+    if parent and len(tables) > 1 and rng.random() < .3: # a second key, which is there for its role
+        fields.append(Field(_column(words), "ref", rng.choice(tables).name))
     if rng.random() < 0.5: rng.shuffle(fields)
     fields, n = [Field("id", "id"), *fields], rng.randint(6, 16)
-    columns = [_cells(f.kind, n, words, len(parent.rows) if f.kind == "ref" else 0) for f in fields]
+    size = {t.name: len(t.rows) for t in tables}
+    columns = [_cells(f.kind, n, words, size.get(f.ref, 0)) for f in fields]
+    for f, cells in zip(fields, columns):
+        if f.kind == "category" and rng.random() < _OTHERWISE: cells[:] = _store(f, cells, words)
     for f, cells in zip(fields, columns):
         if f.kind in ("category", "integer", "real", "date") and rng.random() < 0.25:
             cells[:] = [None if rng.random() < 0.2 else c for c in cells]
@@ -125,26 +143,24 @@ def _random_table(words: _Words, tables: list) -> Table:
 def _random_world(rng: random.Random, words: list[str]) -> World:
     "A small database with made-up tables, columns and contents."
     names, tables = _Words(rng, words), []
-    for _ in range(rng.choice((1, 2, 2, 3, 3, 4))): tables.append(_random_table(names, tables))
+    for _ in range(rng.choice((1, 2, 3, 3, 4, 4))): tables.append(_random_table(names, tables))
     return World("demo", tables)
 
 # %% ../../nbs/learner/warmup.ipynb #f7d3ca3c
-def _random_question(world: World, rng: random.Random, say: dict = PLAIN) -> dict | None:
+_BY_KIND = 0.6 # share of the questions whose kind is drawn before the world is; the others are of kinds that suit it
+
+def _random_question(world: World, rng: random.Random, say: dict = PLAIN, kind=None) -> dict | None:
     "A question about `world` whose gold query finds something; None if sixty draws gave none."
     for _ in range(60):
-        if (q := draw_question(world, rng, say)) is None: continue
+        if (q := draw_question(world, rng, say, kind)) is None: continue
         rows = world.conn.execute(q["query"]).fetchall()
         if rows and rows[0][-1] is not None and rows != [(0,)]: return q
     return None
 
-def _tables_in(sql: str) -> list[str]:
-    "The tables of one of the grammar's queries, in order."
-    return list(dict.fromkeys(re.findall(r"(?:FROM|JOIN) (\w+)", sql)))
-
 # %% ../../nbs/learner/warmup.ipynb #5740c406
 def careful_actions(sql: str, sample: bool = False, tables: list[str] | None = None) -> list[str]:
     "Describe the tables (by default those of one of the grammar's queries), run the query, submit."
-    tables = _tables_in(sql) if tables is None else tables
+    tables = tables_in(sql) if tables is None else tables
     look = [f"SAMPLE {tables[0]}"] if sample else []
     return [f"DESCRIBE {t}" for t in tables] + look + [f"QUERY {sql}", "ANSWER"]
 
@@ -157,14 +173,14 @@ def _mistaken_column(world: World, sql: str, rng: random.Random) -> str: # a que
     found = re.findall(r"(\w+) = '", sql)
     if not found: return ""
     name = rng.choice(found)
-    table = next(world.table(t) for t in _tables_in(sql) if name in {f.name for f in world.table(t).fields})
+    table = next(world.table(t) for t in tables_in(sql) if name in {f.name for f in world.table(t).fields})
     others = [f.name for f in table.of("category", "name") if f.name != name]
     wrong = others and re.sub(rf"\b{name} = '", f"{rng.choice(others)} = '", sql)
     return wrong if wrong and _finds_nothing(world, wrong) else ""
 
 def _slip(world: World, sql: str, rng: random.Random) -> str: # a query that fails, or ""
     "The query with a column's name as somebody might mistake it."
-    tables = [world.table(t) for t in _tables_in(sql)]
+    tables = [world.table(t) for t in tables_in(sql)]
     used = [f.name for t in tables for f in t.fields if f.kind != "id" and re.search(rf"\b{f.name}\b", sql)]
     if not used: return ""
     name, taken = rng.choice(used), {f.name for t in tables for f in t.fields}
@@ -176,26 +192,46 @@ def _slip(world: World, sql: str, rng: random.Random) -> str: # a query that fai
 
 # %% ../../nbs/learner/warmup.ipynb #7955f983
 _SAMPLES, _SLIPS = 0.08, 0.12 # shares that also look at a sample, in which a query fails or finds nothing first
+_LOOKS, _AS_SAID = 0.15, 0.6 # shares that look how a word is stored though it is as said; that first take it as said
 
+def _look(world: World, sql: str) -> list: # of actions, none where the query compares with no word
+    "Looking up how the first word that a query compares with is stored."
+    return [f"QUERY SELECT DISTINCT {c} FROM {t.name}"
+            for c in re.findall(r"(\w+) (?:=|<>) '", sql) for t in map(world.table, tables_in(sql))
+            if any(f.name == c and f.kind == "category" for f in t.fields)][:1]
+
+def _detour(world: World, sql: str, rng: random.Random) -> tuple: # a query that goes wrong, or ""; actions that follow
+    "What somebody does who does not know how words are stored, or makes a mistake, before running the right query."
+    stored, wrong = spellings(world, sql), ""
+    looks = list(dict.fromkeys(f"QUERY SELECT DISTINCT {f.name} FROM {t.name}" for t, f, *_ in stored))
+    if not looks and rng.random() < _LOOKS: looks = _look(world, sql)
+    if stored and rng.random() < _AS_SAID:
+        wrong = sql
+        for *_, word, said in stored: wrong = wrong.replace(literal(word), literal(said))
+        if not _finds_nothing(world, wrong): wrong = ""
+    elif not stored and rng.random() < _SLIPS: wrong = rng.choice((_slip, _mistaken_column))(world, sql, rng)
+    return wrong, looks
+
+# %% ../../nbs/learner/warmup.ipynb #7955f984
 def demonstration(
     rng: random.Random,
     words: list[str],
-    everyday: float = 0.25, # share of questions in everyday words, whose meaning is dealt out anew
+    everyday: float = 0.12, # share of questions in everyday words, whose meaning is dealt out anew
     mode: str = "agent", # or single_turn
 ) -> Episode: # played to its end, which is right; task.extra["slips"] has the turns that nobody should learn
     "A demonstration on a world of its own."
     question, say = None, dealt(rng) if rng.random() < everyday else PLAIN
     while question is None:
-        world = _random_world(rng, words)
-        question = _random_question(world, rng, say)
-    sql, wrong = question["query"], ""
-    if mode == "agent" and rng.random() < _SLIPS:
-        wrong = rng.choice((_slip, _mistaken_column))(world, sql, rng)
+        world, kind = _random_world(rng, words), draw_kind(rng) if rng.random() < _BY_KIND else None
+        question = _random_question(world, rng, say, kind)
+    sql = question["query"]
+    wrong, looks = _detour(world, sql, rng) if mode == "agent" else ("", [])
     actions = careful_actions(sql, rng.random() < _SAMPLES)
-    if wrong: actions.insert(-2, f"QUERY {wrong}")
+    at = len(actions) - 2
+    actions[at:at] = [f"QUERY {wrong}"]*bool(wrong) + looks
     if mode == "single_turn": actions = [sql]
     task = Task("demo", "demo", question["question"], sql, question["difficulty"], "train",
-                Database.from_sql(world_script(world)), dict(slips=[len(actions) - 3] if wrong else []))
+                Database.from_sql(world_script(world)), dict(slips=[at]*bool(wrong)))
     world.conn.close()
     return rollout(ScriptedPolicy(actions), [task], Rules(mode=mode))[0]
 
@@ -203,26 +239,38 @@ def demonstration(
 _FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that have has no among all
 a per sum belong to list count give find show which values common most least average mean total highest largest
 maximum lowest smallest minimum above below more than less over under after before later earlier without missing
-different distinct do""".split() + sorted(everyday_words())
+different distinct do both also but one""".split() + sorted(everyday_words())
 _PIECES = (r" (?:" + "|".join(sorted(set(_FUNCTION_WORDS), key=len, reverse=True)) + r")(?![a-z_])" # " how"
            r"| ?[A-Z]{2,}(?: [A-Z]{2,})* ?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s") # " FROM ", names, digits, " = "
+_KEYWORDS = {w.upper() for w in _SQL_WORDS} | set("DESCRIBE SAMPLE QUERY ANSWER COUNT AVG SUM MAX MIN INTEGER TEXT REAL".split())
 _SPECIALS = ["<|endoftext|>", "<|im_start|>user\n", "<|im_start|>assistant\n", "<|im_start|>system\n", "<|im_end|>\n"]
 _RESPONSE = dict(defaults=dict(role="assistant"), start_anchor=_SPECIALS[2], # how servers of models find a reply's text
                 fields=dict(content=dict(close_pattern=r"<\|im_end\|>\s*", content="text")))
 
 # %% ../../nbs/learner/warmup.ipynb #814911f3
+def _in_capitals(a: str, b: str) -> list: # of pairs of tokens
+    "A merge of two tokens, and how it goes with a capital and in capitals."
+    letters = (a + b).isascii() and (a + b).isalpha()
+    return [(a, b), (a.capitalize(), b), (a.upper(), b.upper())] if letters else [(a, b)]
+
 def train_tokenizer(
     texts, # an iterable of texts
-    size: int = 2000, # tokens in the vocabulary
+    size: int = 1000, # tokens that are learned; those with capitals and keywords come in addition
 ) -> PreTrainedTokenizerFast:
-    "Learn a byte-level BPE vocabulary whose names don't carry spaces."
-    backend = Tokenizer(models.BPE())
-    backend.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(_PIECES), "isolated"),
-                                                     pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
-    backend.decoder = decoders.ByteLevel()
-    backend.train_from_iterator(texts,
-                                trainers.BpeTrainer(vocab_size=size, special_tokens=_SPECIALS, show_progress=False,
-                                                    initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    "Learn a byte-level BPE vocabulary whose names carry no spaces, and are cut in capitals as in small letters."
+    alphabet, learner = sorted(pre_tokenizers.ByteLevel.alphabet()), Tokenizer(models.BPE())
+    split = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(_PIECES), "isolated"),
+                                     pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    pieces, small = Counter(p for text in texts for p, _ in split.pre_tokenize_str(text)), Counter()
+    whole = [p for p, n in pieces.items() if n >= 20 and _KEYWORDS & set(re.findall("[A-Z]+", p))] # " FROM "
+    for p in pieces.keys() - whole: small[re.sub("[A-Z]", lambda m: m[0].lower(), p)] += pieces[p]
+    learner.train_from_iterator((p for p in sorted(small) for _ in range(small[p])),
+        trainers.BpeTrainer(vocab_size=size, show_progress=False, initial_alphabet=alphabet))
+    merges = [m for a, b in json.loads(learner.to_str())["model"]["merges"] for m in _in_capitals(a, b)]
+    vocab = dict.fromkeys([*_SPECIALS, *alphabet, *map("".join, merges), *whole])
+    backend = Tokenizer(models.BPE({t: i for i, t in enumerate(vocab)}, merges, ignore_merges=True))
+    backend.pre_tokenizer, backend.decoder = split, decoders.ByteLevel()
+    backend.add_special_tokens(_SPECIALS)
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, eos_token=_SPECIALS[-1], pad_token=_SPECIALS[0],
                                         additional_special_tokens=_SPECIALS[1:-1], clean_up_tokenization_spaces=False)
     tokenizer.chat_template, tokenizer.response_template = CHATML, _RESPONSE
@@ -330,6 +378,17 @@ def _start_copying(
         _set_head(second, i, torch.outer(some.float(), common), key, part, 0.1*write*part)
     return model
 
+# %% ../../nbs/learner/warmup.ipynb #833be6a1
+@torch.no_grad()
+def _share_letters(model, vocab: dict): # token -> number
+    "Let tokens that differ in capitals only begin nearly alike; changes `model`."
+    table, shared = model.get_input_embeddings().weight, 0.85 # of an embedding's length
+    first, ways = table.clone(), torch.nn.functional.normalize(torch.randn(3, table.shape[1]))*table.norm(dim=1).mean()
+    for token, i in vocab.items():
+        if not (token.isascii() and token.isalpha()) or token.lower() not in vocab: continue
+        way = 0 if token.islower() else 2 if token.isupper() and len(token) > 1 else 1
+        table[i] = shared*first[vocab[token.lower()]] + (1 - shared**2)**0.5*ways[way]
+
 # %% ../../nbs/learner/warmup.ipynb #833be69c
 def base_config(tokenizer, width: int = 192, layers: int = 4) -> Qwen3Config:
     "The shape of the base model."
@@ -338,7 +397,7 @@ def base_config(tokenizer, width: int = 192, layers: int = 4) -> Qwen3Config:
         max_position_embeddings=4096, rope_theta=1e6, tie_word_embeddings=True,
         bos_token_id=None, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
 
-def new_base_model(seed: int, words: list[str], size: int = 2000, mode: str = "agent"): # model, tokenizer
+def new_base_model(seed: int, words: list[str], size: int = 1000, mode: str = "agent"): # model, tokenizer
     "A random model, and a tokenizer learned from demonstrations."
     rng = random.Random(f"{seed}/tokenizer")
     texts = []
@@ -348,7 +407,9 @@ def new_base_model(seed: int, words: list[str], size: int = 2000, mode: str = "a
     tokenizer = train_tokenizer(texts, size)
     torch.manual_seed(seed)
     [newline] = tokenizer("\n").input_ids
-    return _start_copying(Qwen3ForCausalLM(base_config(tokenizer)), newline), tokenizer
+    model = Qwen3ForCausalLM(base_config(tokenizer))
+    _share_letters(model, tokenizer.get_vocab())
+    return _start_copying(model, newline), tokenizer
 
 # %% ../../nbs/learner/warmup.ipynb #9333b1a0
 class WarmupProgress(TrainerCallback):
@@ -442,7 +503,7 @@ def _warm_up(
     return loss_log(trainer)
 
 # %% ../../nbs/learner/warmup.ipynb #3dde4059
-_RECIPE = 7 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
+_RECIPE = 61 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
