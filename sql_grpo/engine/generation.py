@@ -13,7 +13,7 @@ import errno, math, mmap, sys
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import pairwise
 from weakref import proxy
 
 import numpy as np, psutil, torch
@@ -176,7 +176,7 @@ class _Plan:
     last: torch.Tensor # (n,) where each row's last new token stands in the line
     blocks: list # of neighbours, for their last tokens: rows, places that they look at, mask (rows, 1, 1, places)
     reads: list # of rows with several new tokens: part of the line, row, places, mask (tokens, places)
-    prompts: list # that neighbours share: part of the line, a row that begins with it, places
+    prompts: list # that rows share: part of the line (tokens,), a row that begins with it, places
     attention: str = "sql_grpo_slots"
 
 def _slots_attention(module, query, keys, values, attention_mask, scaling: float | None = None,
@@ -231,11 +231,11 @@ def check_attention(
 
 # %% ../../nbs/engine/generation.ipynb #1b4a252b
 class Slots:
-    "A key-value cache with one row for each episode, and the forward pass that fills it."
+    "A key-value cache with a row for each context, and the forward pass that fills it."
     recorder = None # those of the next page have one, on a GPU
     def __init__(self,
         model, # a causal language model of `transformers`, with full attention in all layers
-        rows: int, # episodes it can hold
+        rows: int, # contexts it can hold
         capacity: int = 512, # tokens of a row
     ):
         self.model, self.rows, self.capacity = model, rows, capacity
@@ -279,47 +279,45 @@ def forward(self: Slots,
 @patch
 def _plan(self: Slots, first: int, start, ends, prompts) -> _Plan: # arrays (n,)
     "Where the new tokens of `n` rows belong, from row `first` on."
-    counts, runs = ends - start, _runs(start, prompts if self.device.type == "cpu" else None)
-    stops, shared = counts.cumsum(), np.repeat([n for *_, n in runs], [b - a for a, b, _ in runs])
+    counts, shares = ends - start, _shares(start, prompts if self.device.type == "cpu" else None)
+    stops, shared, put = counts.cumsum(), np.zeros_like(start), lambda x: torch.from_numpy(x).to(self.device)
+    for rows, n in shares: shared[rows] = n
+    line = np.repeat(np.arange(len(counts)), counts) # of each token its row
     pos = np.arange(stops[-1]) + np.repeat(start - stops + counts, counts)
-    mask, put = self._mask(ends - shared)[:, None, None], lambda x: torch.from_numpy(x).to(self.device)
-    line = lambda a, b: slice(stops[a] - counts[a], stops[b - 1])
-    blocks = [(slice(first + a, first + b), slice(n, n + end), mask[a:b, ..., :end])
-              for a, b, n, end in _blocks(runs, ends.tolist())]
-    reads = [(line(i, i + 1), first + i, slice(shared[i], ends[i]),
-              self._mask(np.arange(start[i], ends[i]) + 1 - shared[i])) for i in np.flatnonzero(counts > 1)]
-    shared = [(line(a, b), first + a, slice(n)) for a, b, n in runs if n]
-    return _Plan(put(first + np.repeat(np.arange(len(counts)), counts)), put(pos), put(stops - 1), blocks, reads, shared)
+    mask = self._mask(shared, ends)[:, None, None]
+    blocks = [(slice(first + a, first + b), slice(low, high), mask[a:b, ..., low:high])
+              for a, b, low, high in _blocks(shared.tolist(), ends.tolist())]
+    reads = [(slice(stops[i] - counts[i], stops[i]), first + i, slice(shared[i], ends[i]),
+              self._mask(0, np.arange(start[i], ends[i]) + 1 - shared[i])) for i in np.flatnonzero(counts > 1)]
+    parts = [(put(np.flatnonzero(np.isin(line, rows))), first + rows[0], slice(n)) for rows, n in shares]
+    return _Plan(put(first + line), put(pos), put(stops - 1), blocks, reads, parts)
 
 # %% ../../nbs/engine/generation.ipynb #f20b6d9a
 _SHARED = 256 # tokens of a prompt from which on sharing pays
 _CALL = 400 # tokens of a row that are read in the time which a call costs by itself
 
-def _runs(start, prompts: list | None) -> list[tuple]: # first, stop, how many tokens they share
-    "Neighbouring rows that begin with the same long prompt, and have read it; and the others."
-    kinds = [id(p) if n >= len(p) >= _SHARED else 0 for n, p in zip(start, prompts or [()]*len(start))]
-    def kind(i): return kinds[i] if kinds[i] in (*kinds[max(0, i - 1):i], *kinds[i + 1:i + 2]) else 0
-    runs = [(shared, list(rows)) for shared, rows in groupby(range(len(start)), kind)]
-    return [(rows[0], rows[-1] + 1, len(prompts[rows[0]]) if shared else 0) for shared, rows in runs]
+def _shares(start, prompts: list | None) -> list[tuple]: # rows, how many tokens they share
+    "Rows that begin with the same long prompt, and have read it."
+    found = {}
+    for r, (n, p) in enumerate(zip(start, prompts or ())):
+        if n >= len(p) >= _SHARED: found.setdefault(id(p), []).append(r)
+    return [(rows, len(prompts[rows[0]])) for rows in found.values() if len(rows) > 1]
 
-def _blocks(runs: list[tuple], ends: list[int]) -> list[tuple]: # first, stop, tokens shared, most tokens beside these
-    "Neighbours of a run that attend together: as long as what is read in vain costs less than another call."
+def _blocks(shared: list[int], ends: list[int]) -> list[tuple]: # first row and the one after the last; places likewise
+    "Neighbours that attend together: as long as what is read in vain costs less than another call."
     blocks = []
-    for a, stop, shared in runs:
-        longest = 0
-        for r in range(a, stop):
-            own = ends[r] - shared
-            if longest and (r + 1 - a)*max(longest, own) > (r - a)*longest + own + _CALL:
-                blocks.append((a, r, shared, longest))
-                a, longest = r, 0
-            longest = max(longest, own)
-        blocks.append((a, stop, shared, longest))
+    for r, (low, high) in enumerate(zip(shared, ends)):
+        a, _, l, h = blocks[-1] if blocks else (r, r, low, high)
+        both = r + 1, min(l, low), max(h, high)
+        if (r + 1 - a)*(both[2] - both[1]) <= (r - a)*(h - l) + high - low + _CALL: blocks[-1:] = [(a, *both)]
+        else: blocks.append((r, r + 1, low, high))
     return blocks
 
 @patch
-def _mask(self: Slots, ends) -> torch.Tensor: # (len(ends), max(ends))
-    "0 up to each end, -inf from there on."
-    hidden = torch.arange(ends.max()) >= torch.from_numpy(ends)[:, None]
+def _mask(self: Slots, first, ends) -> torch.Tensor: # (len(ends), max(ends))
+    "0 from each first place up to each end, -inf elsewhere."
+    places, first, ends = np.arange(ends.max()), np.reshape(first, (-1, 1)), ends[:, None]
+    hidden = torch.from_numpy((places < first) | (places >= ends))
     return torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf).to(self.device, self.model.dtype)
 
 # %% ../../nbs/engine/generation.ipynb #4c2ca2a1
@@ -522,12 +520,12 @@ def play(self: LMPolicy,
     texts = {env.episode.start.text: None for env in envs}
     for t in texts: texts[t] = tuple(self.codec.prompt_ids(t))
     queue = deque(self._seat(env, i, texts[env.episode.start.text]) for i, env in enumerate(envs))
-    seats, over, done = [], [], 0
+    rows, done = [], 0 # of each row of the cache the seats
     self._make_room(len(queue))
     while done < len(envs):
-        self._admit(queue, seats, over)
-        over = self._write(seats, self.read(queue, seats))
-        done += len(over)
+        self._arrange(queue, rows)
+        over = self._write(rows, self.read(queue, rows))
+        done += over
         if over and progress is not None: progress(done, len(envs))
     if self.slots.recorder is None: self.make_slots = Slots # as ever, or recording has failed
     if not self._keeps(): self.slots = None
@@ -556,40 +554,55 @@ def _keeps(self: LMPolicy) -> bool:
     return device.type == "cuda" and size <= KEPT_SHARE*torch.cuda.get_device_properties(device).total_memory
 
 # %% ../../nbs/engine/generation.ipynb #c4e2a012
+def _alike(seats: list[_Seat]) -> list[list[_Seat]]:
+    "Those at play who have the same to read; last those who have to read all anew."
+    parts = {}
+    for s in seats:
+        if s.todo: parts.setdefault((s.dropped, *s.todo), []).append(s)
+    return [parts[key] for key in sorted(parts, key=lambda key: key[0])]
+
 @patch
-def _admit(self: LMPolicy, queue: deque, seats: list[_Seat], over: list[int]) -> None: # `over`: rows that are over
-    "Give rows to those who wait, and close gaps."
-    lengths, free = self.slots.lengths, [*over, *range(len(seats), self.slots.rows)]
-    new, reading, waiting = [], set(), [] # `new`: a seat, the row of its tokens, how many
-    known = {s.prompt: r for r, s in enumerate(seats) if lengths[r] >= len(s.prompt) - 1}
-    moves = {s.prompt: r for r, s in enumerate(seats) if lengths[r] == len(s.prompt) >= _SHARED and r not in over}
-    for _ in range(min(len(free), len(queue))):
-        s = queue.popleft()
-        if (r := moves.pop(s.prompt, None)) is not None:
-            free.append(r); new.append((seats[r], r, lengths[r]))
-        if s.prompt in known: s.todo = s.todo[-1:]; new.append((s, known[s.prompt], len(s.prompt) - 1))
-        elif s.prompt in reading: waiting.append(s)
-        else: reading.add(s.prompt); new.append((s, None, 0))
-    queue.extendleft(reversed(waiting))
-    free, copies = sorted(free), []
-    for r, (s, source, n) in zip(free, new):
-        seats[r:r + 1] = [s] # in place of another, or at the end
-        if source is None: lengths[r] = 0
-        elif (source, n) != (r, lengths[r]): copies.append((r, source, n))
-    copies += self._gaps(seats, [r for r in free[len(new):] if r < len(seats)])
+def _arrange(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
+    "Give a row to each part of those who part, and to those who wait; close gaps."
+    lengths, moves, free, known = self.slots.lengths, [], [], {} # moves: seats, the row of their tokens, how many
+    for r, seats in enumerate(rows):
+        if lengths[r] >= len(seats[0].prompt) - 1: known[seats[0].prompt] = r
+        rows[r], *others = _alike(seats) or [[]]
+        moves += [(part, r, 0 if part[0].dropped else lengths[r]) for part in others]
+        if not rows[r]: free.append(r)
+        elif rows[r][0].dropped: lengths[r] = 0 # all of it is read anew
+    moves += self._admitted(queue, known, self.slots.rows - sum(map(len, rows)) - sum(len(part) for part, *_ in moves))
+    copies = []
+    for part, source, n in moves:
+        r = free.pop(0) if free else len(rows)
+        rows[r:r + 1], lengths[r] = [part], n # in a free row, or at the end
+        if n: copies.append((r, source, n))
+    copies += self._gaps(rows, free)
+    for s in (s for part in rows for s in part): s.dropped = False
     if copies: self.slots.copy(*map(list, zip(*copies)))
+
+@patch
+def _admitted(self: LMPolicy, queue: deque, known: dict, room: int) -> list[tuple]: # seats, a row with their prompt, tokens
+    "Those who come in from the queue, together where their prompt is the same."
+    found = {}
+    for _ in range(min(room, len(queue))):
+        s = queue.popleft()
+        n = len(s.prompt) - 1 if s.prompt in known else 0
+        s.todo = list(s.prompt[n:])
+        found.setdefault(s.prompt, ([], known.get(s.prompt), n))[0].append(s)
+    return list(found.values())
 
 # %% ../../nbs/engine/generation.ipynb #26ff5bc3
 @patch
-def _gaps(self: LMPolicy, seats: list[_Seat], gaps: list[int]) -> list[tuple]: # (to, source, length) of rows to copy
-    "Fill gaps with the last seats."
+def _gaps(self: LMPolicy, rows: list, gaps: list[int]) -> list[tuple]: # (to, source, length) of rows to copy
+    "Fill gaps with the last rows."
     moves, empty = [], set(gaps)
     for gap in sorted(gaps):
-        while len(seats) - 1 in empty: seats.pop()
-        if gap >= len(seats): break
+        while len(rows) - 1 in empty: rows.pop()
+        if gap >= len(rows): break
         empty.remove(gap)
-        moves.append((gap, len(seats) - 1, self.slots.lengths[len(seats) - 1]))
-        seats[gap] = seats.pop()
+        moves.append((gap, len(rows) - 1, self.slots.lengths[len(rows) - 1]))
+        rows[gap] = rows.pop()
     return moves
 
 # %% ../../nbs/engine/generation.ipynb #6927e731
@@ -604,25 +617,20 @@ def choose(self: LMPolicy, seats: list[_Seat], logits: torch.Tensor) -> tuple: #
     return _draw(logits, self.temperature, uniform, **self.likely)
 
 @patch
-def _write(self: LMPolicy, seats: list[_Seat], logits: torch.Tensor) -> list[int]: # rows whose episode has ended
+def _write(self: LMPolicy, rows: list[list[_Seat]], logits: torch.Tensor) -> int: # episodes that have ended
     "Write the next token of every episode, and see what comes of it."
-    over, (tokens, logps) = [], self.choose(seats, logits)
+    seats, at = [s for row in rows for s in row], [r for r, row in enumerate(rows) for _ in row]
+    tokens, logps = self.choose(seats, logits if len(at) == len(rows) else logits[at])
     tokens, logps = torch.stack([tokens.double(), logps.double()]).tolist() # one wait for the device
     if any(map(math.isnan, logps)):
         self.slots = None # there may be more of it in the cache
         raise FloatingPointError(_LOST)
-    for r, (s, token, logp) in enumerate(zip(seats, map(int, tokens), logps)):
+    for r, s, token, logp in zip(at, seats, map(int, tokens), logps):
         s.ids.append(token); s.logprobs.append(logp)
         if token not in self.codec.end_ids and len(s.ids) < self.rules.max_turn_tokens: s.todo = [token]
-        elif self._turn(s): s.todo = self._unread(s, r)
-        else: over.append(r)
-    return over
-
-@patch
-def _unread(self: LMPolicy, s: _Seat, row: int) -> list[int]: # tokens
-    "What the row does not hold yet: the reply's last token, written but not read, and the observation; or all."
-    if s.dropped: self.slots.lengths[row], s.dropped = 0, False
-    return s.context()[self.slots.lengths[row]:]
+        elif self._turn(s): s.todo = s.context()[0 if s.dropped else self.slots.lengths[r]:]
+        else: s.todo = [] # it is over
+    return sum(not s.todo for s in seats)
 
 # %% ../../nbs/engine/generation.ipynb #fcc75e64
 @patch
@@ -669,18 +677,20 @@ def is_out_of_memory(error: BaseException) -> bool:
         isinstance(error, RuntimeError) and any(s in str(error).lower() for s in _OUT_OF_MEMORY))
 
 @patch
-def read(self: LMPolicy, queue: deque, seats: list[_Seat]) -> torch.Tensor: # (n, vocabulary)
-    "Read what is to be read, in fewer rows if memory runs out."
+def read(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> torch.Tensor: # (n, vocabulary)
+    "Read what is to be read, for fewer episodes if memory runs out."
     while True:
-        try: return self.slots.forward([s.todo for s in seats], [s.prompt for s in seats])
+        try: return self.slots.forward([row[0].todo for row in rows], [row[0].prompt for row in rows])
         except (RuntimeError, MemoryError, OSError) as e:
-            if len(seats) < 2 or not is_out_of_memory(e): raise
+            if sum(map(len, rows)) < 2 or not is_out_of_memory(e): raise
+        seats = [s for row in rows for s in row]
         keep = len(seats)//2
         print(f"out of memory with {len(seats)} episodes at once: going on with {keep}", flush=True)
         for s in seats[:keep - 1:-1]:
             s.env.reset(s.env.episode.task)
             queue.appendleft(self._seat(s.env, s.place, s.prompt))
-        del seats[keep:]
+        stay = set(seats[:keep])
+        rows[:] = [kept for row in rows if (kept := [s for s in row if s in stay])]
         self.slots.shrink(keep)
         if torch.cuda.is_available(): torch.cuda.empty_cache()
 
