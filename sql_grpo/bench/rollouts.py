@@ -389,11 +389,11 @@ class _WatchedPolicy(LMPolicy):
         super().__init__(work.model, work.tokenizer, rules, 1.0, work.seed)
         self.turns, self.clock = work.turns, None
 
-    def read(self, queue, seats):
-        clock = self.clock
-        clock.prefilled += sum(len(s.todo) for s in seats if not s.ids) # else the token sampled just before
+    def read(self, queue, rows):
+        clock = self.clock # of a row, all seats have the same to read
+        clock.prefilled += sum(len(row[0].todo) for row in rows if not row[0].ids) # else the token sampled just before
         before, replayed, clock.mark = clock.passes, self.replayed(), clock.now()
-        logits = super().read(queue, seats)
+        logits = super().read(queue, rows)
         if clock.passes == before: # the model was not called: a recorded pass was replayed
             clock.positions += self.replayed() - replayed
             clock.add("model")

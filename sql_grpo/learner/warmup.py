@@ -15,6 +15,7 @@ from pathlib import Path
 from ..config import *
 import torch
 from datasets import IterableDataset
+from torch.nn.functional import cross_entropy
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
                           TrainerCallback)
@@ -392,12 +393,22 @@ class _WholeTrainer(SFTTrainer):
         with whole_checkpoint(f"{self.args.output_dir}/checkpoint-{self.state.global_step}", self.args.world_size == 1):
             super()._save_checkpoint(model, trial)
 
+class _LeanTrainer(_WholeTrainer):
+    "The same loss for the embedded model, without logits of tokens that are not learned, and without metrics."
+    def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+        labels = inputs["labels"][:, 1:]
+        learned = labels != -100
+        hidden = model.model(inputs["input_ids"], inputs["attention_mask"], use_cache=False)[0][:, :-1]
+        loss = cross_entropy(model.lm_head(hidden[learned]), labels[learned], reduction="sum")
+        return loss/(learned.sum() if num_items_in_batch is None else num_items_in_batch)
+
 def sft_trainer(
     model, tokenizer,
     rows, # a `datasets` data set of input_ids and labels
     steps: int,
     learning_rate: float, # highest
     callbacks: list, # of `TrainerCallback`
+    trainer_class: type = _WholeTrainer,
     **options, # for `SFTConfig`
 ) -> SFTTrainer:
     "TRL's supervised trainer, for rows that are tokens already."
@@ -405,7 +416,7 @@ def sft_trainer(
                      save_total_limit=1, dataset_kwargs=dict(skip_prepare_dataset=True),
                      remove_unused_columns=False, **options)
     optimizer = torch.optim.AdamW(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
-    trainer = _WholeTrainer(model, args, train_dataset=rows, processing_class=tokenizer,
+    trainer = trainer_class(model, args, train_dataset=rows, processing_class=tokenizer,
                             optimizers=(optimizer, _falling_rate(optimizer, steps)), callbacks=callbacks)
     for callback in list(trainer.callback_handler.callbacks):
         if type(callback).__name__ == "PrinterCallback": trainer.remove_callback(callback)
@@ -433,7 +444,8 @@ def _warm_up(
                   first=first, mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
     trainer = sft_trainer(model, tokenizer, IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream),
-        steps, learning_rate, [WarmupProgress(steps), OftenSaved(_SAVE_EVERY if folder else None, _POOL)], output_dir=str(folder or tempfile.gettempdir()),
+        steps, learning_rate, [WarmupProgress(steps), OftenSaved(_SAVE_EVERY if folder else None, _POOL)], _LeanTrainer,
+        output_dir=str(folder or tempfile.gettempdir()),
         per_device_train_batch_size=batch_size, bf16=False, use_cpu=use_cpu, seed=seed,
         save_strategy="no", ignore_data_skip=True,
         logging_steps=min(10, steps), dataloader_num_workers=1, dataloader_prefetch_factor=2*_POOL, activation_checkpointing=False,
