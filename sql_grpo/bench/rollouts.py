@@ -358,9 +358,12 @@ def _batching_manager(work: _Workload, longest: int, n: int): # `longest` in tok
     finally: manager.stop(block=True); manager.destroy()
 
 # %% ../../nbs/bench/rollouts.ipynb #4c01ae66
+def _glued(ep: Episode) -> int: # how often an observation follows a reply
+    return sum(a > b for a, b in itertools.pairwise(ep.tokens.env_mask))
+
 def _sampled_before(episodes: list[Episode]) -> int: # tokens
     "Those that a pass reads because the one before has drawn them: all that were sampled, but for the last of each reply."
-    return sum(sum(ep.tokens.env_mask) - len(ep.turns) for ep in episodes)
+    return sum(sum(ep.tokens.env_mask) - 1 - _glued(ep) for ep in episodes)
 
 def _batching_arm(work: _Workload) -> Callable: # (clock, n) -> episodes
     "Continuous batching: every episode asks for its next turn as soon as it has its observation."
@@ -434,9 +437,6 @@ def _our_arm(work: _Workload) -> Callable: # (clock, n) -> episodes
 _ARMS = dict(zip(ARMS, (_naive_arm, _trl_arm, lambda work: _trl_arm(work, True), _batching_arm, _our_arm), strict=True))
 
 # %% ../../nbs/bench/rollouts.ipynb #a71d45a8
-def _glued(ep: Episode) -> int: # how often an observation follows a reply
-    return sum(a > b for a, b in itertools.pairwise(ep.tokens.env_mask))
-
 def _tree_size(episodes: list[Episode]) -> int: # tokens
     "What has to be read when nothing is read twice: each prompt, and the trees of the completions that follow it."
     prompts, nodes = {tuple(ep.tokens.prompt_ids) for ep in episodes}, {}
@@ -465,7 +465,7 @@ def _play_round(work: _Workload, play: Callable, n: int, sync: bool = False) -> 
     whole = seconds/min(1, sampled/tokens) # for all episodes of the workload
     clock.seconds["environment"] = _environment_seconds(episodes)
     share = {part: s/seconds for part, s in clock.seconds.items()}
-    read = clock.prefilled + sampled - sum(1 + _glued(ep) for ep in episodes)
+    read = clock.prefilled + _sampled_before(episodes)
     return dict(seconds=whole, episodes_per_second=n/whole, tokens_per_second=tokens/whole, tokens=tokens,
         episodes_played=len(episodes), read_tokens=read, tree_tokens=tree, read_over_tree=read/tree,
         padding=1 - read/clock.positions,

@@ -566,7 +566,7 @@ def _arrange(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
     "Give a row to each part of those who part, and to those who wait; close gaps."
     lengths, moves, free, known = self.slots.lengths, [], [], {} # moves: seats, the row of their tokens, how many
     for r, seats in enumerate(rows):
-        if lengths[r] >= len(seats[0].prompt) - 1: known[seats[0].prompt] = r
+        if queue and lengths[r] >= len(seats[0].prompt) - 1: known[seats[0].prompt] = r
         rows[r], *others = _alike(seats) or [[]]
         moves += [(part, r, 0 if part[0].dropped else lengths[r]) for part in others]
         if not rows[r]: free.append(r)

@@ -415,6 +415,7 @@ def sft_trainer(
     args = SFTConfig(max_steps=steps, max_length=None, report_to="none", disable_tqdm=True, max_grad_norm=1.0,
                      save_total_limit=1, dataset_kwargs=dict(skip_prepare_dataset=True),
                      remove_unused_columns=False, **options)
+    args._n_gpu = min(args.n_gpu, 1) # with more, transformers takes nn.DataParallel
     optimizer = torch.optim.AdamW(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
     trainer = trainer_class(model, args, train_dataset=rows, processing_class=tokenizer,
                             optimizers=(optimizer, _falling_rate(optimizer, steps)), callbacks=callbacks)
