@@ -13,22 +13,22 @@ from ..common.options import *
 from .arguments import *
 
 # %% ../../nbs/commands/main.ipynb #52450def
-_COMMANDS = { # name: module, what it does, its options; None where the module has them
-    "train": ("commands.train", "teach a model with GRPO, and report how well it does", None),
-    "eval": ("commands.evaluate", "measure a model on questions: a folder, a name on the Hub, or an endpoint", eval_parser),
-    "ask": ("commands.ask", "put questions about a database to a model", ask_parser),
-    "serve": ("commands.serve", "put the environment behind an address, for OpenEnv's clients; or write a Space", serve_parser),
-    "data": ("world.download", "fetch Spider, and check what can be read", None),
-    "bench rollouts": ("bench.rollouts", "time rollouts beside TRL's own loop", rollouts_parser),
-    "bench turns": ("bench.turns", "time the environment", None),
-    "bench serving": ("bench.serving", "time the environment behind an address", serving_parser),
-    "bench faults": ("bench.faults", "break training runs, and see what they survive", faults_parser)}
+_COMMANDS = { # name: module, what it does
+    "train": ("commands.train", "teach a model with GRPO, and report how well it does"),
+    "eval": ("commands.evaluate", "measure a model on questions: a folder, a name on the Hub, or an endpoint"),
+    "ask": ("commands.ask", "put questions about a database to a model"),
+    "serve": ("commands.serve", "put the environment behind an address, for OpenEnv's clients; or write a Space"),
+    "data": ("world.download", "fetch Spider, and check what can be read"),
+    "bench rollouts": ("bench.rollouts", "time rollouts beside TRL's own loop"),
+    "bench turns": ("bench.turns", "time the environment"),
+    "bench serving": ("bench.serving", "time the environment behind an address"),
+    "bench faults": ("bench.faults", "break training runs, and see what they survive")}
 
 _EXTRAS = {"serve": "serve", "bench serving": "serve"} # command: what it needs besides, installed on demand
 
 def _usage() -> str:
     "What `--help` prints."
-    lines = [f"  {name:16}{what}" for name, (_, what, _) in _COMMANDS.items()]
+    lines = [f"  {name:16}{what}" for name, (_, what) in _COMMANDS.items()]
     return "\n".join(["usage: sql_grpo COMMAND [options]      (--help after a command lists its options)", "", *lines])
 
 # %% ../../nbs/commands/main.ipynb #0d333835
@@ -56,12 +56,11 @@ def main(
     if not argv or argv[0] in ("-h", "--help"): return _show(_usage())
     with or_exit("sql_grpo"): name, rest = _find(argv)
     if name == "train" and {"-h", "--help"} & set(rest): return _show(short_help("sql_grpo train"))
-    module, _, parser = _COMMANDS[name]
-    if parser: parser().parse_args(rest)
+    if parser := command_parser(name): parser.parse_args(rest)
     if alone: short_warnings(f"sql_grpo {name}")
     try:
         if is_main() and (parser or name == "train"): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
-        return importlib.import_module(f"sql_grpo.{module}").main(rest)
+        return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
     except ModuleNotFoundError as e:
         package = (e.name or "").partition(".")[0]
         if name not in _EXTRAS or package == "sql_grpo": raise

@@ -15,7 +15,7 @@ from ..common.basics import *
 from ..world.tasks import *
 from ..world.data import *
 from ..environment import *
-from .arguments import serve_parser
+from .arguments import command_parser
 from ..serve.agents import serve_mcp
 from ..serve.server import *
 
@@ -44,7 +44,7 @@ def _prepared(args: argparse.Namespace): # the application
 
 def app_for(argv: list):
     "The application that `sql_grpo serve` with these arguments has, for tools that import one."
-    return _prepared(serve_parser().parse_args(argv))
+    return _prepared(command_parser("serve").parse_args(argv))
 
 def _announce(args, app, port: int) -> None:
     "Say where the server is, and what it has."
@@ -168,7 +168,7 @@ def main(
     argv: list|None = None, # default: the command line
 ) -> None:
     "Serve until Ctrl-C, or write the folder of a Space. Exits with 2 if something cannot be."
-    args = serve_parser().parse_args(argv)
+    args = command_parser("serve").parse_args(argv)
     with or_exit(_PROG):
         if args.http and not args.mcp: raise ValueError("--http: has no effect without --mcp")
         if args.mcp: return serve_mcp(args.mcp, "http" if args.http else "stdio", args.host, args.port)
