@@ -10,7 +10,7 @@ __all__ = ['A_STEP', 'DEMONSTRATIONS', 'DEMONSTRATION_RULES', 'teacher', 'worth_
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80006
 import gc, hashlib, json, math, random, shutil, time
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 
@@ -337,7 +337,7 @@ def _acts(demo: dict, mode: str) -> bool:
 # %% ../../nbs/learner/demonstrations.ipynb #3d0a80e2
 DEMONSTRATIONS = ("none", "oracle", "explore", "self")
 DEMONSTRATION_RULES = [
-    *no_effect({f.name: f.default for f in fields(DemonstrationOptions)},
+    *no_effect({name: o.default for name, o in OPTIONS.items() if name.startswith("demonstration_")},
                "without demonstrations: give some, or leave it out", lambda c: c.demonstrations == "none"),
     (f"demonstrations is {{demonstrations!r}}; it must be {', '.join(DEMONSTRATIONS)}, or an existing file",
      lambda c: c.demonstrations not in DEMONSTRATIONS and not Path(c.demonstrations).expanduser().is_file()),

@@ -88,7 +88,7 @@ def _need_bitsandbytes(why: str) -> None:
         raise ValueError(f"{why} with bitsandbytes, which is not installed: pip install bitsandbytes")
 
 _ADAPTER_RULES = [
-    *no_effect({f.name: f.default for f in fields(ModelOptions) if f.name.startswith("lora_") or f.name == "save_merged"},
+    *no_effect({name: o.default for name, o in OPTIONS.items() if name.startswith("lora_") or name == "save_merged"},
                "without adapters: give peft lora or qlora, or leave it out", lambda c: c.peft == "none"),
     ("lora_targets is {lora_targets!r}; it must be all-linear, or names of layers separated by commas",
      lambda c: not isinstance(c.lora_targets, str) or not all(name.strip() for name in c.lora_targets.split(","))),
@@ -180,7 +180,7 @@ def _check_same_adapters(
         theirs = ", ".join(sorted(_layers(own)))
         raise ValueError(f"lora_targets is {config.lora_targets!r}, and {where} are those of {theirs}: leave it out")
     for name, theirs in (("lora_rank", own.r), ("lora_alpha", own.lora_alpha)):
-        if getattr(config, name) not in (theirs, getattr(ModelOptions, name)):
+        if getattr(config, name) not in (theirs, OPTIONS[name].default):
             raise ValueError(f"{name} is {getattr(config, name)}, and {where} have {theirs}: leave it out")
 
 # %% ../../nbs/learner/models.ipynb #7c1e5d92

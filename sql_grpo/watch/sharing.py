@@ -96,7 +96,7 @@ def _hub_name(
     return model_name if re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model_name) else None
 
 # %% ../../nbs/watch/sharing.ipynb #a1f20c24
-_NOT_SHOWN = {f.name for f in fields(WatchOptions)} | {
+_NOT_SHOWN = {f.name for f in OPTION_GROUPS["What is shown"]} | {
     "output_dir", "model_name", "data_source", "data_path", "seed", "bf16", "fp16", "use_cpu", "use_cache_folder",
     "run_name", "project", "report_to", "push_to_hub", "resume_from_checkpoint", "generation_batch_size",
     "shuffle_dataset", "disable_tqdm", "deepspeed", "fsdp_config", "accelerator_config",
@@ -201,7 +201,6 @@ def _check_hub(
     config: SQLGRPOConfig, # its `hub_model_id` gets the user's name before it, if there is none
 ) -> None:
     "Make the repository and see that it can be written to. Raises ValueError."
-    refuse(config, [NO_TOKEN])
     if not config.push_to_hub: return
     if not config.hub_model_id: raise ValueError("push_to_hub wants hub_model_id, where to upload, such as NAME/MODEL")
     if config.hub_strategy != "end" or config.hub_revision:
