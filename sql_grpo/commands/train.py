@@ -6,7 +6,7 @@
 __all__ = ['measure', 'make_dashboard', 'settle_run', 'prepare', 'train']
 
 # %% ../../nbs/commands/train.ipynb #9e000006
-import os, shutil, sqlite3, sys, tempfile, time, warnings
+import copy, os, shutil, sqlite3, sys, tempfile, time, warnings
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -35,7 +35,7 @@ from ..engine.vllm_policy import *
 from ..training import *
 from ..learner.long_runs import *
 from ..evaluation import Comparison, Evaluation, evaluate
-from ..learner.controls import NEEDS, Start, run_controls, weights_of
+from ..learner.controls import NEEDS, Start, run_controls
 from ..watch.dashboard import LiveVisualizationCallback
 from ..watch.report import better_or_not, load_report, write_report
 from ..watch.sharing import card_facts, check_sharing, share_model
@@ -190,7 +190,7 @@ def train(
     if trainer.demonstrations:
         found["warmed"] = _learn_first(trainer, tokenizer, eval_tasks, config, wall)
         say(repr(found["warmed"]))
-    base_weights = weights_of(model) if controls else None
+    base_weights = copy.deepcopy(model.state_dict()) if controls else None
     metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
     wall["grpo"], metrics["demonstrations"] = metrics["seconds"], trainer.demonstrations and trainer.demonstrations[1]
     if metrics["interrupted"]: _leave(trainer, tokenizer, metrics["steps"])

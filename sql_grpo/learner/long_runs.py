@@ -6,7 +6,7 @@
 __all__ = ['run_training_with_metrics']
 
 # %% ../../nbs/learner/long_runs.ipynb #9d000006
-import gc, json, signal, sys, time
+import gc, json, shutil, signal, sys, time
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -33,6 +33,15 @@ def _halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
                          "lower max_context or num_generations")
     return in_parts(config, 2)
 
+# %% ../../nbs/learner/long_runs.ipynb #39ad160c
+def _set_aside(folder: str | Path) -> None:
+    "Move an earlier run's checkpoints to previous/; those that are there already are deleted."
+    old, previous = checkpoints_in(folder), Path(folder).expanduser()/"previous"
+    if not old: return
+    previous.mkdir(exist_ok=True)
+    for p in checkpoints_in(previous): shutil.rmtree(p)
+    for p in old: p.rename(previous/p.name)
+
 # %% ../../nbs/learner/long_runs.ipynb #4214013b
 def run_training_with_metrics(
     trainer: GRPOTrainer, # of build_trainer
@@ -42,7 +51,7 @@ def run_training_with_metrics(
     if is_main(): claim(trainer.args.output_dir)
     resume = find_checkpoint(resume, trainer.args.output_dir)
     start, interrupted, first = time.perf_counter(), False, _steps_done(resume)
-    if resume is None and is_main(): set_aside(Path(trainer.args.output_dir))
+    if resume is None and is_main(): _set_aside(Path(trainer.args.output_dir))
     while True:
         out_of_memory = False
         try:

@@ -190,8 +190,8 @@ def _of_rollout(s: _Shape, f: _Formats, config: SQLGRPOConfig,
 ) -> dict: # rows, and bytes of the cache, of reading and of sampling
     "What playing the episodes of a step takes."
     episodes = config.per_device_train_batch_size*config.steps_per_generation
-    row, share = 2*s.layers*s.keys*f.stream, CACHE_SHARE*max(0, device.total - device.taken - resident)
-    rows = min(episodes, MOST_ROWS, max(1, int(share/(row*config.max_context))))
+    row = 2*s.layers*s.keys*f.stream # of a token
+    rows = min(episodes, rows_that_fit(row*config.max_context, max(0, device.total - device.taken - resident)))
     prompts = max(1, episodes//config.num_generations)*(tokens - config.max_turn_tokens)
     observations = rows*min(config.max_obs_chars//3, tokens//2)*(config.max_turns > 1)
     reading = min(max(prompts, observations), max(READ_AT_ONCE, tokens))

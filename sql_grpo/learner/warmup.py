@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['END_RATE', 'common_words', 'careful_actions', 'demonstration', 'train_tokenizer', 'encode_messages',
            'demonstration_stream', 'base_config', 'new_base_model', 'WarmupProgress', 'weight_groups', 'sft_trainer',
-           'loss_log', 'base_folder', 'base_model']
+           'base_folder', 'base_model']
 
 # %% ../../nbs/learner/warmup.ipynb #2530ec50
 import hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
@@ -393,6 +393,10 @@ class _WholeTrainer(SFTTrainer):
         with whole_checkpoint(f"{self.args.output_dir}/checkpoint-{self.state.global_step}", self.args.world_size == 1):
             super()._save_checkpoint(model, trial)
 
+    def losses(self) -> list[dict]: # step and loss
+        "What was logged."
+        return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in self.state.log_history if "loss" in r]
+
 class _LeanTrainer(_WholeTrainer):
     "The same loss for the embedded model, without logits of tokens that are not learned, and without metrics."
     def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
@@ -423,12 +427,21 @@ def sft_trainer(
         if type(callback).__name__ == "PrinterCallback": trainer.remove_callback(callback)
     return trainer
 
-def loss_log(trainer: SFTTrainer) -> list[dict]: # step and loss
-    "What a trainer has logged."
-    return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in trainer.state.log_history if "loss" in r]
-
 # %% ../../nbs/learner/warmup.ipynb #98875d96
 _SAVE_EVERY = 20 # seconds
+
+class _OftenSaved(TrainerCallback):
+    "Has a checkpoint saved when the last is older than `seconds`."
+    def __init__(self,
+        seconds: float | None = None, # None: as often as the trainer's options say
+        multiple: int = 1, # only at steps that are a multiple of it
+    ): self.seconds, self.multiple, self.last = seconds, multiple, time.monotonic()
+
+    def on_step_end(self, args, state, control, **kwargs):
+        due = self.seconds is not None and time.monotonic() - self.last > self.seconds
+        if due and state.global_step % self.multiple == 0: control.should_save = True
+
+    def on_save(self, args, state, control, **kwargs): self.last = time.monotonic()
 
 def _warm_up(
     model, tokenizer, words: list[str],
@@ -445,14 +458,14 @@ def _warm_up(
                   first=first, mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
     trainer = sft_trainer(model, tokenizer, IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream),
-        steps, learning_rate, [WarmupProgress(steps), OftenSaved(_SAVE_EVERY if folder else None, _POOL)], _LeanTrainer,
+        steps, learning_rate, [WarmupProgress(steps), _OftenSaved(_SAVE_EVERY if folder else None, _POOL)], _LeanTrainer,
         output_dir=str(folder or tempfile.gettempdir()),
         per_device_train_batch_size=batch_size, bf16=False, use_cpu=use_cpu, seed=seed,
         save_strategy="no", ignore_data_skip=True,
         logging_steps=min(10, steps), dataloader_num_workers=1, dataloader_prefetch_factor=2*_POOL, activation_checkpointing=False,
         accelerator_config=dict(dispatch_batches=False))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
-    return loss_log(trainer)
+    return trainer.losses()
 
 # %% ../../nbs/learner/warmup.ipynb #3dde4059
 _RECIPE = 7 # raised when the warm-up itself changes, so that older cached models are not taken for new ones
