@@ -1,8 +1,10 @@
 "Lets pip install the package; everything it says comes from settings.ini."
+import shutil
 from configparser import ConfigParser
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 here = Path(__file__).parent
 parser = ConfigParser(delimiters=['='])
@@ -10,6 +12,12 @@ parser.read(here/'settings.ini', encoding='utf-8')
 cfg = parser['DEFAULT']
 min_python = cfg['min_python']
 readme = here/'README.md'
+
+class BuildWithData(build_py):
+    "The package, and the embedded world in it; a checkout has that beside it."
+    def run(self):
+        super().run()
+        if not self.editable_mode: shutil.copytree(here/'data', Path(self.build_lib)/cfg['lib_path']/'data', dirs_exist_ok=True)
 
 setup(
     name=cfg['lib_name'], version=cfg['version'], description=cfg['description'], keywords=cfg['keywords'],
@@ -19,6 +27,7 @@ setup(
     classifiers=['Development Status :: 3 - Alpha', 'Intended Audience :: Developers',
                  'Natural Language :: English', f'Programming Language :: Python :: {min_python}'],
     packages=find_packages(include=[cfg['lib_path'], cfg['lib_path'] + '.*']), package_data={'': ['*.jinja']}, zip_safe=False,
+    cmdclass={'build_py': BuildWithData},
     python_requires=f'>={min_python}',
     install_requires=cfg['requirements'].split(),
     extras_require={'dev': (cfg['dev_requirements'] + ' ' + cfg['serve_requirements']).split(),

@@ -103,7 +103,7 @@ def build_trainer(
     "TRL's trainer for episodes."
     config.shuffle_dataset = not config.curriculum
     rules = rules_of(config)
-    play = make_rollout_func(tasks, rules, make_policy=vllm_policy(config, rules))
+    play = make_rollout_func(tasks, rules, make_policy=VLLMPolicy.maker(config, rules))
     if config.dynamic_sampling: # groups without spread are played anew
         play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
     prompts = _enough_for_a_step(prompts, config)

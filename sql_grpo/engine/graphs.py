@@ -193,7 +193,7 @@ class FixedSlots(Slots):
         super().clear()
         tensors, adapters = ((*self.model.parameters(), *self.model.buffers()),
                              [m for m in self.model.modules() if hasattr(m, "merged_adapters")])
-        state = ([x.data_ptr() for x in tensors], autocast_dtype(self.device), self.model.training,
+        state = ([x.data_ptr() for x in tensors], self.autocast_dtype(), self.model.training,
                  [str([getattr(m, a, None) for a in _ADAPTER_STATE]) for m in adapters])
         if state != self.state: self.state = state; self.forget()
 
@@ -237,4 +237,4 @@ def _shape(self: FixedSlots, tokens: list[list[int]]) -> tuple | None: # rows, p
             size(_LEAST_END, self.capacity, longest))
 
 # %% ../../nbs/engine/graphs.ipynb #5a107c0d
-SLOTS["cuda"] = FixedSlots
+LMPolicy.caches["cuda"] = FixedSlots

@@ -17,7 +17,7 @@ from ..environment import *
 from ..rollout import *
 from ..engine.endpoint import EndpointPolicy, load_env
 from ..engine.generation import LMPolicy
-from .models import load_model_and_tokenizer, rules_from
+from .models import load_model_and_tokenizer
 
 # %% ../../nbs/learner/policies.ipynb #4453358f
 def _read(file: Path) -> dict:
@@ -64,7 +64,7 @@ def playing_rules(
     if saved.get("mode", mode) == mode: auto = saved.get("instructions", auto)
     instructions = dict(auto=auto, standard=STANDARD_INSTRUCTIONS[mode], none="")[told]
     context = dict(max_context=None) if endpoint else {}
-    return rules_from(saved | limits | dict(mode=mode, instructions=instructions) | context)
+    return Rules.from_saved(saved | limits | dict(mode=mode, instructions=instructions) | context)
 
 # %% ../../nbs/learner/policies.ipynb #d0eb1c87
 def load_policy(

@@ -299,13 +299,19 @@ def _over_tokens(
     for row, values in zip(table, advantages): row[1:1 + len(values)] = torch.tensor(values[:len(row) - 1])
     return table.gather(1, turn)*mask
 
+_ROUNDING = 1e-5 # of the largest advantage
+
+def _without_rounding(advantages: torch.Tensor) -> torch.Tensor: # as given
+    "Zero, where only rounding makes it anything else: the mean of eight equal rewards need not be one of them."
+    return advantages.where(advantages.abs() > _ROUNDING*advantages.abs().max(), 0.0)
+
 @patch
 def _generate_and_score_completions(self: EpisodeTrainer, inputs):
     "As TRL's; advantages of turns with credit='turn', (B, T) instead of (B,), and those below zero weighed."
     out = GRPOTrainer._generate_and_score_completions(self, inputs)
     self._seal_last() # rewards were gathered: nobody is still saving
     if self.args.credit == "turn": out["advantages"] = self._by_turn(out)
-    a = without_rounding(out["advantages"])
+    a = _without_rounding(out["advantages"])
     out["advantages"] = torch.where(a < 0, self.args.negative_weight*a, a)
     return out
 

@@ -24,6 +24,7 @@ from trl import SFTConfig, SFTTrainer
 from ..common.basics import *
 from .checkpoints import *
 from ..world.database import Database
+from ..world.questions import *
 from ..world.tasks import *
 from ..environment import *
 from ..rollout import *
@@ -130,7 +131,7 @@ def _random_world(rng: random.Random, words: list[str]) -> World:
     return World("demo", tables)
 
 # %% ../../nbs/learner/warmup.ipynb #f7d3ca3c
-def _random_question(world: World, rng: random.Random, say: dict = PLAIN) -> dict | None:
+def _random_question(world: World, rng: random.Random, say: dict | None = None) -> dict | None:
     "A question about `world` whose gold query finds something; None if sixty draws gave none."
     for _ in range(60):
         if (q := draw_question(world, rng, say)) is None: continue
@@ -185,7 +186,7 @@ def demonstration(
     mode: str = "agent", # or single_turn
 ) -> Episode: # played to its end, which is right; task.extra["slips"] has the turns that nobody should learn
     "A demonstration on a world of its own."
-    question, say = None, dealt(rng) if rng.random() < everyday else PLAIN
+    question, say = None, dealt(rng) if rng.random() < everyday else None
     while question is None:
         world = _random_world(rng, words)
         question = _random_question(world, rng, say)

@@ -15,7 +15,8 @@ from sqlglot import exp
 
 from ..common.basics import *
 from .database import *
-from .tasks import cache_folder, code_digest, literal, write_script
+from .questions import literal, write_script
+from .tasks import cache_folder, code_digest
 
 # %% ../../nbs/world/context.ipynb #b19d48fd
 def _read_schema(
@@ -246,7 +247,7 @@ def context_database(
     seed: int|str = 0 # another one gives other rows
 ) -> Path:
     "The SQLite file with `fill(context, query, seed)`, in the cache folder."
-    made_by = code_digest("world.context", "world.tasks") + sqlglot.__version__
+    made_by = code_digest("world.context", "world.questions") + sqlglot.__version__
     key = hashlib.sha256("\0".join((made_by, context, query, str(seed))).encode()).hexdigest()[:12]
     path = cache_folder()/"context"/f"{name}-{key}.sqlite"
     if not path.exists():

@@ -427,12 +427,14 @@ def _check_choice(levels, limit, check) -> None:
     if limit is not None and limit < 0: raise ValueError(f"limit must be 0 or more, not {limit}")
     if check not in (True, False, "drop"): raise ValueError(f"check must be True, False or 'drop', not {check!r}")
 
+_VARIANTS = 5 # of a database whose rows are made up
+
 def _variants(source, task) -> tuple:
     "The variants of a task's database, as its source has or makes them; none without SQL to run there."
     if not task.query: return ()
     if source == "embedded": return with_variants(task).variants
     if source != "context": return _variant_files(task)
-    return tuple(context_database(task.extra["context"], task.query, task.db_id, seed=k) for k in range(1, VARIANTS+1))
+    return tuple(context_database(task.extra["context"], task.query, task.db_id, seed=k) for k in range(1, _VARIANTS+1))
 
 def _checked(tasks, drop) -> list[Task]:
     "The tasks that can be used; raises if there are others, unless they are to be dropped, and if all are."
