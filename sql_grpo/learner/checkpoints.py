@@ -14,7 +14,7 @@ from zipfile import BadZipFile, ZipFile
 
 from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
-from transformers import Trainer, TrainerCallback
+from transformers import Trainer
 from ..common.basics import *
 
 # %% ../../nbs/learner/checkpoints.ipynb #5cbaa2dc
