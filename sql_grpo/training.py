@@ -89,7 +89,8 @@ def _enough_for_a_step(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
     groups = config.generation_batch_size//config.num_generations
     if len(prompts) >= groups: return prompts
     times = -(-groups//len(prompts))
-    say(f"fewer questions ({len(prompts)}) than a step takes ({groups}): each is asked up to {times} times in it")
+    say(f"fewer questions ({len(prompts)}) than a step takes ({groups}): "
+        f"each is asked up to {times} times in it")
     return concatenate_datasets([prompts]*times)
 
 # %% ../nbs/04_training.ipynb #d4155a51
