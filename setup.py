@@ -17,7 +17,7 @@ class BuildWithData(build_py):
     "The package, and the embedded world in it; a checkout has that beside it."
     def run(self):
         super().run()
-        if not self.editable_mode: shutil.copytree(here/'data', Path(self.build_lib)/cfg['lib_path']/'data', dirs_exist_ok=True)
+        if not getattr(self, 'editable_mode', False): shutil.copytree(here/'data', Path(self.build_lib)/cfg['lib_path']/'data', dirs_exist_ok=True)
 
 setup(
     name=cfg['lib_name'], version=cfg['version'], description=cfg['description'], keywords=cfg['keywords'],

@@ -147,7 +147,7 @@ def _write_space(folder: str|Path, splits: dict, options: list) -> None:
         raise ValueError(f"--space: {folder} is not an empty folder")
     _copy_data(splits, folder / "data")
     package = Path(sql_grpo.__file__).parent
-    shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+    shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", "data"))
     argv = ["--data_source", "data", "--web", *options]
     facts = dict(port=port, about=ABOUT, version=sql_grpo.__version__, argv=argv,
                  command=json.dumps([*_PYTHON, "--host", "0.0.0.0", "--port", str(port), *argv]),
