@@ -5,6 +5,7 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 here = Path(__file__).parent
 parser = ConfigParser(delimiters=['='])
@@ -17,7 +18,17 @@ class BuildWithData(build_py):
     "The package, and the embedded world in it; a checkout has that beside it."
     def run(self):
         super().run()
-        if not getattr(self, 'editable_mode', False): shutil.copytree(here/'data', Path(self.build_lib)/cfg['lib_path']/'data', dirs_exist_ok=True)
+        if getattr(self, 'editable_mode', False): return
+        folder = Path(self.build_lib)/cfg['lib_path']/'data'
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(here/'data', folder)
+
+class SourceWithData(sdist):
+    "The sources, with what this file reads."
+    def make_release_tree(self, base_dir, files):
+        super().make_release_tree(base_dir, files)
+        shutil.copy(here/'settings.ini', base_dir)
+        shutil.copytree(here/'data', Path(base_dir)/'data')
 
 setup(
     name=cfg['lib_name'], version=cfg['version'], description=cfg['description'], keywords=cfg['keywords'],
@@ -27,7 +38,7 @@ setup(
     classifiers=['Development Status :: 3 - Alpha', 'Intended Audience :: Developers',
                  'Natural Language :: English', f'Programming Language :: Python :: {min_python}'],
     packages=find_packages(include=[cfg['lib_path'], cfg['lib_path'] + '.*']), package_data={'': ['*.jinja']}, zip_safe=False,
-    cmdclass={'build_py': BuildWithData},
+    cmdclass={'build_py': BuildWithData, 'sdist': SourceWithData},
     python_requires=f'>={min_python}',
     install_requires=cfg['requirements'].split(),
     extras_require={'dev': (cfg['dev_requirements'] + ' ' + cfg['serve_requirements']).split(),

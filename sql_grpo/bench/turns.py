@@ -6,7 +6,7 @@
 __all__ = ['measure_turns']
 
 # %% ../../nbs/bench/turns.ipynb #ddaa0e3c
-import argparse, json, os, platform, random, shutil, sqlite3, tempfile
+import json, os, platform, random, shutil, sqlite3, tempfile
 from collections import Counter, defaultdict
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,6 +22,7 @@ import apsw
 from ..common.basics import *
 from ..world.tasks import *
 from ..world.data import load_tasks
+from ..commands.arguments import command_parser
 from ..environment import *
 
 # %% ../../nbs/bench/turns.ipynb #1e390893
@@ -192,13 +193,7 @@ def _turns_card(report: dict, # what measure_turns() returns
 # %% ../../nbs/bench/turns.ipynb #9cbc9e2c
 def main(argv: list|None = None) -> None: # default: the command line
     "Measure, print the table, and write the report."
-    p = argparse.ArgumentParser(prog='sql_grpo bench turns', description='Measure turns per second of the environment.')
-    p.add_argument('--path', help="a folder in Spider's layout (default: the embedded world)")
-    p.add_argument('--questions', type=int, default=100, help='different episodes (default: 100)')
-    p.add_argument('--rounds', type=int, default=5, help='times that everything is measured (default: 5)')
-    p.add_argument('--group', type=int, default=8, help='times that each episode is played in a round (default: 8)')
-    p.add_argument('--output', help='a JSON file for the report (default: none)')
-    args = p.parse_args(argv)
+    args = command_parser('bench turns').parse_args(argv)
     with or_exit('sql_grpo bench turns'):
         tasks = load_tasks('spider', path=args.path) if args.path else load_tasks()
         report = measure_turns(tasks, args.questions, args.rounds, args.group)

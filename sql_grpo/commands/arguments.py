@@ -70,7 +70,7 @@ def _data_options(p: _Parser) -> None:
 def _eval_options(p: _Parser) -> None:
     _model_options(p)
     _data_options(p)
-    p.add_argument("--split", default="eval", help="which questions, see load_tasks")
+    p.add_argument("--split", default="eval", help="which questions: train, eval; of the embedded ones also dev, eval_train_dbs, eval_heldout_dbs")
     p.add_argument("--answers_only", action="store_true",
                    help="judge on answers alone: gold SQL is run once, for its result (no verdicts on variants)")
     p.add_argument("--n", type=int, help="how many questions, drawn with the seed (default: all)")
@@ -130,6 +130,13 @@ def _serving_options(p: _Parser) -> None:
 # %% ../../nbs/commands/arguments.ipynb #a5a0b3e0
 _FAULTS = ("checkpoints", "cache", "kills", "disks", "folders")
 
+def _turns_options(p: _Parser) -> None:
+    p.add_argument("--path", help="a folder in Spider's layout (default: the embedded world)")
+    p.add_argument("--questions", type=int, default=100, help="different episodes")
+    p.add_argument("--rounds", type=int, default=5, help="times that everything is measured")
+    p.add_argument("--group", type=int, default=8, help="times that each episode is played in a round")
+    p.add_argument("--output", help="a JSON file for the report")
+
 def _faults_options(p: _Parser) -> None:
     p.add_argument("--parts", nargs="+", choices=_FAULTS, default=_FAULTS, help="what to break; by default all")
     p.add_argument("--kills", type=int, default=12, help="runs to kill")
@@ -143,6 +150,7 @@ _PARSERS = {
     "ask": ("Put questions about a database to a model.", _ask_options),
     "serve": ("Serve the environment to OpenEnv's clients.", _serve_options),
     "bench rollouts": ("Play the same episodes in several ways, and compare their speed.", _rollouts_options),
+    "bench turns": ("Measure turns per second of the environment.", _turns_options),
     "bench serving": ("Measure the served environment.", _serving_options),
     "bench faults": ("Break training runs, and see what they survive.", _faults_options)}
 

@@ -185,6 +185,8 @@ _LIMITS = { # options: what they must be, and the test
     "unparseable_bound": ("a number from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1),
     "negative_weight learning_rate beta max_grad_norm weight_decay adam_epsilon": _FROM_ZERO,
     "warmup_learning_rate temperature epsilon num_train_epochs save_steps": _ABOVE_ZERO,
+    "top_k": _whole(0), "top_p": ("a number above 0, at most 1", lambda v: _is_number(v) and 0 < v <= 1),
+    "min_p": ("a number from 0 to 1, or None", lambda v: v is None or _is_number(v) and 0 <= v <= 1),
     "adam_beta1 adam_beta2": ("a number of at least 0 and below 1", lambda v: _is_number(v) and 0 <= v < 1),
     "save_total_limit": ("a whole number of at least 1, or None", lambda v: v is None or _whole(1)[1](v)),
     "importance_sampling_level": _one_of("token", "sequence"),
@@ -260,8 +262,8 @@ def _bad_weights(c):
     fine = given is None or isinstance(given, (list, tuple)) and len(given) == len(parts) and all(map(_is_number, given))
     return not fine and dict(n=len(parts), parts=", ".join(parts))
 
-_NO_EFFECT = dict(use_transformers_continuous_batching=False, use_transformers_paged=False, top_p=1.0, top_k=0,
-                 min_p=None, repetition_penalty=1.0, generation_kwargs=None, cache_implementation=None,
+_NO_EFFECT = dict(use_transformers_continuous_batching=False, use_transformers_paged=False,
+                 repetition_penalty=1.0, generation_kwargs=None, cache_implementation=None,
                  max_tool_calling_iterations=None, transformers_continuous_batching_config=None)
 _NOT_PASSED_ON = dict(model_init_kwargs=None, chat_template_kwargs=None, trust_remote_code=False)
 
@@ -299,7 +301,7 @@ _RULES = [ # (sentence, test)
     ("output_dir is a path of {length} bytes, too long for what would be written there: give a shorter one", _too_long),
     ("output_dir is '{output_dir}', and {here!r} is a file, or cannot be written to; give another folder", _blocked),
     *no_effect(_NOT_PASSED_ON, "here, where the model is loaded and its chat template rendered without TRL: leave it out"),
-    *no_effect(_NO_EFFECT, "here, since episodes are sampled with temperature alone: leave it out")]
+    *no_effect(_NO_EFFECT, "here, since episodes are sampled by a loop that does not know it: leave it out")]
 
 def check_options(
     c, # has the options as attributes

@@ -58,7 +58,7 @@ class EpisodeTrainer(GRPOTrainer):
     def push_to_hub(self, *args, **kwargs): "None here: TRL's would upload all of output_dir."
 
     def init_hf_repo(self, token=None, private=None):
-        "Nothing to ask of the Hub: its repository is made before the run, by `check_hub`."
+        "Nothing to ask of the Hub: its repository is made before the run, by `check_sharing`."
         self.hub_model_id, self.push_in_progress = self.args.hub_model_id, None
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c02
@@ -120,7 +120,7 @@ def _asks_for_all(self: EpisodeTrainer) -> bool:
 @patch
 def _compute_loss(self: EpisodeTrainer, model, inputs):
     "As TRL's, from the tokens that it asks for; `entropy` is that of the episodes that were read."
-    own = (inputs["completion_mask"]*inputs.get("tool_mask", 1)).bool()
+    own = (inputs["completion_mask"]*inputs.get("tool_mask", 1)).bool() # TRL's name for our `env_mask`
     self._wanted = own if self._asks_for_all() else own & worth_reading(inputs["advantages"], own)[:, None]
     old = inputs.get("old_per_token_logps")
     if old is not None: inputs = inputs | dict(old_per_token_logps=old*self._wanted) # the ratio of the others is 1

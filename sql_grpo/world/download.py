@@ -130,7 +130,9 @@ def _print_counts(folder: Path) -> bool: # is there anything to read?
 # %% ../../nbs/world/download.ipynb #c1a4000f
 def main(argv: list|None = None) -> None: # arguments; by default those of the command line
     "The command `sql_grpo data`: its options are those of `download_spider`."
-    args = vars(anno_parser(download_spider, "sql_grpo data").parse_args(argv))
+    p = anno_parser(download_spider, "sql_grpo data")
+    p.error = lambda message: p.exit(2, f"{p.prog}: {message} (--help lists the options)\n")
+    args = vars(p.parse_args(argv))
     for name in ("pdb", "xtra"): del args[name] # fastcore adds these two
     with or_exit("sql_grpo data"):
         if not _print_counts(download_spider(**args)): raise ValueError(f"nothing in {args['folder']} can be read")

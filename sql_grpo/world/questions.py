@@ -96,9 +96,9 @@ def write_script(script: str, path: str|Path) -> Path:
 def _kind_of(declared: str, values: list) -> str: # of `Field`; values without NULLs
     "What a column holds that is no key."
     if declared == "REAL": return "real"
-    if declared == "INTEGER": return "year" if all(1800 <= v <= 2100 for v in values) else "integer"
-    if all(re.fullmatch(r"\d{4}-\d\d-\d\d", v) for v in values): return "date"
-    return "name" if len(set(values)) == len(values) else "category"
+    if declared == "INTEGER": return "year" if values and all(1800 <= v <= 2100 for v in values) else "integer"
+    if values and all(re.fullmatch(r"\d{4}-\d\d-\d\d", v) for v in values): return "date"
+    return "name" if values and len(set(values)) == len(values) else "category"
 
 def read_world(path: str|Path) -> World:
     "The world in a SQLite file of the form that `world_script` makes."
@@ -106,9 +106,10 @@ def read_world(path: str|Path) -> World:
     with closing(sqlite3.connect(path)) as conn:
         for t, in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").fetchall():
             refs = {r[3]: r[2] for r in conn.execute(f"PRAGMA foreign_key_list({t})")}
-            table, rows = Table(t, [], conn.execute(f"SELECT * FROM {t} ORDER BY id").fetchall()), conn.execute(f"PRAGMA table_info({t})")
-            for (_, name, declared, _, _, key), values in zip(rows, zip(*table.rows), strict=True):
-                kind = "id" if key else "ref" if name in refs else _kind_of(declared, [v for v in values if v is not None])
+            table = Table(t, [], conn.execute(f"SELECT * FROM {t} ORDER BY id").fetchall())
+            for i, name, declared, *_, key in conn.execute(f"PRAGMA table_info({t})"):
+                values = [row[i] for row in table.rows if row[i] is not None]
+                kind = "id" if key else "ref" if name in refs else _kind_of(declared, values)
                 table.fields.append(Field(name, kind, refs.get(name)))
             world.tables.append(table)
     return world
@@ -132,7 +133,7 @@ _ALIKE = (("=", "<>"), (">", "<", ">=", "<="), ("AVG", "SUM", "MAX", "MIN"), ("D
 _LEXICONS = dict(plain=_PLAIN, everyday=_EVERYDAY)
 
 def dealt(rng: random.Random) -> dict:
-    "EVERYDAY with its words dealt out anew, among operations of one sort: what they mean cannot be learned from it."
+    "The everyday words dealt out anew, among operations of one sort: what they mean cannot be learned from it."
     out = {}
     for ops in _ALIKE:
         words = [w for op in ops for w in _EVERYDAY[op]]
@@ -141,7 +142,7 @@ def dealt(rng: random.Random) -> dict:
     return out
 
 def everyday_words() -> set[str]:
-    "The words of EVERYDAY that _PLAIN does not have."
+    "The everyday words that are no plain ones."
     words = lambda lexicon: set(re.findall("[a-z]+", re.sub("{.}", "", " ".join(sum(lexicon.values(), [])))))
     return words(_EVERYDAY) - words(_PLAIN)
 
