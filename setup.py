@@ -14,21 +14,26 @@ cfg = parser['DEFAULT']
 min_python = cfg['min_python']
 readme = here/'README.md'
 
+def copy_data(folder):
+    "The embedded world, and nothing else that may lie beside it."
+    shutil.rmtree(folder, ignore_errors=True)
+    for file in [*here.glob('data/questions/*.json'), *here.glob('data/databases/*/*.sqlite')]:
+        to = Path(folder)/file.relative_to(here/'data')
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, to)
+
 class BuildWithData(build_py):
     "The package, and the embedded world in it; a checkout has that beside it."
     def run(self):
         super().run()
-        if getattr(self, 'editable_mode', False): return
-        folder = Path(self.build_lib)/cfg['lib_path']/'data'
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(here/'data', folder)
+        if not getattr(self, 'editable_mode', False): copy_data(Path(self.build_lib)/cfg['lib_path']/'data')
 
 class SourceWithData(sdist):
     "The sources, with what this file reads."
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)
         shutil.copy(here/'settings.ini', base_dir)
-        shutil.copytree(here/'data', Path(base_dir)/'data')
+        copy_data(Path(base_dir)/'data')
 
 setup(
     name=cfg['lib_name'], version=cfg['version'], description=cfg['description'], keywords=cfg['keywords'],

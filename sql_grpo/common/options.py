@@ -245,7 +245,7 @@ def _blocked(c):
     "What stands in the way of the output folder."
     folder = Path(c.output_dir).expanduser().absolute()
     here = next(p for p in [folder, *folder.parents] if p.exists())
-    return not (here.is_dir() and os.access(here, os.W_OK | os.X_OK)) and dict(here=str(here))
+    return not (here.is_dir() and os.access(here, os.W_OK | os.X_OK)) and dict(here=str(here), output_dir=str(c.output_dir))
 
 def _too_long(c):
     "The length of the output folder's path, if files in it would have longer ones than systems take (4,096 bytes)."
@@ -299,7 +299,7 @@ _RULES = [ # (sentence, test)
     ("question_file is {question_file!r}, and it goes with a SQLite file: give that as data_source",
      lambda c: c.question_file is not None and not _is_file(c.data_path or c.data_source)),
     ("output_dir is a path of {length} bytes, too long for what would be written there: give a shorter one", _too_long),
-    ("output_dir is '{output_dir}', and {here!r} is a file, or cannot be written to; give another folder", _blocked),
+    ("output_dir is {output_dir!r}, and {here!r} is a file, or cannot be written to; give another folder", _blocked),
     *no_effect(_NOT_PASSED_ON, "here, where the model is loaded and its chat template rendered without TRL: leave it out"),
     *no_effect(_NO_EFFECT, "here, since episodes are sampled by a loop that does not know it: leave it out")]
 

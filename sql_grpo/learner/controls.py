@@ -206,6 +206,8 @@ def _gold_sft(
     c.demonstration_count = 0 # all
     kind = "explore" if c.mode == "agent" else "oracle"
     demos, _ = play_demonstrations(teacher(kind, c.seed, c.mode), start.tasks, c)
+    order = {t.id: i for i, t in enumerate(start.tasks)}
+    demos.sort(key=lambda d: order[d["task_id"]]) # they were drawn by the seed, as rows will be
     rows, _ = demonstration_rows(demos, start.tokenizer, c)
     model, dice = start.fresh(), random.Random(c.seed)
     learner = _Learner(model, c)

@@ -90,7 +90,7 @@ def _model_shape(
 def _read_shape(config: SQLGRPOConfig) -> _Shape:
     "The shape of the model that `config` names. Raises ValueError if there is none, or none that can be played."
     if config.model_name == "embedded":
-        mine = base_config(tiny_model()[1])
+        mine = base_config(byte_tokenizer())
         mine.vocab_size = 1024
         return _model_shape(mine)
     try:
@@ -352,7 +352,7 @@ def _measure_peak(
     make_trainer, start = prepare(config), _reset_peak(cuda)
     model = AutoModelForCausalLM.from_config(model_config, attn_implementation="sdpa", dtype=weights_dtype(config))
     if config.peft != "none": model = add_adapters(model, config)
-    trainer = make_trainer(model, tiny_model()[1])
+    trainer = make_trainer(model, byte_tokenizer())
     if not trees: trainer._by_tree, trainer._asks_for_all = lambda *_: False, lambda: True
     play = trainer.rollout_func
     def watched(*args):

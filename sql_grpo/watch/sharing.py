@@ -218,6 +218,7 @@ def _check_hub(
 
 def check_sharing(config: SQLGRPOConfig) -> None:
     "Read `.env`; look at trackers and Hub before anything long begins. Raises ValueError."
+    check_options(config) # a token may have been put in since
     load_env()
     if not is_main(): return
     _check_trackers(config)

@@ -389,10 +389,11 @@ def check_tasks(
     return report
 
 # %% ../../nbs/world/data.ipynb #f466b99a
+_QUESTION_SPLITS = ("train", "dev", "eval")
+
 def _load(source, split, path, questions, strict) -> list[Task]:
     "All tasks of a source."
     source, path, questions = (x and os.path.expanduser(x) for x in (source, path, questions))
-    if split not in SPLITS: raise ValueError(f"unknown split {split!r}: one of {', '.join(SPLITS)} is wanted")
     if source not in _LOADERS:
         if path is None and not Path(source).exists() and re.search(r"[./\\]", str(source)):
             raise FileNotFoundError(f"no file or folder at {source}")
@@ -407,6 +408,8 @@ def _load(source, split, path, questions, strict) -> list[Task]:
     else:
         if path is None: raise ValueError(f"source {source!r} needs a path")
         if split.startswith("eval_"): raise ValueError(f"split {split!r} exists in the embedded world only; use 'eval'")
+        if split not in _QUESTION_SPLITS:
+            raise ValueError(f"unknown split {split!r}: one of {', '.join(_QUESTION_SPLITS)} is wanted")
     return _LOADERS[source](split, path, questions, strict)
 
 def load_with_report(

@@ -70,13 +70,17 @@ def literal(v) -> str:
     if v is None: return "NULL"
     return "'" + v.replace("'", "''") + "'" if isinstance(v, str) else repr(v)
 
+def _create(t: Table) -> str:
+    "A table's CREATE TABLE, without its semicolon."
+    cols = ", ".join(f"{f.name} {_SQL_TYPE[f.kind]}" + (f" REFERENCES {f.ref}(id)" if f.kind == "ref" else "")
+                     for f in t.fields)
+    return f"CREATE TABLE {t.name} ({cols})"
+
 def world_script(world: World) -> str:
     "The CREATE TABLE and INSERT statements of a world."
     out = []
     for t in world.tables:
-        cols = ", ".join(f"{f.name} {_SQL_TYPE[f.kind]}" + (f" REFERENCES {f.ref}(id)" if f.kind == "ref" else "")
-                         for f in t.fields)
-        out.append(f"CREATE TABLE {t.name} ({cols});")
+        out.append(_create(t) + ";")
         rows = ",\n".join("(" + ", ".join(map(literal, r)) + ")" for r in t.rows)
         if rows: out.append(f"INSERT INTO {t.name} VALUES\n{rows};")
     return "\n".join(out)
@@ -96,21 +100,25 @@ def write_script(script: str, path: str|Path) -> Path:
 def _kind_of(declared: str, values: list) -> str: # of `Field`; values without NULLs
     "What a column holds that is no key."
     if declared == "REAL": return "real"
-    if declared == "INTEGER": return "year" if values and all(1800 <= v <= 2100 for v in values) else "integer"
-    if values and all(re.fullmatch(r"\d{4}-\d\d-\d\d", v) for v in values): return "date"
+    if declared == "INTEGER": return "year" if values and all(type(v) is int and 1800 <= v <= 2100 for v in values) else "integer"
+    if values and all(re.fullmatch(r"\d{4}-\d\d-\d\d", str(v)) for v in values): return "date"
     return "name" if values and len(set(values)) == len(values) else "category"
 
 def read_world(path: str|Path) -> World:
-    "The world in a SQLite file of the form that `world_script` makes."
+    "The world in a SQLite file. Raises ValueError for tables that are not as `world_script` makes them."
     world = World(Path(path).stem, [])
-    with closing(sqlite3.connect(path)) as conn:
-        for t, in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").fetchall():
-            refs = {r[3]: r[2] for r in conn.execute(f"PRAGMA foreign_key_list({t})")}
-            table = Table(t, [], conn.execute(f"SELECT * FROM {t} ORDER BY id").fetchall())
-            for i, name, declared, *_, key in conn.execute(f"PRAGMA table_info({t})"):
-                values = [row[i] for row in table.rows if row[i] is not None]
+    with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as conn:
+        for t, sql in conn.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid").fetchall():
+            refs = {r[3]: r[2] for r in conn.execute("SELECT * FROM pragma_foreign_key_list(?)", (t,))}
+            info = conn.execute("SELECT cid, name, type, pk FROM pragma_table_info(?)", (t,)).fetchall()
+            columns = [[row[0] for row in conn.execute(f'SELECT "{name}" FROM "{t}" ORDER BY rowid')] for _, name, *_ in info]
+            table = Table(t, [], list(zip(*columns)))
+            for i, name, declared, key in info:
+                values = [v for v in columns[i] if v is not None]
                 kind = "id" if key else "ref" if name in refs else _kind_of(declared, values)
                 table.fields.append(Field(name, kind, refs.get(name)))
+            if sql != _create(table) or not {*refs.values()} <= {t.name for t in world.tables}:
+                raise ValueError(f"{path}: the table {t} is not one of a world")
             world.tables.append(table)
     return world
 
