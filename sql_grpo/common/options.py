@@ -303,6 +303,7 @@ _RULES = [ # (sentence, test)
     *no_effect(_NOT_PASSED_ON, "here, where the model is loaded and its chat template rendered without TRL: leave it out"),
     *no_effect(_NO_EFFECT, "here, since episodes are sampled by a loop that does not know it: leave it out")]
 
+# %% ../../nbs/common/options.ipynb #a309e962
 def check_options(
     c, # has the options as attributes
 ) -> None:

@@ -181,6 +181,7 @@ def _other_values(f: Field, values: list, n: int, parents: int, rng: random.Rand
         values = [v and ids[v % parents] for v in values]
     return shuffled(values)[:n]
 
+# %% ../../nbs/world/tasks.ipynb #d7ac6cd2
 def _make_variant(
     world: World,
     k: int, # which one, from 1
