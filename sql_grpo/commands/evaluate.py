@@ -33,7 +33,7 @@ def rules_asked(
     "What was asked for; else the rules that the model was trained with, else the defaults. Raises ValueError."
     given = [name for name in _ENDPOINT_OPTIONS if getattr(args, name) is not None]
     if given and not args.endpoint: raise ValueError(f"--{given[0]}: has no effect without --endpoint")
-    limits = {f.name for f in fields(Rules)} - {"mode", "instructions"}
+    limits = [f.name for f in fields(Rules) if f.name not in ("mode", "instructions")]
     asked = {name: v for name in limits if (v := getattr(args, name, None)) is not None}
     return playing_rules(args.model, args.endpoint, args.mode, args.instructions, **asked)
 
