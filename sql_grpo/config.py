@@ -30,8 +30,13 @@ def _native_dtype(
     capability: Optional[tuple]  # CUDA compute capability (major, minor); None: no GPU
 ) -> str:  # "bfloat16", "float16" or "float32"
     "The smallest number format that the hardware computes with natively."
-    if capability is None or capability < (7, 0): return "float32"
+    if capability is None: return "bfloat16" if _cpu_multiplies_bfloat16() else "float32"
+    if capability < (7, 0): return "float32"
     return "bfloat16" if capability >= (8, 0) else "float16"
+
+def _cpu_multiplies_bfloat16() -> bool:
+    "Has the processor instructions for it (avx512_bf16, or amx)?"
+    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
 
 # %% ../nbs/00_setup.ipynb #579fc426
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def _fit_to(c, runtime: Runtime) -> None:
     "Settle device, precision and checkpointing of configuration `c` for `runtime`."
     told = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true"
     c.use_cpu = c.use_cpu or runtime.device == "cpu" or told
-    if c.use_cpu: runtime = dataclasses.replace(runtime, device="cpu", dtype="float32")
+    if c.use_cpu: runtime = dataclasses.replace(runtime, device="cpu", dtype=_native_dtype(None))
     small = c.model_name == "embedded"
     c.bf16, c.fp16 = _choose_precision(runtime, small, c.bf16, c.fp16)
     if c.activation_checkpointing is None:
@@ -174,6 +179,11 @@ class SQLGRPOConfig(RunOptions, GRPOConfig):
         _settle(self)
         super().__post_init__()
         self._n_gpu = min(self.n_gpu, 1) # with more, transformers takes nn.DataParallel
+        if self.half_weights: self.mixed_precision = "no" # autocast would find nothing to convert
+
+    @property
+    def half_weights(self) -> bool: # is the model that is trained itself in bfloat16?
+        return bool(self.bf16 and self.use_cpu and self.peft == "none")
     __repr__ = __str__ = _one_line
     __signature__ = Signature([Parameter("options", Parameter.VAR_KEYWORD)]) # for help
     def _repr_markdown_(self): return _as_table(self)

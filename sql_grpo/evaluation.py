@@ -174,25 +174,25 @@ def _paired_difference(
 # %% ../nbs/05_evaluation.ipynb #0bc9352f
 @dataclass
 class Comparison:
-    "Evaluations of the same questions, by name, from the first to compare to the last."
+    "Evaluations of the same questions, or of some of them, by name, from the first to compare to the last."
     evaluations: dict[str, Evaluation]
 
     def __post_init__(self):
         if not self.evaluations: raise ValueError("there is nothing to compare")
-        (first, a), *others = ((name, [r.id for r in e.records])
-                               for name, e in self.evaluations.items())
-        for name, b in others:
-            if a == b: continue
-            raise ValueError(f"{first!r} and {name!r} played other questions, or in "
-                             f"another order: {len(a)} and {len(b)}")
+        *others, (last, e) = self.evaluations.items()
+        known = {r.id for r in e.records}
+        for name, other in others:
+            if other.records and known >= {r.id for r in other.records}: continue
+            raise ValueError(f"{name!r} played questions that {last!r} did not: "
+                             f"{len(other.records)} and {len(e.records)}")
 
     def paired(self) -> dict: # "old -> new" -> group -> numbers
-        "The difference between the last policy and each of the others."
-        right = {name: {g: [r.correct for r in e.pick(g)] for g in GROUPS}
+        "The difference between the last policy and each of the others, on the questions of both."
+        right = {name: {g: {r.id: r.correct for r in e.pick(g)} for g in GROUPS}
                  for name, e in self.evaluations.items()}
         *others, last = right
-        return {f"{a} -> {last}": {g: _paired_difference(right[a][g], right[last][g])
-                                   for g in GROUPS} for a in others}
+        def pair(a, g): return _paired_difference(list(right[a][g].values()), [right[last][g][i] for i in right[a][g]])
+        return {f"{a} -> {last}": {g: pair(a, g) for g in GROUPS} for a in others}
 
     def summary(self) -> dict: # policy -> its numbers, then "paired"
         "All the numbers, as plain dictionaries."

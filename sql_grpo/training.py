@@ -32,7 +32,7 @@ from .engine.vllm_policy import *
 # %% ../nbs/04_training.ipynb #7cfca09b
 def _if_unjudgeable(config: SQLGRPOConfig) -> bool | str:
     "What becomes of a gold query that cannot be judged: public data sets have some, in your own file it is a mistake."
-    return "drop" if config.data_source in ("spider", "bird", "context") else True
+    return "drop" if config.data_source in ("spider", "spider_by_database", "bird", "context") else True
 
 def _agreed(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     "Of several processes, the questions that all could use: a slow gold query may be in time in one of them alone."

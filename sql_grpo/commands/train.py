@@ -112,6 +112,8 @@ def _cache_named():
                          "or set SQL_GRPO_CACHE to another one") from e
 
 # %% ../../nbs/commands/train.ipynb #713b03e8
+_LARGE = 3e8 # weights, from which on a training of all of them wants small rates
+
 def prepare(
     config: SQLGRPOConfig,
     controls: bool = False, # see train
@@ -124,7 +126,8 @@ def prepare(
     set_seed(config.seed)
     with _cache_named():
         prompts, tasks = load_question_prompts(config)
-        eval_tasks = draw_eval_tasks(config)
+        asked = draw_eval_tasks(config, every=True)
+        eval_tasks = pick_some(asked, config.eval_questions or len(asked), config.seed)
     check_sharing(config)
     say(_what_is_asked(config, tasks, eval_tasks))
     plan = fit_batch(config)
@@ -135,10 +138,10 @@ def prepare(
     if is_main(): claim(config.output_dir)
     model, tokenizer, seconds = _timed_model(config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
-    if config.model_name != "embedded" and config.peft == "none" and config.learning_rate > 1e-5:
+    if model.num_parameters() > _LARGE and config.peft == "none" and config.learning_rate > 1e-5:
         say(f"a learning rate of {config.learning_rate:g} suits a small model or adapters (peft); "
             "for all weights of a larger one, about 1e-6 is usual")
-    shown = (get_demonstrations(model, tokenizer, tasks, draw_eval_tasks(config, every=True), config)
+    shown = (get_demonstrations(model, tokenizer, tasks, asked, config)
              if config.demonstrations != "none" else None)
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
     trainer = build_trainer(model, tokenizer, prompts, tasks, config, [dashboard])
@@ -169,8 +172,9 @@ def _measure_base(
     "What a random policy and the model reach before the training."
     start = time.perf_counter()
     found = dict(random=measure(baseline("random", config.seed, config.mode), tasks, config))
+    some = pick_some(tasks, config.base_questions or len(tasks), config.seed)
     with whole_model(trainer) as model:
-        found["base"] = measure(greedy_policy(model, tokenizer, config, "base"), tasks, config)
+        found["base"] = measure(greedy_policy(model, tokenizer, config, "base"), some, config)
     for ev in found.values(): say(repr(ev))
     return found, time.perf_counter() - start
 

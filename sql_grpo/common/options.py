@@ -38,8 +38,8 @@ class _EpisodeOptions:
 @dataclass
 class _DataOptions:
     "The questions"
-    data_source: str = _option("embedded", "where the questions come from: embedded, spider, bird, context, sqlite, "
-                                          "or a path")
+    data_source: str = _option("embedded", "where the questions come from: embedded, spider, spider_by_database, bird, "
+                                          "context, sqlite, or a path")
     data_path: Optional[str] = _option(None, "folder or SQLite file, where data_source is the name of a loader")
     question_file: Optional[str] = _option(None, "questions about one SQLite file (JSON, JSON lines or CSV); by default "
                                                 "the file beside it that has its name")
@@ -47,6 +47,7 @@ class _DataOptions:
     answers_only: bool = _option(False, "train and judge on answers alone: gold SQL is run once, for its result, "
                                        "and thrown away")
     eval_questions: int = _option(0, "questions of an evaluation; 0 takes all")
+    base_questions: int = _option(0, "those that the model is measured on before demonstrations; 0 takes the same")
 
 # %% ../../nbs/common/options.ipynb #fa7ce8f1
 @dataclass
@@ -71,6 +72,7 @@ class _DemonstrationOptions:
                                          "self (the model's own right episodes), or a file of them")
     demonstration_count: int = _option(200, "demonstrations to make, at most; 0: of all training questions; "
                                            "a file's are all taken")
+    demonstration_tokens: int = _option(0, "demonstrations of more tokens are left out; 0: none is")
     demonstration_epochs: int = _option(2, "how often each is learned")
     demonstration_learning_rate: Optional[float] = _option(None, "highest learning rate; by default 2e-5 for all "
                                                           "weights, 2e-4 for adapters, 3e-4 for the embedded model")
@@ -176,7 +178,7 @@ _LIMITS = { # options: what they must be, and the test
     "max_turns max_turn_tokens max_context max_obs_rows max_obs_chars lora_rank lora_alpha warmup_batch_size "
     "dashboard_questions per_device_train_batch_size per_device_eval_batch_size gradient_accumulation_steps "
     "num_iterations max_completion_length demonstration_epochs": _whole(1),
-    "eval_questions dynamic_sampling warmup_steps_sft plot_every trace_every success_every demonstration_count":
+    "eval_questions base_questions demonstration_tokens dynamic_sampling warmup_steps_sft plot_every trace_every success_every demonstration_count":
         _whole(0),
     "num_generations": _whole(2),
     "seed": ("a whole number from 0 to 2**32 - 1", lambda v: _whole(0)[1](v) and v < 2**32),
@@ -295,6 +297,8 @@ _RULES = [ # (sentence, test)
      "dynamic_sampling need these: change per_device_train_batch_size", _torn_by_processes),
     ("data_source is {data_source!r}; it must be embedded, an existing path, or a loader's name together with data_path",
      lambda c: c.data_source != "embedded" and c.data_path is None and _missing(c.data_source)),
+    ("Spider is not in {data_path!r}: fetch it with `sql_grpo data spider --folder {data_path}`, or give data_path its folder",
+     lambda c: c.data_source == "spider_by_database" and _missing(c.data_path)),
     ("data_path is {data_path!r}, and there is no such file or folder", lambda c: _missing(c.data_path)),
     ("question_file is {question_file!r}, and it goes with a SQLite file: give that as data_source",
      lambda c: c.question_file is not None and not _is_file(c.data_path or c.data_source)),
@@ -318,6 +322,11 @@ PRESETS = {
     "default": {},
     "quick": dict(warmup_steps_sft=480, max_steps=6, gradient_accumulation_steps=2, eval_questions=40, save_steps=3,
                   plot_every=2, trace_every=3, success_every=3, dashboard_questions=16, output_dir="outputs/quick"),
+    "laptop": dict(model_name="smollm2", data_source="spider_by_database", data_path="spider", instructions="",
+                   demonstrations="explore", demonstration_count=1600, demonstration_tokens=300, demonstration_epochs=1,
+                   demonstration_learning_rate=5e-4, max_steps=40, learning_rate=5e-5, negative_weight=1.0,
+                   gradient_accumulation_steps=4, max_turns=8, max_context=768, base_questions=100, success_every=0,
+                   save_steps=5, output_dir="outputs/laptop"),
     "t4": dict(model_name="Qwen/Qwen3-0.6B", peft="lora", learning_rate=2e-5, per_device_train_batch_size=8,
                gradient_accumulation_steps=4, max_context=1536, output_dir="outputs/t4") | _GPU,
     "l4": dict(model_name="Qwen/Qwen3-1.7B", peft="lora", learning_rate=2e-5, per_device_train_batch_size=8,

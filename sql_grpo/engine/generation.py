@@ -30,6 +30,7 @@ from ..world.tasks import Task
 from ..environment import *
 from ..judge.text2sql import MODES
 from ..rollout import *
+from .lean import LeanModel, can_be_lean
 
 # %% ../../nbs/engine/generation.ipynb #2fa1db47
 CHATML = ("{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n' }}{% endfor %}"
@@ -179,15 +180,20 @@ def _slots_attention(module, query, keys, values, attention_mask, scaling: float
     "Attention of a line of new tokens `(1, heads, N, dim)` over the rows that they belong to: `(1, N, heads, dim)`."
     (_, heads, N, dim), kv, dtype, query = query.shape, keys.shape[1], query.dtype, query.to(keys.dtype)
     attend = _attend_to_part if plan.prompts else scaled_dot_product_attention
+    def best(rows, places):
+        large = (rows.stop - rows.start)*(places.stop - places.start) >= _LARGE
+        half = keys.dtype is torch.bfloat16 and keys.device.type == "cpu" and not plan.prompts
+        return _attend_in_products if large and half else attend
     q = query[0].unflatten(0, (kv, -1)) # (kv heads, queries that share one, N, dim)
-    def look(q, k, v, mask=None): return attend(q, k, v, mask if mask is None else mask.to(k.dtype), scale=scaling)
+    def look(q, k, v, mask=None, attend=attend):
+        return attend(q, k, v, mask if mask is None else mask.to(k.dtype), scale=scaling)
     def look_back(part, row, places, *mask): # of a part of the line, at one row: (tokens, heads, dim)
         k, v = (x[row, :, None, places].expand(-1, heads//kv, -1, -1) for x in (keys, values))
         return look(q[:, :, part], k, v, *mask).flatten(0, 1).transpose(0, 1)
     # each row's last token: the queries that share keys stand side by side, as if they were several tokens
     last = (q[:, :, plan.last] if plan.reads else q).permute(2, 0, 1, 3)
     blocks = zip(last.split([rows.stop - rows.start for rows, *_ in plan.blocks]), plan.blocks)
-    out = torch.cat([look(x, keys[rows, :, places], values[rows, :, places], mask)
+    out = torch.cat([look(x, keys[rows, :, places], values[rows, :, places], mask, best(rows, places))
                      for x, (rows, places, mask) in blocks]).flatten(1, 2)
     # rows that read several tokens (their last one again: less work than to cut it off), and prompts that rows share
     if plan.reads: last, out = out, out.new_empty(N, *out.shape[1:]); out[plan.last] = last
@@ -196,6 +202,15 @@ def _slots_attention(module, query, keys, values, attention_mask, scaling: float
     return out[None, ..., :dim].to(dtype), None
 
 ALL_ATTENTION_FUNCTIONS.register("sql_grpo_slots", _slots_attention)
+
+# %% ../../nbs/engine/generation.ipynb #8849ca27
+_LARGE = 5000 # places of all rows, from which on it pays
+
+def _attend_in_products(q, k, v, mask, scale=None) -> torch.Tensor: # as q, (rows, kv heads, queries, dim)
+    "Attention of a few queries a row; scores are in bfloat16, their softmax in float32."
+    scores = torch.bmm(k.flatten(0, 1), (q*(scale or q.shape[-1]**-0.5)).flatten(0, 1).transpose(1, 2))
+    p = (scores.unflatten(0, q.shape[:2]) + mask.float().transpose(2, 3)).softmax(-2) # (rows, kv heads, places, queries)
+    return torch.bmm(p.to(v.dtype).flatten(0, 1).transpose(1, 2), v.flatten(0, 1)).view(q.shape)
 
 # %% ../../nbs/engine/generation.ipynb #d57e0c43
 def _attend_to_part(q, k, v, mask=None, scale=None) -> torch.Tensor: # (n, heads, L, dim + 1)
@@ -239,6 +254,11 @@ class Slots:
         check_attention(model.config, capacity)
         self.layers = [_SlotLayer(self) for _ in range(self.config.num_hidden_layers)]
         self.cache = Cache(layers=self.layers)
+        self.refresh()
+
+    def refresh(self) -> None:
+        "Take the model's weights as they are now."
+        self.lean = LeanModel(self.model) if can_be_lean(self.model) else None
 
     def autocast_dtype(self) -> torch.dtype | None: # None if autocast is off
         "What autocast computes attention in."
@@ -249,6 +269,7 @@ class Slots:
     def clear(self) -> None:
         "Begin anew with empty rows."
         self.lengths = [0]*self.rows
+        self.refresh()
 
     def spans(self, tokens: list[list[int]]) -> tuple: # how many are new, where they begin and end; arrays (rows,)
         "Where new tokens go; raises ValueError if there is no room for them."
@@ -325,13 +346,19 @@ def _mask(self: Slots, first, ends) -> torch.Tensor: # (len(ends), max(ends))
 @patch
 def _run(self: Slots, ids: torch.Tensor, plan: _Plan) -> torch.Tensor: # (n, vocabulary)
     "One forward pass, with our attention."
-    own, self.plan = self.config._attn_implementation, plan
-    self.config._attn_implementation = plan.attention
-    places = plan.pos % self.capacity # a place may be `capacity` on the next page, where nothing is to be read
+    self.plan, places = plan, plan.pos % self.capacity # a place may be `capacity` on the next page, where nothing is to be read
+    if self.lean and self.autocast_dtype() is None: return self.lean(ids, places, self._attend, plan.last)
+    own, self.config._attn_implementation = self.config._attn_implementation, plan.attention
     try: out = self.model(input_ids=ids[None], position_ids=places[None], use_cache=True,
                           past_key_values=self.cache, logits_to_keep=plan.last, plan=plan)
     finally: self.config._attn_implementation = own
     return out.logits[0].float()
+
+@patch
+def _attend(self: Slots, layer: int, q, k, v) -> torch.Tensor: # each (N, heads, dim), as what comes out
+    "What a lean pass asks for: keys and values go into the cache, queries look at them there."
+    q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
+    return _slots_attention(None, q, *self.layers[layer].update(k, v), None, plan=self.plan)[0][0]
 
 # %% ../../nbs/engine/generation.ipynb #b62b0b5a
 @patch
@@ -377,7 +404,7 @@ class TokenRecord:
         self.env_mask += [int(logprobs is not None)]*len(ids)
 
 # %% ../../nbs/engine/generation.ipynb #0bb1b4ca
-_AT_ONCE = 2**22 # logits in one piece: in double precision they take eight times the memory of half precision
+_AT_ONCE = 2**22 # logits that are drawn from in one piece: a copy of them is made
 
 def _draw(
     logits: torch.Tensor, # (n, vocabulary)
@@ -390,13 +417,28 @@ def _draw(
         halves = logits.tensor_split(2), (None, None) if uniform is None else uniform.tensor_split(2)
         parts = [_draw(x, temperature, u, top_k, top_p, min_p) for x, u in zip(*halves)]
         return tuple(map(torch.cat, zip(*parts)))
-    logp = (logits/(temperature or 1.0)).log_softmax(-1)
+    logits = logits/(temperature or 1.0)
+    p = (logits - logits.amax(-1, keepdim=True)).exp()
     if temperature == 0: tokens = logits.argmax(-1)
-    else:
-        cdf = _keep_likely(logp.double().exp(), top_k, top_p, min_p).cumsum(-1) # float32 would round some to the end
-        tokens = torch.searchsorted(cdf, (uniform.to(cdf)*cdf[:, -1])[:, None],
-                                    right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
-    return tokens, logp.gather(1, tokens[:, None])[:, 0]
+    else: tokens = _draw_by_weight(_keep_likely(p, top_k, top_p, min_p), uniform)
+    chosen = lambda x: x.gather(1, tokens[:, None])[:, 0]
+    return tokens, chosen(logits) - logits.amax(-1) - p.sum(-1).log()
+
+_BLOCK = 256 # tokens whose weights are added up together
+
+def _draw_by_weight(
+    w: torch.Tensor, # (n, vocabulary) weights of at least 0
+    uniform: torch.Tensor, # (n,) in [0, 1)
+) -> torch.Tensor: # (n,) tokens
+    "Draw a block by the sum of its weights, then a token in it. Sums are in double precision: float32 would round some to the end."
+    blocks = torch.nn.functional.pad(w, (0, -w.shape[1] % _BLOCK)).unflatten(1, (-1, _BLOCK))
+    ends = blocks.sum(-1, dtype=torch.float64).cumsum(-1)
+    at = (uniform.to(ends)*ends[:, -1])[:, None]
+    b = torch.searchsorted(ends, at, right=True).clamp(max=ends.shape[1] - 1)
+    inside = blocks[torch.arange(len(w), device=w.device), b[:, 0]].double().cumsum(-1)
+    below = ends.gather(1, b) - inside[:, -1:]
+    last = torch.searchsorted(inside, inside[:, -1:]) # the last token that has a weight
+    return (b*_BLOCK + torch.minimum(torch.searchsorted(inside, at - below, right=True), last))[:, 0].clamp(max=w.shape[1] - 1)
 
 def _keep_likely(
     p: torch.Tensor, # (n, vocabulary) probabilities
@@ -518,7 +560,7 @@ def _seat(self: TokenPolicy, env: SQLEnvironment, place: int, prompt: tuple) -> 
 @torch.no_grad()
 def play(self: LMPolicy,
     envs: list[SQLEnvironment], # just reset
-    progress=None, # called as `progress(done, total)` when an episode ends
+    progress=None, # called as `progress(done, total)` after each pass
 ) -> None:
     "Play all episodes to their end."
     texts = {env.episode.start.text: None for env in envs}
@@ -528,9 +570,8 @@ def play(self: LMPolicy,
     self._make_room(len(queue))
     while done < len(envs):
         self._arrange(queue, rows)
-        over = self._write(rows, self.read(queue, rows))
-        done += over
-        if over and progress is not None: progress(done, len(envs))
+        done += self._write(rows, self.read(queue, rows))
+        if progress is not None: progress(done, len(envs))
     if self.slots.recorder is None: self.make_slots = Slots # as ever, or recording has failed
     if not self._keeps(): self.slots = None
 

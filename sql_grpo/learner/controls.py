@@ -26,6 +26,7 @@ from ..environment import *
 from ..rewards import correctness
 from ..rollout import *
 from ..engine.generation import *
+from .half_weights import optimizer_for
 from .warmup import (END_RATE, common_words, demonstration_stream,
                                      weight_groups)
 from .models import *
@@ -90,7 +91,7 @@ class _Learner:
     ):
         self.model, self.config, self.batch, self.steps = model, config, batch, 0
         self.rate = learning_rate or learning_rate_for(config)
-        self.optimizer = torch.optim.AdamW(weight_groups(model), lr=self.rate, betas=(0.9, 0.98), fused=True)
+        self.optimizer = optimizer_for(weight_groups(model), lr=self.rate, betas=(0.9, 0.98), fused=True)
         self.scaler = torch.amp.GradScaler(model.device.type, enabled=config.fp16)
 
     def learn(self,

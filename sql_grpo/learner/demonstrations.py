@@ -9,6 +9,7 @@ __all__ = ['A_STEP', 'DEMONSTRATIONS', 'DEMONSTRATION_RULES', 'teacher', 'play_d
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80006
 import gc, hashlib, json, math, random, shutil, time
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import groupby
@@ -20,7 +21,6 @@ import torch
 from datasets import Dataset
 from safetensors.torch import load_file, save_file
 from sqlglot import exp
-from trl import SFTTrainer
 
 from ..common.basics import *
 from .checkpoints import *
@@ -32,7 +32,8 @@ from ..judge.results import is_correct, is_grounded, suite_correct
 from ..judge.text2sql import extract_sql, parse_query
 from ..rollout import *
 from ..engine.generation import *
-from .warmup import (WarmupProgress, careful_actions, encode_messages,
+from .tree import attending_to_trees, reads_trees, tree_cross_entropy
+from .warmup import (SealedTrainer, WarmupProgress, careful_actions, encode_messages,
                                      sft_trainer)
 from .models import *
 
@@ -92,25 +93,26 @@ def play_demonstrations(
     samples: int = 1, # episodes of a question
     keep: int = 1, # of a question, at most
     shortest: bool = True, # keep the shortest, or any, by the seed
+    fits: Callable | None = None, # of a demonstration: others are not kept
     progress=None, # called as `progress(demonstrations, episodes)` after each round
 ) -> tuple[list[dict], dict]: # demonstrations; how many questions, episodes, right and kept ones
     "Play until there are `demonstration_count` demonstrations, or questions run out."
     if bad := next((t for t in tasks if t.split != "train"), None):
         raise ValueError(f"task {bad.id!r} belongs to the evaluation: "
                          "demonstrations are made of training questions only")
-    count, dice = config.demonstration_count, random.Random(config.seed)
+    count, dice, rules = config.demonstration_count, random.Random(config.seed), rules_of(config)
     order = dice.sample(tasks, len(tasks))[:_TRIES*count or None]
     demos, told, source = ([], dict(questions=0, episodes=0, right=0),
                            Path(str(config.data_path or config.data_source)).name)
     while order and not 0 < count <= len(demos):
         now, order = order[:max(1, _ROUND//samples)], order[max(1, _ROUND//samples):]
-        episodes = rollout(policy, [t for t in now for _ in range(samples)], rules_of(config))
+        episodes = rollout(policy, [t for t in now for _ in range(samples)], rules)
         for i in range(0, len(episodes), samples):
             good = [ep for ep in episodes[i:i + samples] if _worth_learning(ep)]
             some = dice.sample(good, len(good)) # a stable sort keeps this order among equals
             if shortest: some.sort(key=_length)
-            demos += [_as_demonstration(ep, policy.name, source, rules_of(config).instructions)
-                      for ep in _distinct(some)[:keep]]
+            made = [_as_demonstration(ep, policy.name, source, rules.instructions) for ep in _distinct(some)]
+            demos += [d for d in made if fits is None or fits(d)][:keep]
             told["right"] += len(good)
         told["questions"] += len(now); told["episodes"] += len(episodes)
         if isinstance(policy, LMPolicy): policy.seed += 1 # other dice in the next round
@@ -163,23 +165,31 @@ def _size(row: dict) -> tuple[int, int, int]: # turns, tokens of the longest rep
     replies = [len(list(g)) for own, g in groupby(row["labels"], lambda label: label != -100) if own]
     return len(replies), max(replies), len(row["labels"]) - replies[-1]
 
+def _fits(row: dict, config: SQLGRPOConfig) -> bool: # of input_ids and labels
+    "Could a rollout have produced it, and is it short enough to be learned?"
+    limits = config.max_turns, config.max_turn_tokens, config.max_context - config.max_turn_tokens
+    short = len(row["labels"]) <= (config.demonstration_tokens or math.inf)
+    return short and all(need <= limit for need, limit in zip(_size(row), limits))
+
+def _encoded(codec: ChatCodec, demo: dict) -> dict: # input_ids and labels
+    "Its tokens, under this run's system message."
+    return encode_messages(codec, [m for m in demo["messages"] if m["role"] != "system"])
+
 def demonstration_rows(
     demos: list[dict],
     tokenizer,
     config: SQLGRPOConfig,
 ) -> tuple[list[dict], dict]: # input_ids and labels of what fits; how many do, how many got this run's system message
     "Training rows, token for token what a rollout of the same actions holds. Raises ValueError if none fits."
-    rules = rules_of(config)
-    limits = rules.max_turns, rules.max_turn_tokens, rules.max_context - rules.max_turn_tokens
-    codec = ChatCodec(tokenizer, rules.instructions)
-    bodies = [[m for m in d["messages"] if m["role"] != "system"] for d in demos]
-    rows = [encode_messages(codec, body) for body in bodies]
-    fit = [row for row in rows if all(need <= limit for need, limit in zip(_size(row), limits))]
+    codec = ChatCodec(tokenizer, rules_of(config).instructions)
+    rows = [_encoded(codec, d) for d in demos]
+    fit = [row for row in rows if _fits(row, config)]
     if not fit:
         turns, reply, before = min(map(_size, rows), key=lambda s: s[2])
         raise ValueError(f"none of {len(rows)} demonstrations fits: the smallest needs max_turns {turns}, "
                          f"max_turn_tokens {reply}, and max_context {before} more than max_turn_tokens; "
-                         f"the run has {config.max_turns}, {config.max_turn_tokens} and {config.max_context}")
+                         f"the run has {config.max_turns}, {config.max_turn_tokens} and {config.max_context}"
+                         + f", and demonstration_tokens {config.demonstration_tokens}"*bool(config.demonstration_tokens))
     other = sum((d["messages"][0]["content"] if d["messages"][0]["role"] == "system" else "") != codec.instructions
                 for d in demos)
     return fit, dict(fit=len(fit), other_system_message=other)
@@ -203,7 +213,7 @@ def _fingerprint(model) -> str:
     return digest.hexdigest()[:12]
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80038
-A_STEP = 8 # demonstrations in a step
+A_STEP = 16 # demonstrations in a step
 _RATES = dict(embedded=3e-4, adapters=2e-4, weights=2e-5)
 
 def learning_rate_for(config: SQLGRPOConfig) -> float:
@@ -215,20 +225,32 @@ def _steps_on(rows: list[dict], config: SQLGRPOConfig) -> int: # optimiser steps
     "How long demonstrations are learned."
     return config.demonstration_epochs*math.ceil(len(rows)/A_STEP)
 
+# %% ../../nbs/learner/demonstrations.ipynb #f7e33a6a
+class _TreeTrainer(SealedTrainer):
+    "The same loss, of rows without padding."
+    def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+        loss = tree_cross_entropy(model, inputs["input_ids"], inputs["attention_mask"], inputs["labels"])
+        learned = (inputs["labels"][:, 1:] != -100).sum()
+        return loss/(learned if num_items_in_batch is None else num_items_in_batch)
+
+    def training_step(self, model, inputs, num_items_in_batch=None):
+        with attending_to_trees(model): return super().training_step(model, inputs, num_items_in_batch)
+
 def _demonstration_trainer(
     model, tokenizer,
     rows: list[dict], # of `demonstration_rows`
     config: SQLGRPOConfig,
     folder: Path, # for a checkpoint, if it is interrupted
-    batch: int, # demonstrations at once: 1, 2, 4 or 8
-) -> SFTTrainer:
+    batch: int, # demonstrations at once: 1, 2, 4, 8 or 16
+) -> SealedTrainer:
     "The supervised trainer of a run."
     steps, own = _steps_on(rows, config), {n: p.data for n, p in model.named_parameters() if p.requires_grad}
     trainer = sft_trainer(
         model, tokenizer, Dataset.from_list(rows), steps, learning_rate_for(config),
-        [WarmupProgress(steps, 10, "demonstrations")], output_dir=str(folder), per_device_train_batch_size=batch,
-        gradient_accumulation_steps=A_STEP//batch, save_strategy="no", logging_steps=1, bf16=config.bf16,
-        fp16=config.fp16, use_cpu=config.use_cpu, seed=config.seed,
+        [WarmupProgress(steps, 10, "demonstrations")], _TreeTrainer if reads_trees(model) else SealedTrainer,
+        output_dir=str(folder), per_device_train_batch_size=batch,
+        gradient_accumulation_steps=A_STEP//batch, save_strategy="no", logging_steps=1,
+        bf16=config.bf16 and not config.half_weights, fp16=config.fp16, use_cpu=config.use_cpu, seed=config.seed,
         activation_checkpointing=config.activation_checkpointing)
     for n, p in model.named_parameters():
         if n in own: p.data = own[n].to(p.device) # TRL rounds adapters on weights in 4 bits to bfloat16
@@ -249,7 +271,7 @@ def learn_demonstrations(
         _put_weights(model, load_file(folder/"weights.safetensors"))
         print(f"demonstrations were learned before: taken from {folder}", flush=True)
         return []
-    batch, log, training = max(b for b in (1, 2, 4, 8) if b <= config.per_device_train_batch_size), None, model.training
+    batch, log, training = max(b for b in (1, 2, 4, 8, 16) if b <= config.per_device_train_batch_size), None, model.training
     with _forward_kept(model):
         while log is None: log, batch = _learn(model, tokenizer, rows, config, folder, batch)
     model.train(training)
@@ -384,15 +406,18 @@ def _made_demonstrations(model, tokenizer, tasks: list[Task], config: SQLGRPOCon
     kind = config.demonstrations
     if kind != "self": need_sql(tasks, kind)
     asked = [(t.id, t.question, t.query or repr((t.answer, t.ordered)), str(t.db_path)) for t in tasks]
-    key = [asked, asdict(rules_of(config)), config.demonstration_count, config.seed]
+    key = [asked, asdict(rules_of(config)), config.demonstration_count, config.demonstration_tokens, config.seed]
     if kind == "self": key += [_fingerprint(model), config.num_generations]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     file = Path(config.output_dir)/"demonstrations"/f"{kind}-{digest}.jsonl"
     if file.exists(): return load_demonstrations(file), dict(file=str(file))
     if kind == "self": demos, told = _self_demonstrations(model, tokenizer, tasks, config)
-    else: demos, told = play_demonstrations(teacher(kind, config.seed, config.mode), tasks, config)
+    else:
+        codec = ChatCodec(tokenizer, rules_of(config).instructions)
+        demos, told = play_demonstrations(teacher(kind, config.seed, config.mode), tasks, config,
+                                          fits=lambda d: _fits(_encoded(codec, d), config))
     if not demos: raise ValueError(f"none of {told['questions']} questions could be answered "
-                                   f"in max_turns {config.max_turns} by {kind}")
+                                   f"in max_turns {config.max_turns} by {kind}, within the run's limits of tokens")
     return demos, told | dict(file=str(save_demonstrations(demos, file)))
 
 def _about(told: dict) -> str:

@@ -19,6 +19,7 @@ from ..config import *
 from ..rollout import *
 from ..engine.generation import *
 from .warmup import base_config
+from .gguf import read_gguf
 from .models import *
 from .trainer import SLICE
 
@@ -94,7 +95,9 @@ def _read_shape(config: SQLGRPOConfig) -> _Shape:
         mine.vocab_size = 1024
         return _model_shape(mine)
     try:
-        found = AutoConfig.from_pretrained(adapter_base(config.model_name) or config.model_name)
+        name = adapter_base(config.model_name) or config.model_name
+        if name.endswith(".gguf"): found = read_gguf(name)[0].config
+        else: found = AutoConfig.from_pretrained(pretrained_source(name))
         shape = _model_shape(found)
     except (OSError, ValueError) as e:
         reason = str(e).strip().splitlines()[0]

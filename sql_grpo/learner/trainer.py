@@ -19,6 +19,7 @@ from trl.trainer.utils import split_tensor_dict
 
 from ..common.basics import *
 from .checkpoints import whole_checkpoint
+from .half_weights import MasterWeights
 from ..environment import *
 from ..rewards import STD_EPS, sample_std
 from ..judge.text2sql import extract_sql, parse_query
@@ -46,6 +47,12 @@ class EpisodeTrainer(GRPOTrainer):
         usual = None if entropies is None else (entropies.detach()*wanted[rows]).sum()/wanted.sum()
         def whole(x, rest): return x if x is None else torch.full_like(wanted, rest, dtype=x.dtype).index_copy(0, rows, x)
         return whole(logps, 0), whole(entropies, usual), aux
+
+    @staticmethod
+    def get_optimizer_cls_and_kwargs(args, model=None):
+        "As transformers', with float32 weights where those of the model are in bfloat16."
+        make, options = GRPOTrainer.get_optimizer_cls_and_kwargs(args, model)
+        return (MasterWeights, options | dict(make=make)) if args.half_weights else (make, options)
 
     def _seal_last(self):
         "Seal the checkpoint of several processes, once all of them are known to have written their part."

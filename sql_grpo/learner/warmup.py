@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['END_RATE', 'common_words', 'careful_actions', 'demonstration', 'train_tokenizer', 'encode_messages',
-           'demonstration_stream', 'base_config', 'new_base_model', 'WarmupProgress', 'weight_groups', 'sft_trainer',
-           'base_folder', 'base_model']
+           'demonstration_stream', 'base_config', 'new_base_model', 'WarmupProgress', 'weight_groups', 'SealedTrainer',
+           'sft_trainer', 'base_folder', 'base_model']
 
 # %% ../../nbs/learner/warmup.ipynb #2530ec50
 import hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
@@ -23,6 +23,7 @@ from trl import SFTConfig, SFTTrainer
 
 from ..common.basics import *
 from .checkpoints import *
+from .half_weights import optimizer_for
 from ..world.database import Database
 from ..world.questions import *
 from ..world.tasks import *
@@ -354,10 +355,10 @@ def new_base_model(seed: int, words: list[str], size: int = 2000, mode: str = "a
 
 # %% ../../nbs/learner/warmup.ipynb #9333b1a0
 class WarmupProgress(TrainerCallback):
-    "One bar in a terminal or notebook; a line every hundred steps elsewhere."
+    "One bar in a terminal or notebook; a line every hundred steps, or after twenty seconds, elsewhere."
     def __init__(self, steps: int, every: int = 100, label: str = "warm-up"):
         from tqdm.auto import tqdm
-        self.every, self.label, self.live = every, label, in_notebook() or sys.stderr.isatty()
+        self.every, self.label, self.live, self.said = every, label, in_notebook() or sys.stderr.isatty(), time.monotonic()
         self.bar = tqdm(total=steps, desc=label, unit="step", disable=not self.live, leave=False)
 
     def on_step_end(self, args, state, control, **kwargs): self.bar.update(state.global_step - self.bar.n)
@@ -365,7 +366,8 @@ class WarmupProgress(TrainerCallback):
     def on_log(self, args, state, control, logs=None, **kwargs):
         if "loss" not in (logs or {}): return
         self.bar.set_postfix_str(f"loss {float(logs['loss']):.3f}")
-        if not self.live and state.global_step % self.every == 0:
+        if not self.live and (state.global_step % self.every == 0 or time.monotonic() - self.said > QUIET):
+            self.said = time.monotonic()
             print(f"{self.label} step {state.global_step}/{state.max_steps}: loss {float(logs['loss']):.3f}",
                   flush=True)
 
@@ -388,7 +390,7 @@ def weight_groups(model) -> list[dict]: # parameter groups
             dict(params=[p for p in ps if p.ndim < 2], weight_decay=0.0)]
 
 # %% ../../nbs/learner/warmup.ipynb #d3a7c3a2
-class _WholeTrainer(SFTTrainer):
+class SealedTrainer(SFTTrainer):
     "TRL's supervised trainer, with checkpoints that are sealed."
     def _save_checkpoint(self, model, trial):
         with whole_checkpoint(f"{self.args.output_dir}/checkpoint-{self.state.global_step}", self.args.world_size == 1):
@@ -398,7 +400,7 @@ class _WholeTrainer(SFTTrainer):
         "What was logged."
         return [dict(step=r["step"], loss=round(float(r["loss"]), 4)) for r in self.state.log_history if "loss" in r]
 
-class _LeanTrainer(_WholeTrainer):
+class _LeanTrainer(SealedTrainer):
     "The same loss for the embedded model, without logits of tokens that are not learned, and without metrics."
     def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
         labels = inputs["labels"][:, 1:]
@@ -413,7 +415,7 @@ def sft_trainer(
     steps: int,
     learning_rate: float, # highest
     callbacks: list, # of `TrainerCallback`
-    trainer_class: type = _WholeTrainer,
+    trainer_class: type = SealedTrainer,
     **options, # for `SFTConfig`
 ) -> SFTTrainer:
     "TRL's supervised trainer, for rows that are tokens already."
@@ -421,7 +423,7 @@ def sft_trainer(
                      save_total_limit=1, dataset_kwargs=dict(skip_prepare_dataset=True),
                      remove_unused_columns=False, **options)
     args._n_gpu = min(args.n_gpu, 1) # with more, transformers takes nn.DataParallel
-    optimizer = torch.optim.AdamW(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
+    optimizer = optimizer_for(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
     trainer = trainer_class(model, args, train_dataset=rows, processing_class=tokenizer,
                             optimizers=(optimizer, _falling_rate(optimizer, steps)), callbacks=callbacks)
     for callback in list(trainer.callback_handler.callbacks):

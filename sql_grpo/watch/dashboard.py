@@ -497,7 +497,7 @@ def on_train_begin(self:LiveVisualizationCallback, args, state, control, model=N
     self._elapsed0 = max((r.get("elapsed") or 0 for r in self.records), default=0)
     self._open_display(state)
     questions = len(self.train_set + self.eval_set)
-    if state.global_step == 0 and self.play and questions:
+    if state.global_step == 0 and self.play and questions and self.success_every:
         self._tell("bar", f"playing {questions} questions as the policy is now, before the first step ...")
         self._look(0, model, always=True)
     self._draw()

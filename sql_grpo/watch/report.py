@@ -106,9 +106,10 @@ def _rounded(x, digits: int = 6): # significant ones
 def _questions(comparison: Comparison, counts: dict) -> list[dict]: # `counts`: right samples, by policy
     "A line for each question: what it is, who was right, and how many of a policy's samples were."
     evs, out = comparison.evaluations, []
-    for i, r in enumerate(next(iter(evs.values())).records):
+    right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
+    for i, r in enumerate([*evs.values()][-1].records):
         out.append({k: getattr(r, k) for k in ("id", "db_id", "kind", "words", "difficulty", "heldout")})
-        out[-1]["right"] = {name: int(e.records[i].correct) for name, e in evs.items()}
+        out[-1]["right"] = {name: by_id[r.id] for name, by_id in right.items() if r.id in by_id}
         if counts: out[-1]["sampled"] = {name: c[i] for name, c in counts.items()}
     return out
 
@@ -138,19 +139,23 @@ def _split_table(
     names, values = policies or policies_of(report), {q[key] for q in report["questions"]}
     def row(v):
         right = [q["right"] for q in report["questions"] if q[key] == v]
-        return [v, len(right), *(f"{100*sum(r[p] for r in right)/len(right):.0f} %" for p in names)]
+        def rate(p):
+            asked = [r[p] for r in right if p in r]
+            return f"{100*sum(asked)/len(asked):.0f} %" if asked else "-"
+        return [v, len(right), *map(rate, names)]
     order = [v for v in LEVELS if v in values] + sorted(values - set(LEVELS))
     return markdown_table([key, "n", *names], map(row, order))
 
 # %% ../../nbs/watch/report.ipynb #1d03144e
-def _examples(old: list, new: list) -> dict: # of records; title -> position
+def _examples(old: list, new: list) -> dict: # of records; title -> id
     "Questions worth reading."
     wanted = {"won, on a training database": lambda a, b: b.correct > a.correct and not b.heldout,
               "won, on a held-out database": lambda a, b: b.correct > a.correct and b.heldout,
               "lost": lambda a, b: a.correct > b.correct, "right": lambda a, b: a is b and b.correct,
               "still wrong": lambda a, b: not a.correct and not b.correct and b.outcome == "answered"}
-    pairs = list(enumerate(zip(old, new, strict=True)))
-    found = {title: [(b.turns, i) for i, (a, b) in pairs if test(a, b)] for title, test in wanted.items()}
+    known = {r.id: r for r in old}
+    pairs = [(known[b.id], b) for b in new if b.id in known]
+    found = {title: [(b.turns, b.id) for a, b in pairs if test(a, b)] for title, test in wanted.items()}
     return {title: sorted(ids)[len(ids)//2][1] for title, ids in found.items() if ids}
 
 def _gold(task) -> str:
@@ -164,23 +169,30 @@ def show_examples(
 ) -> MarkdownText:
     "Questions won, lost and still wrong: the transcripts of both policies."
     sides, out = {name: comparison.evaluations[name] for name in (before, after)}, []
-    for title, i in _examples(*(comparison.evaluations[name].records for name in (before, after))).items():
-        task = next(iter(sides.values())).episodes[i].task
+    played = {name: {r.id: (r, ep) for r, ep in zip(e.records, e.episodes)} for name, e in sides.items()}
+    for title, id in _examples(*(e.records for e in (sides[before], sides[after]))).items():
+        task = played[after][id][1].task
         out += [f"### {title.capitalize()}: {' '.join(task.question.split())}",
                 f"`{task.id}`, database `{task.db_id}`, {task.difficulty}. {_gold(task)}"]
-        for name, e in sides.items():
-            r, ep = e.records[i], e.episodes[i]
+        for name in sides:
+            r, ep = played[name][id]
             verdict = ("right" if r.correct else "wrong") + ", a guess"*r.guessed + ", lucky"*r.lucky
             out.append(f"**{name}**: {verdict}\n\n{ep._repr_markdown_()}")
     return MarkdownText("\n\n".join(out))
 
 # %% ../../nbs/watch/report.ipynb #850945c0
-def better_or_not(report: dict, before: str = "base", after: str = "trained") -> str:
+def better_or_not(
+    report: dict,
+    before: str | None = None, # a policy; by default what GRPO began with
+    after: str = "trained",
+) -> str:
     "One sentence: is a policy better than another one, as far as the questions can show?"
-    d, n = report["paired"][f"{before} -> {after}"]["all"], report["n_eval"]
+    before = before or ("warmed" if "warmed" in report else "base")
+    d, n = report["paired"][f"{before} -> {after}"]["all"], report[before]["all"]["n"]
     low, high = 100*d["ci_low"], 100*d["ci_high"]
     word = "better than" if low > 0 else "worse than" if high < 0 else "not clearly better or worse than"
-    rates = [f"{100*report[p]['all']['success']:.1f} %" for p in (before, after)]
+    start = report[before]["all"]["success"] # of a base that was asked fewer questions, on these
+    rates = [f"{100*rate:.1f} %" for rate in (start, start + d["difference"])]
     return (f"On {n} questions {after} is {word} {before}: {rates[1]} right instead of {rates[0]} "
             f"({100*d['difference']:+.1f} points; 95 % interval {low:+.1f} to {high:+.1f}).")
 
@@ -259,7 +271,7 @@ def write_report(
 ) -> dict: # the report
     "Write `report.json`, `report.md` and `transcripts.md`: whole or not at all, whatever a policy has sent."
     report, names = make_report(comparison, meta), list(comparison.evaluations)
-    pair = ["base", "trained"] if {"base", "trained"} <= set(names) else (names[-2:]*2)[:2]
+    pair = (names[-2:]*2)[:2] if "warmed" in names or not {"base", "trained"} <= set(names) else ["base", "trained"]
     files = {"report.json": _report_json(report), "report.md": _report_text(comparison, report),
              "transcripts.md": f"# Transcripts\n\n{show_examples(comparison, *pair)}\n"}
     for name, text in files.items():

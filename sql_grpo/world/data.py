@@ -305,6 +305,21 @@ def _sqlite_tasks(split, path, questions, strict):
     for t in tasks: t.extra["heldout"] = False
     return tasks
 
+# %% ../../nbs/world/data.ipynb #f11f3aa8
+_TOO_LARGE = {"baseball_1", "soccer_1"}
+_EVAL_DATABASES, _DEV_DATABASES = 30, 15
+
+def _tasks_by_database(split, path, questions, strict):
+    "Spider's training questions, shared out by database. Raises ValueError if these are too few."
+    tasks = [t for t in _folder_tasks("train", path, questions, strict) if t.db_id not in _TOO_LARGE]
+    names, held = sorted({t.db_id for t in tasks}), _EVAL_DATABASES + _DEV_DATABASES
+    if len(names) <= held:
+        raise ValueError(f"the training questions in {path} are about {len(names)} databases, and {held} of them would be "
+                         "held out: spider_by_database is for the whole of Spider")
+    random.Random(7).shuffle(names)
+    part = dict(eval=names[:_EVAL_DATABASES], dev=names[_EVAL_DATABASES:held], train=names[held:])[split]
+    return [replace(t, split=_part(split), extra=t.extra | dict(heldout=split != "train")) for t in tasks if t.db_id in part]
+
 # %% ../../nbs/world/data.ipynb #1646aad4
 def _context_tasks(split, path, questions, strict):
     "Tasks of a sql-create-context file, each with a database of its own."
@@ -314,7 +329,7 @@ def _context_tasks(split, path, questions, strict):
     return share_out(_make_tasks(Path(path), split, _find_db, "context", strict), split)
 
 _LOADERS = dict(embedded=lambda split, path, questions, strict: embedded_tasks(split, path),
-               spider=_folder_tasks, bird=_folder_tasks, sqlite=_sqlite_tasks, context=_context_tasks)
+               spider=_folder_tasks, spider_by_database=_tasks_by_database, bird=_folder_tasks, sqlite=_sqlite_tasks, context=_context_tasks)
 
 # %% ../../nbs/world/data.ipynb #c885c165
 def _variant_files(task: Task) -> tuple: # of paths
