@@ -70,7 +70,7 @@ def _data_options(p: _Parser) -> None:
 def _eval_options(p: _Parser) -> None:
     _model_options(p)
     _data_options(p)
-    p.add_argument("--split", default="eval", help="which questions: train, eval; of the embedded ones also dev, eval_train_dbs, eval_heldout_dbs")
+    p.add_argument("--split", default="eval", help="which questions: train, eval; of the embedded ones also dev, plain, eval_train_dbs, eval_heldout_dbs")
     p.add_argument("--answers_only", action="store_true",
                    help="judge on answers alone: gold SQL is run once, for its result (no verdicts on variants)")
     p.add_argument("--n", type=int, help="how many questions, drawn with the seed (default: all)")

@@ -30,7 +30,7 @@ def _read(file: Path) -> dict:
 def _config_of(name: str, endpoint: str | None = None) -> dict:
     "What is in the `config.json` of a model's folder, or what its adapters have for it; nothing for other models."
     folder = Path(name)
-    if name in (*BASELINES, "embedded"): return {}
+    if name in (*BASELINES, "embedded", "smollm2") or name.endswith(".gguf"): return {}
     if endpoint and not (folder / "config.json").is_file(): return {}
     if not folder.exists():
         if name.startswith((".", "/", "~")) or name.count("/") > 1: raise ValueError(f"no such folder of a model: {name}")

@@ -84,6 +84,7 @@ def _hidden(
 _DATA = dict(
     embedded=("the embedded world of sql_grpo, generated databases and questions", "MIT", None),
     spider=("Spider", "CC BY-SA 4.0", "xlangai/spider"),
+    spider_by_database=("Spider's training questions, shared out by database", "CC BY-SA 4.0", "xlangai/spider"),
     bird=("BIRD", "CC BY-SA 4.0", None),
     context=("sql-create-context", "CC BY 4.0", "b-mc2/sql-create-context"),
     own=("questions and databases of the author's own", "not stated", None)) # what, its licence, its name on the Hub
@@ -92,6 +93,7 @@ def _hub_name(
     model_name: str, # of a configuration
 ) -> str | None:
     "A model's name on the Hub; None for the embedded model and for one in a folder."
+    if model_name == "smollm2": return "HuggingFaceTB/SmolLM2-135M-Instruct"
     if model_name == "embedded" or Path(model_name).expanduser().exists(): return None
     return model_name if re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model_name) else None
 
@@ -167,7 +169,8 @@ def _command(report: dict) -> str:
     "The command that makes the model again."
     plain = lambda v: v if isinstance(v, (str, int, float, list, tuple)) else json.dumps(v)
     options = [_as_option(k, plain(v)) for k, v in report["options"].items()]
-    if report["model"] != "embedded": options.insert(0, f"--model_name {report['base_model'] or 'FOLDER'}")
+    base = "smollm2" if report["model"] == "smollm2" else report["base_model"] or "FOLDER"
+    if report["model"] != "embedded": options.insert(0, f"--model_name {base}")
     if report["data"] == "own": options.append("--data_source FILE.sqlite")
     elif report["data"] != "embedded": options.append(f"--data_source {report['data']} --data_path FOLDER")
     n = report.get("processes", 1)

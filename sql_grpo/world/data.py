@@ -429,7 +429,7 @@ def _load(source, split, path, questions, strict) -> list[Task]:
 
 def load_with_report(
     source: str|Path = "embedded", # embedded, spider, bird, context or sqlite; or the path of a folder or a SQLite file
-    split: str = "train", # train or eval; in the embedded world also dev, eval_train_dbs and eval_heldout_dbs
+    split: str = "train", # train or eval; in the embedded world also dev, plain, eval_train_dbs and eval_heldout_dbs
     path: str|Path|None = None, # the folder or file, where `source` is a loader's name
     questions: str|Path|None = None # the question file, if its name is not one of the usual ones
 ) -> LoadReport:
@@ -465,7 +465,7 @@ def _checked(tasks, drop) -> list[Task]:
 # %% ../../nbs/world/data.ipynb #58c286da
 def load_tasks(
     source: str|Path = "embedded", # embedded, spider, bird, context or sqlite; or the path of a folder or a SQLite file
-    split: str = "train", # train or eval; in the embedded world also dev, eval_train_dbs and eval_heldout_dbs
+    split: str = "train", # train or eval; in the embedded world also dev, plain, eval_train_dbs and eval_heldout_dbs
     path: str|Path|None = None, # the folder or file, where `source` is a loader's name
     questions: str|Path|None = None, # the question file, if its name is not one of the usual ones
     difficulty: str|list|None = None, # keep only these levels

@@ -133,7 +133,7 @@ def judged_by(self:Task) -> tuple:
     return self.query or repr(self.answer), self.ordered, self.db_path
 
 # %% ../../nbs/world/tasks.ipynb #7e7f75e1
-_SPLITS = ("train", "dev", "eval", "eval_train_dbs", "eval_heldout_dbs")
+_SPLITS = ("train", "dev", "eval", "eval_train_dbs", "eval_heldout_dbs", "plain")
 
 def _database_in(folder: Path, db_id: str) -> Path: return folder/"databases"/db_id/f"{db_id}.sqlite"
 
@@ -148,6 +148,7 @@ def embedded_tasks(
     if not file.is_file(): raise FileNotFoundError(f"no question file at {file}")
     entries = json.loads(file.read_text(encoding="utf-8"))
     if split.startswith("eval_"): entries = [e for e in entries if e["heldout"] == (split == "eval_heldout_dbs")]
+    part = "eval" if part == "plain" else part
     return [Task(e["id"], e["db_id"], e["question"], e["query"], e["difficulty"], part,
                  _database_in(folder, e["db_id"]), {k: e[k] for k in ("kind", "words", "heldout")})
             for e in entries]
