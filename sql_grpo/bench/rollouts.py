@@ -405,9 +405,11 @@ class _WatchedPolicy(LMPolicy):
         clock = self.clock
         clock.prefilled += sum(len(row[0].todo) for row in rows) # of a row, all seats have the same to read
         before, replayed, clock.mark = clock.passes, self.replayed(), clock.now()
+        line = sum(len(row[0].todo) for row in rows)
         logits = super().read(queue, rows)
-        if clock.passes == before: # the model was not called: a recorded pass was replayed
-            clock.positions += self.replayed() - replayed
+        if clock.passes == before: # the model was not called: a pass was lean, or a recorded one was replayed
+            clock.passes += 1
+            clock.positions += self.replayed() - replayed or line
             clock.add("model")
         return logits
 

@@ -212,7 +212,8 @@ def train(
         return _where_there_is_room(config, lambda: write_report(config.output_dir, Comparison(last), told))
     report = keep({})
     if controls:
-        start = Start(model, tokenizer, base_weights, config, trainer.tasks, eval_tasks, wall["grpo"])
+        start = Start(model, tokenizer, base_weights, config, trainer.tasks, eval_tasks, wall["grpo"],
+                      trainer.demonstrations[0] if trainer.demonstrations else [])
         run_controls(start, model, found, wall, keep)
         report = load_report(config.output_dir)
     say(better_or_not(report))

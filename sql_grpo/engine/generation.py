@@ -347,7 +347,8 @@ def _mask(self: Slots, first, ends) -> torch.Tensor: # (len(ends), max(ends))
 def _run(self: Slots, ids: torch.Tensor, plan: _Plan) -> torch.Tensor: # (n, vocabulary)
     "One forward pass, with our attention."
     self.plan, places = plan, plan.pos % self.capacity # a place may be `capacity` on the next page, where nothing is to be read
-    if self.lean and self.autocast_dtype() is None: return self.lean(ids, places, self._attend, plan.last)
+    lean = self.lean if plan.attention == "sql_grpo_slots" and self.autocast_dtype() is None else None
+    if lean: return lean(ids, places, self._attend, plan.last)
     own, self.config._attn_implementation = self.config._attn_implementation, plan.attention
     try: out = self.model(input_ids=ids[None], position_ids=places[None], use_cache=True,
                           past_key_values=self.cache, logits_to_keep=plan.last, plan=plan)

@@ -8,7 +8,7 @@ __all__ = ['CONTROLS', 'NEEDS', 'Start', 'forced', 'any_of_k', 'run_controls']
 # %% ../../nbs/learner/controls.ipynb #8585f7ec
 import copy, math, random, time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 
@@ -27,6 +27,7 @@ from ..rewards import correctness
 from ..rollout import *
 from ..engine.generation import *
 from .half_weights import optimizer_for
+from .tree import reads_trees, tree_cross_entropy
 from .warmup import (END_RATE, common_words, demonstration_stream,
                                      weight_groups)
 from .models import *
@@ -45,6 +46,7 @@ class Start:
     tasks: list[Task] # training questions
     eval_tasks: list[Task]
     seconds: float # that GRPO took
+    learned: list = field(default_factory=list) # rows of demonstrations that came before
 
     def __post_init__(self):
         tested = {t.id for t in self.eval_tasks}
@@ -130,10 +132,12 @@ def _backward(self: _Learner, rows: list[dict], total: int) -> float:
     ids, labels = (pad_sequence([torch.tensor(row[name]) for row in rows], True, value).to(device)
                    for name, value in (("input_ids", 0), ("labels", -100)))
     mask = pad_sequence([torch.ones(len(row["labels"]), dtype=torch.long) for row in rows], True).to(device)
-    half = torch.bfloat16 if self.config.bf16 else torch.float16
-    with torch.autocast(device.type, half, enabled=self.config.bf16 or self.config.fp16):
-        logits = self.model(input_ids=ids, attention_mask=mask, use_cache=False).logits
-    loss = cross_entropy(logits[:, :-1].float().flatten(0, 1), labels[:, 1:].flatten(), reduction="sum")/total
+    half, mixed = self.model.dtype is torch.bfloat16, bool(self.config.bf16 or self.config.fp16)
+    with torch.autocast(device.type, torch.bfloat16 if self.config.bf16 else torch.float16, enabled=mixed and not half):
+        if half and reads_trees(self.model): loss = tree_cross_entropy(self.model, ids, mask, labels)/total
+        else:
+            logits = self.model(input_ids=ids, attention_mask=mask, use_cache=False).logits
+            loss = cross_entropy(logits[:, :-1].float().flatten(0, 1), labels[:, 1:].flatten(), reduction="sum")/total
     self.scaler.scale(loss).backward()
     return loss.item()
 
@@ -220,8 +224,24 @@ def _gold_sft(
         print(f"gold_sft: epoch {len(log)} of {len(rows)} episodes, {spent:.0f} of {start.seconds:.0f} s", flush=True)
     return _policy_of(model, start.tokenizer, c, name="gold_sft"), log
 
+# %% ../../nbs/learner/controls.ipynb #ef468262
+def _more_demonstrations(start: Start) -> tuple[Policy, list]: # what plays, and a log: rows, steps, loss, seconds
+    "The warmed model after going on with other demonstrations of the same kind for as long as GRPO took."
+    begin, c, model, losses = time.perf_counter(), copy.copy(start.config), start.fresh(), []
+    c.demonstration_count = 0 # all
+    demos, _ = play_demonstrations(teacher(c.demonstrations, c.seed, c.mode), start.tasks, c)
+    known = {tuple(row["input_ids"]) for row in start.learned}
+    rows = [row for row in demonstration_rows(demos, start.tokenizer, c)[0] if tuple(row["input_ids"]) not in known]
+    if not rows: raise ValueError("all demonstrations that fit were learned before GRPO")
+    learner, dice = _Learner(model, c, learning_rate_for(c)*END_RATE, A_STEP), random.Random(c.seed)
+    while time.perf_counter() < begin + start.seconds: losses += learner.learn(rows, dice, begin + start.seconds)
+    log = dict(rows=len(rows), steps=len(losses), loss=sum(losses[-20:])/max(1, len(losses[-20:])),
+               seconds=round(time.perf_counter() - begin, 1))
+    return _policy_of(model, start.tokenizer, c, name="more_demonstrations"), [log]
+
 # %% ../../nbs/learner/controls.ipynb #c733429d
 _TRIES_OF = (1, 4, 16, 64) # the k that are reported; the last one is the number of samples
+_FEW_TRIES, _SAMPLED = 8, 300 # samples of a larger model's questions; questions, at most
 
 def any_of_k(
     n: int, # samples of a question
@@ -260,7 +280,7 @@ def _reach(
     n: int = _TRIES_OF[-1], # samples of a question
 ) -> dict: # by policy and k: rate, ci_low, ci_high; then what was gained and lost, and the verdict
     "What a model reaches in many tries, before and after its training."
-    ks = sorted({min(k, n) for k in _TRIES_OF})
+    ks = sorted({k for k in _TRIES_OF if k < n} | {n})
     def row(counts, k):
         rates = [any_of_k(n, c, k) for c in counts]
         return dict(zip(("rate", "ci_low", "ci_high"), (sum(rates)/len(rates), *mean_interval(rates))))
@@ -285,16 +305,21 @@ def _verdict(r: dict) -> str:
             f"of {r['right']} questions answered greedily the base never solved {r['never_sampled']} in {n}.")
 
 # %% ../../nbs/learner/controls.ipynb #39bab97c
-CONTROLS = (dict(more_warmup=_more_warmup, own_samples=_own_samples)
+CONTROLS = (dict(more_warmup=_more_warmup, more_demonstrations=_more_demonstrations, own_samples=_own_samples)
             | {f"forced_{word}": partial(forced, word=word) for word in ACTIONS} | dict(gold_sft=_gold_sft))
-NEEDS = (dict(random="nothing", base="nothing", warmed="demonstrations", trained="answers",
-              more_warmup="demonstrations", own_samples="answers", gold_sft="gold SQL")
+NEEDS = (dict(random="nothing", base="nothing", warmed="demonstrations", trained="answers", more_warmup="demonstrations",
+              more_demonstrations="gold SQL", own_samples="answers", gold_sft="gold SQL")
          | {f"forced_{word}": "nothing" for word in ACTIONS})
 
 def _controls_of(start: Start) -> dict: # name -> function
     "The controls that make sense for a run."
-    own, agent = start.config.model_name == "embedded", start.config.mode == "agent"
-    def fits(name): return own if name == "more_warmup" else agent or not name.startswith("forced")
+    c = start.config
+    shown = c.demonstrations in ("oracle", "explore") # then GRPO did not begin with what any of the others asks about
+    def fits(name):
+        if name == "more_warmup": return c.model_name == "embedded" and not shown
+        if name == "more_demonstrations": return shown
+        if name == "gold_sft": return not shown
+        return name == "own_samples" or c.mode == "agent" and not shown
     return {name: play for name, play in CONTROLS.items() if fits(name)}
 
 # %% ../../nbs/learner/controls.ipynb #b9e888f5
@@ -327,8 +352,12 @@ def run_controls(
 
 def _sampled(start: Start, trained, right: list[bool]) -> dict: # of `_reach`, and the counts
     "What base and trained model reach in many tries."
-    counts, was_training = dict(base=_count_right(start, start.fresh(), name="base")), trained.training
+    n = _TRIES_OF[-1] if start.config.model_name == "embedded" else _FEW_TRIES
+    asked = pick_some([*zip(start.eval_tasks, right)], _SAMPLED, start.config.seed)
+    some, was_training = replace(start, eval_tasks=[t for t, _ in asked]), trained.training
+    counts = dict(base=_count_right(some, some.fresh(), n, "base"))
     trained.eval()
-    try: counts["trained"] = _count_right(start, trained, name="trained")
+    try: counts["trained"] = _count_right(some, trained, n, "trained")
     finally: trained.train(was_training)
-    return _reach(counts["base"], counts["trained"], right) | dict(counts=counts)
+    told = _reach(counts["base"], counts["trained"], [r for _, r in asked], n)
+    return told | dict(counts={name: {t.id: c for (t, _), c in zip(asked, cs)} for name, cs in counts.items()})

@@ -103,14 +103,14 @@ def _rounded(x, digits: int = 6): # significant ones
     if isinstance(x, float): return float(f"{x:.{digits}g}") if math.isfinite(x) else None
     return x if isinstance(x, (str, int, bool, type(None))) else str(x)
 
-def _questions(comparison: Comparison, counts: dict) -> list[dict]: # `counts`: right samples, by policy
+def _questions(comparison: Comparison, counts: dict) -> list[dict]: # `counts`: right samples, by policy and question
     "A line for each question: what it is, who was right, and how many of a policy's samples were."
     evs, out = comparison.evaluations, []
     right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
-    for i, r in enumerate([*evs.values()][-1].records):
+    for r in [*evs.values()][-1].records:
         out.append({k: getattr(r, k) for k in ("id", "db_id", "kind", "words", "difficulty", "heldout")})
         out[-1]["right"] = {name: by_id[r.id] for name, by_id in right.items() if r.id in by_id}
-        if counts: out[-1]["sampled"] = {name: c[i] for name, c in counts.items()}
+        if sampled := {name: c[r.id] for name, c in counts.items() if r.id in c}: out[-1]["sampled"] = sampled
     return out
 
 # %% ../../nbs/watch/report.ipynb #703df0c7
