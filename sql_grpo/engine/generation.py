@@ -438,7 +438,7 @@ def _draw_by_weight(
     b = torch.searchsorted(ends, at, right=True).clamp(max=ends.shape[1] - 1)
     inside = blocks[torch.arange(len(w), device=w.device), b[:, 0]].double().cumsum(-1)
     below = ends.gather(1, b) - inside[:, -1:]
-    last = torch.searchsorted(inside, inside[:, -1:]) # the last token that has a weight
+    last = torch.searchsorted(inside, inside[:, -1:].contiguous()) # the last token that has a weight
     return (b*_BLOCK + torch.minimum(torch.searchsorted(inside, at - below, right=True), last))[:, 0].clamp(max=w.shape[1] - 1)
 
 def _keep_likely(
