@@ -503,6 +503,7 @@ def on_train_begin(self:LiveVisualizationCallback, args, state, control, model=N
     self._draw()
     self._rates = {} # those of step 0 belong to no report
     self._start, self._first = time.perf_counter(), state.global_step
+    self._shown_at = self._start
     self._show_pace(state)
 
 # %% ../../nbs/watch/dashboard.ipynb #5ea4b647
@@ -525,15 +526,17 @@ def _timing(self:LiveVisualizationCallback, step, total):
 # %% ../../nbs/watch/dashboard.ipynb #dce0738b
 @patch
 def on_log(self:LiveVisualizationCallback, args, state, control, logs=None, **kwargs):
-    "Records a report; every `plot_every` steps shows it."
+    "Records a report; every `plot_every` steps shows it, and in a log when nothing was said for a while."
     if not self._active or not logs: return
     step, extra = state.global_step, self._timing(state.global_step, state.max_steps)
     record = self._record({"step": step} | extra | logs)
     logs.update(self._rates) # for trackers, which come after this callback
     self._rates = {}
     if "reward" in record or "loss" in record: self._unshown.append(record)
-    if self.plot_every and step // self.plot_every > self._shown_step // self.plot_every:
-        self._shown_step = step
+    due = step // self.plot_every > self._shown_step // self.plot_every if self.plot_every else False
+    in_log = self._board is None and not sys.stderr.isatty()
+    if due or self.plot_every and in_log and time.perf_counter() - self._shown_at > QUIET:
+        self._shown_step, self._shown_at = step, time.perf_counter()
         self._refresh()
 
 # %% ../../nbs/watch/dashboard.ipynb #f866237e
