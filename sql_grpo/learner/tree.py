@@ -154,11 +154,10 @@ def tree_cross_entropy(
     nodes = nodes[tree.parent[nodes] >= 0] # nothing stands before the first token
     put = lambda x: torch.as_tensor(x, device=inner.device)
     with attending_to_trees(model):
-        out = inner.base_model(input_ids=put(tree.tokens)[None], position_ids=put(tree.depth)[None], use_cache=False,
-                               attention_mask=torch.empty(1, 1, 0, 0, device=inner.device),
-                               branches=_branches_of(tree, inner.device))
-    logits = inner.get_output_embeddings()(out.last_hidden_state[0, put(tree.parent[nodes])])
-    return F.cross_entropy(logits.float(), put(tree.tokens[nodes]), reduction="sum")
+        out = model(input_ids=put(tree.tokens)[None], position_ids=put(tree.depth)[None], use_cache=False,
+                    attention_mask=torch.empty(1, 1, 0, 0, device=inner.device),
+                    branches=_branches_of(tree, inner.device), logits_to_keep=put(tree.parent[nodes]))
+    return F.cross_entropy(out.logits[0].float(), put(tree.tokens[nodes]), reduction="sum")
 
 # %% ../../nbs/learner/tree.ipynb #2506ec5f
 def reads_trees(model) -> bool:

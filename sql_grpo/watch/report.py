@@ -85,7 +85,7 @@ def plot_policies(
             ax.plot([], [], "os"[i], color=ink, mfc=(ink, "white")[i], ms=8, label=label)
         for row, p in enumerate(names):
             _draw_policy(ax, row, COLORS[p if p in ("base", "trained") else "control"], [np.array(
-                [[q["right"][p] for q in r["questions"] if q[key] == v] for r in runs[p]]) for v in _SORTS[key]])
+                [[q["right"][p] for q in r["questions"] if q[key] == v and p in q["right"]] for r in runs[p]]) for v in _SORTS[key]])
         ax.set(yticks=range(len(names)), yticklabels=[names[p] + few(p) for p in names], xlim=(0, 1),
                xlabel="questions answered right")
         ax.invert_yaxis()
