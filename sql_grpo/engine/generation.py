@@ -512,12 +512,14 @@ class LMPolicy(TokenPolicy):
 _MOST_ROWS, _CACHE_SHARE = 256, 0.4 # of the free memory
 KEPT_SHARE = 0.05 # of a GPU's memory: a smaller cache stays while training, with the passes recorded for it
 
+_CPU_CACHE = 2.5e9 # bytes: on a CPU more rows are no faster
+
 def _free_memory(device: torch.device) -> int: # bytes
     "What a device has to spare."
     if device.type == "cuda": # free on the card, and what torch holds without using it
         return (torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device)
                 - torch.cuda.memory_allocated(device))
-    return psutil.virtual_memory().available
+    return min(psutil.virtual_memory().available, int(_CPU_CACHE/_CACHE_SHARE))
 
 def rows_that_fit(row: int, free: int) -> int: # bytes of a row, and of the free memory
     "How many rows of the cache are taken: as many as fit into `_CACHE_SHARE` of it, from 1 to `_MOST_ROWS`."
