@@ -424,6 +424,21 @@ def _draw(
     chosen = lambda x: x.gather(1, tokens[:, None])[:, 0]
     return tokens, chosen(logits) - logits.amax(-1) - p.sum(-1).log()
 
+def _keep_likely(
+    p: torch.Tensor, # (n, vocabulary) probabilities
+    top_k: int = 0, # the so many likeliest tokens; 0 for all
+    top_p: float = 1.0, # the likeliest that together have this probability
+    min_p: float = 0.0, # those with at least this share of the likeliest one's
+) -> torch.Tensor: # the same, zero for the others
+    "Leave out unlikely tokens."
+    if 0 < top_k < p.shape[-1]: p = p*(p >= p.topk(top_k).values[:, -1:])
+    if min_p > 0: p = p*(p >= min_p*p.amax(-1, keepdim=True))
+    if top_p >= 1: return p
+    q, order = p.sort(descending=True)
+    q = q*(q.cumsum(-1) - q < top_p*q.sum(-1, keepdim=True))
+    return torch.zeros_like(p).scatter(1, order, q)
+
+# %% ../../nbs/engine/generation.ipynb #ce1fa207
 _BLOCK = 256 # tokens whose weights are added up together
 
 def _draw_by_weight(
@@ -439,20 +454,6 @@ def _draw_by_weight(
     below = ends.gather(1, b) - inside[:, -1:]
     last = torch.searchsorted(inside, inside[:, -1:].contiguous()) # the last token that has a weight
     return (b*_BLOCK + torch.minimum(torch.searchsorted(inside, (at - below).clamp(min=0), right=True), last))[:, 0].clamp(max=w.shape[1] - 1)
-
-def _keep_likely(
-    p: torch.Tensor, # (n, vocabulary) probabilities
-    top_k: int = 0, # the so many likeliest tokens; 0 for all
-    top_p: float = 1.0, # the likeliest that together have this probability
-    min_p: float = 0.0, # those with at least this share of the likeliest one's
-) -> torch.Tensor: # the same, zero for the others
-    "Leave out unlikely tokens."
-    if 0 < top_k < p.shape[-1]: p = p*(p >= p.topk(top_k).values[:, -1:])
-    if min_p > 0: p = p*(p >= min_p*p.amax(-1, keepdim=True))
-    if top_p >= 1: return p
-    q, order = p.sort(descending=True)
-    q = q*(q.cumsum(-1) - q < top_p*q.sum(-1, keepdim=True))
-    return torch.zeros_like(p).scatter(1, order, q)
 
 # %% ../../nbs/engine/generation.ipynb #6d20f4c1
 class TokenPolicy(Policy):
