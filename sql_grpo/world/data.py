@@ -306,12 +306,12 @@ def _sqlite_tasks(split, path, questions, strict):
     return tasks
 
 # %% ../../nbs/world/data.ipynb #f11f3aa8
-_TOO_LARGE = {"baseball_1", "soccer_1"}
+_LEFT_OUT = {"baseball_1", "soccer_1"}
 _EVAL_DATABASES, _DEV_DATABASES = 30, 15
 
 def _tasks_by_database(split, path, questions, strict):
     "Spider's training questions, shared out by database. Raises ValueError if these are too few."
-    tasks = [t for t in _folder_tasks("train", path, questions, strict) if t.db_id not in _TOO_LARGE]
+    tasks = [t for t in _folder_tasks("train", path, questions, strict) if t.db_id not in _LEFT_OUT]
     names, held = sorted({t.db_id for t in tasks}), _EVAL_DATABASES + _DEV_DATABASES
     if len(names) <= held:
         raise ValueError(f"the training questions in {path} are about {len(names)} databases, and {held} of them would be "
