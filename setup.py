@@ -15,15 +15,15 @@ min_python = cfg['min_python']
 readme = here/'README.md'
 
 def copy_data(folder):
-    "The embedded world, and nothing else that may lie beside it."
+    "The embedded world and the adapters, and nothing else that may lie beside them."
     shutil.rmtree(folder, ignore_errors=True)
-    for file in [*here.glob('data/questions/*.json'), *here.glob('data/databases/*/*.sqlite')]:
+    for file in [f for kind in ('questions/*.json', 'databases/*/*.sqlite', 'models/smollm2-spider/*') for f in here.glob(f'data/{kind}')]:
         to = Path(folder)/file.relative_to(here/'data')
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, to)
 
 class BuildWithData(build_py):
-    "The package, and the embedded world in it; a checkout has that beside it."
+    "The package, and its data in it; a checkout has that beside it."
     def run(self):
         super().run()
         if not getattr(self, 'editable_mode', False): copy_data(Path(self.build_lib)/cfg['lib_path']/'data')

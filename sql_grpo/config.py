@@ -187,8 +187,8 @@ class SQLGRPOConfig(RunOptions, GRPOConfig):
         if self.half_weights: self.mixed_precision = "no" # autocast would find nothing to convert
 
     @property
-    def half_weights(self) -> bool: # is the model that is trained itself in bfloat16?
-        return bool(self.bf16 and self.use_cpu and self.peft == "none" and self.model_name != "embedded")
+    def half_weights(self) -> bool: # is what is trained itself in bfloat16?
+        return bool(self.bf16 and self.use_cpu and self.peft != "qlora" and self.model_name != "embedded")
     __repr__ = __str__ = _one_line
     __signature__ = Signature([Parameter("options", Parameter.VAR_KEYWORD)]) # for help
     def _repr_markdown_(self): return _as_table(self)

@@ -38,10 +38,10 @@ def _json_object(text: str) -> dict:
     return found
 
 # %% ../../nbs/commands/arguments.ipynb #9eb79c3f
-def _model_options(p: _Parser) -> None:
+def _model_options(p: _Parser, default: str = "") -> None:
     "The options for a model and the rules that it plays by, here or behind an address."
-    p.add_argument("--model", required=True, help="a model's folder, its name on the Hub, embedded, random or oracle; "
-                                                  "its name there with --endpoint")
+    p.add_argument("--model", required=not default, help="a model's folder, its name on the Hub, smollm2-spider, embedded, "
+                   "random or oracle; its name there with --endpoint" + f" (default: {default})"*bool(default))
     p.add_argument("--mode", choices=list(MODES), help="default: as the model was trained, else agent")
     for name in _LIMITS:
         p.add_argument(f"--{name}", type=int, help=f"default: as the model was trained, else {getattr(Rules, name)}")
@@ -91,7 +91,7 @@ def _ask_options(p: _Parser) -> None:
     p.add_argument("--votes", type=int, default=1, help="episodes a question; of several the answer that most agree on")
     p.add_argument("--temperature", type=float, help=f"of the sampling (default: 0, greedy; {VOTE_TEMPERATURE:g} with votes)")
     p.add_argument("--seed", type=int, default=0, help="of the sampling; with --endpoint the server has its own")
-    _model_options(p)
+    _model_options(p, "smollm2-spider, made from SmolLM2 on Spider")
 
 # %% ../../nbs/commands/arguments.ipynb #043a7d12
 def _serve_options(p: _Parser) -> None:

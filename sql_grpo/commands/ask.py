@@ -16,6 +16,7 @@ from ..world.database import *
 from ..world.database import one_line
 from ..environment import Episode, as_text
 from ..rollout import Policy
+from ..learner.gguf import ADAPTED
 from .arguments import command_parser
 from .evaluate import policy_asked, rules_asked
 from ..serve.ask import *
@@ -115,6 +116,8 @@ def _ask_all(policy: Policy, db: Database, questions: Iterable[str], args: argpa
 # %% ../../nbs/commands/ask.ipynb #28611a66
 def _run(args: argparse.Namespace) -> int | None: # exit code
     "Load what was asked for, and ask."
+    if args.endpoint and not args.model: raise ValueError("--endpoint: give the model's name there as --model")
+    args.model = args.model or ADAPTED
     if args.votes < 1: raise ValueError(f"--votes must be at least 1, not {args.votes}")
     questions, db, rules = _questions(args), open_database(args.database, now=None), rules_asked(args)
     temperature = (VOTE_TEMPERATURE if args.votes > 1 else 0.0) if args.temperature is None else args.temperature

@@ -119,9 +119,8 @@ def prepare(
     controls: bool = False, # see train
 ): # trainer, tokenizer, evaluation questions, seconds of the warm-up
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
-    if controls and (config.peft != "none" or config.world_size > 1):
-        raise ValueError("controls begin with all weights of the base model, in one process: "
-                         "leave out peft, launcher")
+    if controls and (config.peft == "qlora" or config.world_size > 1):
+        raise ValueError("controls run in one process, and not on weights in 4 bits: leave out the launcher, or qlora")
     settle_run(config)
     set_seed(config.seed)
     with _cache_named():

@@ -8,21 +8,34 @@ __all__ = ['can_be_lean', 'LeanModel']
 # %% ../../nbs/engine/lean.ipynb #f4ac2176
 import torch
 import torch.nn.functional as F
+from peft.tuners.lora import LoraLayer, Linear as LoraLinear
 from transformers import LlamaForCausalLM, Qwen3ForCausalLM
 
 # %% ../../nbs/engine/lean.ipynb #f752c2b0
+def _plain(model): # without the wrapper of adapters
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
 def can_be_lean(model) -> bool: # a causal language model
     "Has it nothing in it but what `LeanModel` computes, in plain weights on a CPU?"
+    model = _plain(model)
     if type(model) not in (LlamaForCausalLM, Qwen3ForCausalLM) or model.device.type != "cpu": return False
-    layers = [m for m in model.modules() if hasattr(m, "in_features")]
-    return model.config.hidden_act == "silu" and all(type(m) is torch.nn.Linear and m.bias is None for m in layers)
+    layers = [m for m in model.modules() if hasattr(m, "in_features") or isinstance(m, LoraLayer)]
+    def known(m): return (type(m) is LoraLinear and not any(m.use_dora.values())
+                          or type(m) is torch.nn.Linear and m.bias is None)
+    return model.config.hidden_act == "silu" and all(map(known, layers))
 
 # %% ../../nbs/engine/lean.ipynb #40a14c49
 _ROWS = 64 # rows that the order is best for; it serves any number
 
-def _product(*weights): # a function of vectors
-    "Multiplies by matrices side by side, each (out, in)."
-    w = torch.cat(weights) if len(weights) > 1 else weights[0]
+def _weight(layer) -> torch.Tensor: # (out, in)
+    "A layer's matrix, with what adapters add to it."
+    if not isinstance(layer, LoraLayer): return layer.weight
+    w, names = layer.base_layer.weight, [] if layer.disable_adapters else layer.active_adapters
+    return sum((layer.get_delta_weight(name).float() for name in names), w.float()).to(w.dtype)
+
+def _product(*layers): # a function of vectors
+    "Multiplies by the matrices of layers, side by side."
+    w = torch.cat([_weight(p) for p in layers]) if len(layers) > 1 else _weight(layers[0])
     half = w.dtype is torch.bfloat16 and torch.backends.mkldnn.is_available()
     if not half or not torch.ops.mkldnn._is_mkldnn_bf16_supported(): return lambda x: F.linear(x, w)
     packed = torch.ops.mkldnn._reorder_linear_weight(w, _ROWS)
@@ -32,9 +45,9 @@ class _LeanLayer:
     "What a layer computes, but for attention."
     def __init__(self, layer):
         a, m = layer.self_attn, layer.mlp
-        self.qkv = _product(*(p.weight for p in (a.q_proj, a.k_proj, a.v_proj)))
-        self.gate_up = _product(m.gate_proj.weight, m.up_proj.weight)
-        self.out, self.down = _product(a.o_proj.weight), _product(m.down_proj.weight)
+        self.qkv = _product(a.q_proj, a.k_proj, a.v_proj)
+        self.gate_up = _product(m.gate_proj, m.up_proj)
+        self.out, self.down = _product(a.o_proj), _product(m.down_proj)
         self.norms = layer.input_layernorm.weight, layer.post_attention_layernorm.weight
         self.qk_norm = None
         if hasattr(a, "q_norm"): # (heads, dim), those of queries and then those of keys
@@ -51,10 +64,11 @@ class LeanModel:
     "A model's forward pass with its weights as they are now."
     @torch.no_grad()
     def __init__(self, model): # one that `can_be_lean`
+        model = _plain(model)
         c, self.inner = model.config, model.model
         self.heads, self.keys, self.eps = c.num_attention_heads, c.num_key_value_heads, c.rms_norm_eps
         self.layers = [_LeanLayer(layer) for layer in self.inner.layers]
-        self.table, self.norm, self.head = self.inner.embed_tokens.weight, self.inner.norm.weight, _product(model.lm_head.weight)
+        self.table, self.norm, self.head = self.inner.embed_tokens.weight, self.inner.norm.weight, _product(model.lm_head)
 
     def rms(self, x, weight): # both in the model's format; the sum of squares is in float32
         "Root mean square norm (arXiv 1910.07467), in fewer operations than PyTorch's on a CPU."

@@ -17,6 +17,7 @@ from ..config import *
 import torch
 from datasets import IterableDataset
 from fastcore.basics import patch
+from peft import PeftModel
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
@@ -55,9 +56,12 @@ class Start:
 
     def fresh(self): # a model
         "A new model with the old weights."
-        model = type(self.model)(self.model.config).to(self.model.device)
-        for p in model.parameters(): p.data = p.data.to(self.model.dtype) # buffers stay as they are
-        model.load_state_dict(self.weights)
+        adapted = isinstance(self.model, PeftModel)
+        plain = self.model.get_base_model() if adapted else self.model
+        model = type(plain)(plain.config).to(plain.device)
+        for p in model.parameters(): p.data = p.data.to(plain.dtype) # buffers stay as they are
+        if adapted: model = add_adapters(model, self.config)
+        model.load_state_dict({n: w for n, w in self.weights.items() if ".ref." not in n}) # which is GRPO's alone
         return model.eval()
 
 # %% ../../nbs/learner/controls.ipynb #2fc49b69

@@ -8,7 +8,7 @@ __all__ = ['A_STEP', 'DEMONSTRATIONS', 'DEMONSTRATION_RULES', 'teacher', 'play_d
            'get_demonstrations']
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80006
-import gc, hashlib, json, math, random, shutil, time
+import gc, hashlib, json, math, random, re, shutil, time
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -25,6 +25,7 @@ from sqlglot import exp
 from ..common.basics import *
 from .checkpoints import *
 from ..common.options import *
+from ..world.database import *
 from ..world.tasks import *
 from ..world.data import from_jsonl
 from ..environment import *
@@ -45,19 +46,94 @@ def _gold_tables(task: Task) -> list[str]: # as the database spells them
     found = sorted(tree.find_all(exp.Table), key=lambda t: t.this.meta.get("start", 0))
     return list(dict.fromkeys(real[t.name.lower()] for t in found if t.name.lower() in real))
 
+def _gold_tree(task: Task) -> exp.Expression | None: # None if it cannot be parsed
+    "The gold SQL with names as the schema spells them, and with texts as texts: in double quotes, SQLite takes them too."
+    db, tree = task.database(), parse_query(task.query)
+    if tree is None: return None
+    names = {c.name.lower(): c.name for t in db.tables for c in db.columns(t)} | {t.lower(): t for t in db.tables}
+    own = {a.alias.lower() for a in tree.find_all(exp.Alias)}
+    def read(node):
+        if isinstance(node, exp.Column) and node.this.args.get("quoted") and node.name.lower() not in {*names, *own}:
+            return exp.Literal.string(node.name)
+        known = isinstance(node, exp.Identifier) and names.get(node.name.lower())
+        return exp.to_identifier(known, node.args.get("quoted")) if known else node
+    return tree.transform(read)
+
+# %% ../../nbs/learner/demonstrations.ipynb #88efbf3f
+def _compared(task: Task, tree: exp.Expression) -> list[tuple]: # (table, column, text)
+    "The columns that the gold SQL compares with a text."
+    db, found = task.database(), []
+    real = {t.lower(): t for t in db.tables}
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
+        sides, select = [node.this, *(node.expressions or [node.args.get("expression")])], node.find_ancestor(exp.Select)
+        column = next((s for s in sides if isinstance(s, exp.Column)), None)
+        texts = [s.this for s in sides if isinstance(s, exp.Literal) and s.is_string]
+        if column is None or select is None: continue
+        tables = [real[t.name.lower()] for t in select.find_all(exp.Table) if t.name.lower() in real
+                  and column.table.lower() in ("", t.alias_or_name.lower())]
+        there = [(t, c.name) for t in tables for c in db.columns(t) if c.name.lower() == column.name.lower()]
+        found += [(*place, text) for place in there[:1] for text in texts]
+    return found
+
+_FEW, _SHORT = 10, 200 # values of a column that are looked at together, and characters of them
+
+def _look(task: Task, table: str, column: str, text: str) -> str: # an action
+    "How somebody finds out how a column spells a text."
+    name, every = quoted(column, False), f"QUERY SELECT DISTINCT {quoted(column, False)} FROM {quoted(table, False)}"
+    values = [format_value(v) for v, in task.database().query(every.removeprefix("QUERY ")).rows]
+    if len(values) <= _FEW and sum(map(len, values)) <= _SHORT: return every
+    if not any(c.isalpha() for c in text): return f"SAMPLE {table}"
+    asked = [w for w in (text, *sorted(re.findall(r"\w{3,}", text), key=len, reverse=True))
+             if w.casefold() in task.question.casefold()]
+    return f"{every} WHERE {name} LIKE '%{asked[0].replace(chr(39), 2*chr(39))}%'" if asked else every
+
+# %% ../../nbs/learner/demonstrations.ipynb #ae52844a
+_MISTAKES, _LOOKS = 1/6, 2 # share of demonstrations; columns that are looked at, at most
+
+def _misnamed(task: Task, tree: exp.Expression, dice: random.Random) -> str: # "" if there is none that fails
+    "The gold SQL with a wrong name for one of its columns."
+    db, columns = task.database(), [c for c in tree.find_all(exp.Column) if isinstance(c.this, exp.Identifier)]
+    if not columns: return ""
+    name = dice.choice(columns).name
+    other = dice.choice([name + "s", name.split("_")[0] + "_id", *(c.name for t in db.tables for c in db.columns(t))])
+    def wrong(node):
+        is_it = isinstance(node, exp.Column) and node.name == name
+        return exp.column(other, table=node.table or None) if is_it else node
+    sql = tree.transform(wrong).sql("sqlite")
+    return "" if db.query(sql).ok else sql
+
+def _misspelt(task: Task, tree: exp.Expression) -> str: # "" if there is none that finds nothing
+    "The gold SQL with its texts in another spelling."
+    def wrong(node):
+        if not (isinstance(node, exp.Literal) and node.is_string): return node
+        return exp.Literal.string(node.this.lower() if node.this != node.this.lower() else node.this.title())
+    sql = tree.transform(wrong).sql("sqlite")
+    found = task.database().query(sql)
+    return sql if found.ok and not found.rows else ""
+
+def _explored(task: Task, seed: int) -> list[str]: # actions
+    "An episode of somebody who looks first."
+    tree, dice = _gold_tree(task), random.Random(f"{seed}/{task.id}")
+    if tree is None: return careful_actions(task.query, tables=_gold_tables(task))
+    looks = list(dict.fromkeys(_look(task, *place) for place in _compared(task, tree)))[:_LOOKS]
+    actions, slips = careful_actions(tree.sql("sqlite"), tables=_gold_tables(task)), dice.random() < _MISTAKES
+    if slips and looks and dice.random() < 0.5 and (sql := _misspelt(task, tree)): looks.insert(0, f"QUERY {sql}")
+    elif slips and (sql := _misnamed(task, tree, dice)): looks.append(f"QUERY {sql}")
+    return actions[:-2] + looks + actions[-2:]
+
 def teacher(
     kind: str, # oracle or explore
-    seed: int = 0,
+    seed: int = 0, # of its mistakes
     mode: str = "agent", # or single_turn
-    sample: float = 0.3, # share of questions for which an explorer also looks at a sample
 ) -> Policy:
     "A policy that knows the gold SQL."
     if kind == "oracle": return baseline("oracle", seed, mode)
+    known = {}
     def script(ep):
         need_sql([ep.task], kind)
-        tables, dice = _gold_tables(ep.task), random.Random(f"{seed}/{ep.task.id}")
-        actions = careful_actions(ep.task.query, bool(tables) and dice.random() < sample, tables)
-        return actions[min(len(ep.turns), len(actions) - 1)]
+        key = ep.task.db_id, ep.task.id, ep.task.query
+        if key not in known: known[key] = _explored(ep.task, seed)
+        return known[key][min(len(ep.turns), len(known[key]) - 1)]
     return ScriptedPolicy(script, kind)
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80013
@@ -171,9 +247,16 @@ def _fits(row: dict, config: SQLGRPOConfig) -> bool: # of input_ids and labels
     short = len(row["labels"]) <= (config.demonstration_tokens or math.inf)
     return short and all(need <= limit for need, limit in zip(_size(row), limits))
 
+def _slips(messages: list[dict]) -> tuple: # replies, counted from 0
+    "Queries that failed or found nothing, and that another query came after."
+    said = [m["content"] for m in messages]
+    queries = [i for i in range(1, len(said), 2) if parse_action(said[i]).action_type == "QUERY"]
+    return tuple(i//2 for i in queries[:-1] if said[i + 1].startswith("Error: ") or "\n(0 rows)" in said[i + 1])
+
 def _encoded(codec: ChatCodec, demo: dict) -> dict: # input_ids and labels
     "Its tokens, under this run's system message."
-    return encode_messages(codec, [m for m in demo["messages"] if m["role"] != "system"])
+    messages = [m for m in demo["messages"] if m["role"] != "system"]
+    return encode_messages(codec, messages, slips=_slips(messages))
 
 def demonstration_rows(
     demos: list[dict],

@@ -29,13 +29,13 @@ from ..environment import *
 from ..rollout import *
 from ..engine.generation import *
 from ..engine.graphs import * # a policy on a GPU takes its cache from there
-from .gguf import read_gguf, smollm2_folder
+from .gguf import model_path, read_gguf, smollm2_folder
 from .warmup import base_model
 
 # %% ../../nbs/learner/models.ipynb #d6a00681
 def _folder_config(model_name: str) -> dict:
     "What is in a model's config.json, or in the sql_grpo.json of its adapters; nothing for a name on the Hub."
-    found = [file for name in ("config.json", "sql_grpo.json") if (file := Path(model_name)/name).is_file()]
+    found = [file for name in ("config.json", "sql_grpo.json") if (file := Path(model_path(model_name))/name).is_file()]
     return json.loads(found[0].read_text(encoding="utf-8")) if found else {}
 
 def _trained_with(model_name: str) -> Rules | None:
@@ -65,7 +65,7 @@ def rules_of(config: SQLGRPOConfig) -> Rules:
 def weights_dtype(
     config: SQLGRPOConfig,
     train: bool = True, # or does the model only play?
-) -> torch.dtype: # of the model's own weights; adapters are float32 always
+) -> torch.dtype: # of the model's own weights
     "float32 for weights that are trained on a GPU; for others what the hardware computes with."
     if train and config.peft == "none" and not config.half_weights: return torch.float32
     return torch.bfloat16 if config.bf16 else torch.float16 if config.fp16 else torch.float32
@@ -146,12 +146,12 @@ def _targets(model, config: SQLGRPOConfig) -> str | list[str]:
     return wanted
 
 def add_adapters(model, config: SQLGRPOConfig) -> PeftModel:
-    "Train low-rank adapters, in float32, instead of the weights themselves."
+    "Train low-rank adapters instead of the weights themselves: in float32, or where the optimiser keeps that, in bfloat16."
     lora = LoraConfig(r=config.lora_rank, lora_alpha=config.lora_alpha, target_modules=_targets(model, config),
                       task_type="CAUSAL_LM")
     with torch.random.fork_rng():
         torch.manual_seed(config.seed) # the same adapters, whatever was drawn before
-        adapted = get_peft_model(model, lora)
+        adapted = get_peft_model(model, lora, autocast_adapter_dtype=not config.half_weights)
     base = Path(lora.base_model_name_or_path or config.model_name).expanduser()
     if config.model_name == "smollm2": lora.base_model_name_or_path = "smollm2" # wherever it lies
     elif base.exists(): lora.base_model_name_or_path = str(base.resolve())
@@ -160,11 +160,11 @@ def add_adapters(model, config: SQLGRPOConfig) -> PeftModel:
 # %% ../../nbs/learner/models.ipynb #57f3d0ba
 def adapter_base(model_name: str) -> str | None: # None if it is no adapter folder
     "The base model of an adapter folder. Raises ValueError if that is gone."
-    file = Path(model_name)/"adapter_config.json"
+    file = Path(model_path(model_name))/"adapter_config.json"
     if not file.is_file(): return None
     name = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
     if not name: raise ValueError(f"the adapters in {str(model_name)!r} name no base_model_name_or_path in adapter_config.json")
-    beside = Path(model_name).absolute().parent/"base"
+    beside = file.absolute().parent.parent/"base"
     if Path(name).name == "base" and beside.is_dir(): return str(beside)
     if Path(name).is_absolute() and not Path(name).exists():
         raise ValueError(f"the adapters in {str(model_name)!r} belong to the model in {name!r}, and that is gone: "
@@ -199,7 +199,7 @@ def take_over(config: SQLGRPOConfig) -> None:
     "Adapters of a folder that go on keep rank, scale and layers. Raises ValueError for options that contradict them."
     _check_adapters(config)
     if config.peft == "none" or not adapter_base(config.model_name): return
-    own = LoraConfig.from_pretrained(config.model_name)
+    own = LoraConfig.from_pretrained(model_path(config.model_name))
     _check_same_adapters(config, own, _folder_config(config.model_name).get("peft"))
     config.lora_rank, config.lora_alpha = own.r, own.lora_alpha
     if not isinstance(own.target_modules, str): config.lora_targets = ",".join(sorted(_layers(own)))
@@ -219,7 +219,7 @@ def _check_mergeable(model: PeftModel, config: SQLGRPOConfig) -> None:
 # %% ../../nbs/learner/models.ipynb #8d47a1fe
 def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, tokenizer
     "A base model with the adapters of a folder: to go on training them, merged to train all weights, or to play."
-    own, peft = LoraConfig.from_pretrained(config.model_name), _folder_config(config.model_name).get("peft")
+    own, peft = LoraConfig.from_pretrained(model_path(config.model_name)), _folder_config(config.model_name).get("peft")
     go_on = train and config.peft != "none"
     if go_on: _check_same_adapters(config, own, peft)
     elif train and config.use_vllm:
@@ -227,7 +227,8 @@ def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, token
                          "give the merged one beside it")
     bits = config.peft == "qlora" if go_on else peft == "qlora"
     model, tokenizer = _load_pretrained(base, weights_dtype(config, train), bits, config.use_cpu)
-    model = PeftModel.from_pretrained(model, config.model_name, is_trainable=go_on)
+    model = PeftModel.from_pretrained(model, model_path(config.model_name), is_trainable=go_on,
+                                      autocast_adapter_dtype=not (go_on and config.half_weights))
     if train and (not go_on or config.save_merged): _check_mergeable(model, config)
     model.peft_config["default"].base_model_name_or_path = base
     return model if go_on or not train else _merged_model(model), tokenizer
@@ -341,7 +342,7 @@ def save_model(model, tokenizer, config: SQLGRPOConfig) -> Path: # model_folder
 # %% ../../nbs/learner/models.ipynb #df9c8054
 @contextmanager
 def adapters_kept(model):
-    "Around the making of a trainer: adapters stay in float32, and the reference is the one of the first trainer."
+    "Around the making of a trainer: adapters stay in their format, and the reference is the one of the first trainer."
     if not isinstance(model, PeftModel): yield; return
     kept = {n: p.data for n, p in model.named_parameters() if p.requires_grad or ".ref." in n}
     if "ref" in model.peft_config: model.delete_adapter("ref")

@@ -17,6 +17,7 @@ from ..environment import *
 from ..rollout import *
 from ..engine.endpoint import EndpointPolicy, load_env
 from ..engine.generation import LMPolicy
+from .gguf import model_path
 from .models import load_model_and_tokenizer
 
 # %% ../../nbs/learner/policies.ipynb #4453358f
@@ -29,7 +30,7 @@ def _read(file: Path) -> dict:
 
 def _config_of(name: str, endpoint: str | None = None) -> dict:
     "What is in the `config.json` of a model's folder, or what its adapters have for it; nothing for other models."
-    folder = Path(name)
+    folder = Path(model_path(name))
     if name in (*BASELINES, "embedded", "smollm2") or name.endswith(".gguf"): return {}
     if endpoint and not (folder / "config.json").is_file(): return {}
     if not folder.exists():

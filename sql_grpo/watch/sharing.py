@@ -94,7 +94,7 @@ def _hub_name(
 ) -> str | None:
     "A model's name on the Hub; None for the embedded model and for one in a folder."
     if model_name == "smollm2": return "HuggingFaceTB/SmolLM2-135M-Instruct"
-    if model_name == "embedded" or Path(model_name).expanduser().exists(): return None
+    if model_name in ("embedded", "smollm2-spider") or Path(model_name).expanduser().exists(): return None
     return model_name if re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model_name) else None
 
 # %% ../../nbs/watch/sharing.ipynb #a1f20c24
