@@ -99,7 +99,11 @@ def _choose_precision(
 def _is_small(name: str) -> bool:
     "Is it the embedded model, or one in a folder with as few words?"
     file = Path(name)/"config.json"
-    return name == "embedded" or file.is_file() and json.loads(file.read_text()).get("vocab_size", 10_000) < 10_000
+    if name == "embedded" or not file.is_file(): return name == "embedded"
+    try: return json.loads(file.read_text()).get("vocab_size", 10_000) < 10_000
+    except (ValueError, AttributeError):
+        raise ValueError(f"model_name is {name!r}, and its config.json "
+                         "is no JSON object") from None
 
 def _fit_to(c, runtime: Runtime) -> None:
     "Settle device, precision and checkpointing of configuration `c` for `runtime`."

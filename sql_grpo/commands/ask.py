@@ -16,9 +16,9 @@ from ..world.database import *
 from ..world.database import one_line
 from ..environment import Episode, as_text
 from ..rollout import Policy
-from ..learner.gguf import ADAPTED
 from .arguments import command_parser
-from .evaluate import policy_asked, rules_asked
+from .evaluate import policy_asked, rules_asked # first: it keeps bitsandbytes quiet, which the next import loads
+from ..learner.gguf import ADAPTED
 from ..serve.ask import *
 
 # %% ../../nbs/commands/ask.ipynb #da5e44a3

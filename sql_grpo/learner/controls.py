@@ -231,16 +231,15 @@ def _gold_sft(
 
 # %% ../../nbs/learner/controls.ipynb #ef468262
 def _more_demonstrations(start: Start) -> tuple[Policy, list]: # what plays, and a log: rows, steps, loss, seconds
-    "The warmed model after going on with other demonstrations of the same kind for as long as GRPO took."
+    "The warmed model after going on with demonstrations for as long as GRPO took: with other ones, if there are some."
     begin, c, model, losses = time.perf_counter(), copy.copy(start.config), start.fresh(), []
     c.demonstration_count = 0 # all
     known = {tuple(row["input_ids"]) for row in start.learned}
     shown, _ = get_demonstrations(model, start.tokenizer, start.tasks, start.eval_tasks, c)
-    rows = [row for row in shown if tuple(row["input_ids"]) not in known]
-    if not rows: raise ValueError("all demonstrations that fit were learned before GRPO")
+    rows = [row for row in shown if tuple(row["input_ids"]) not in known] or shown
     learner, dice = _Learner(model, c, learning_rate_for(c)*END_RATE, A_STEP), random.Random(c.seed)
     while time.perf_counter() < begin + start.seconds: losses += learner.learn(rows, dice, begin + start.seconds)
-    log = dict(rows=len(rows), steps=len(losses), loss=sum(losses[-20:])/max(1, len(losses[-20:])),
+    log = dict(rows=len(rows), new=rows is not shown, steps=len(losses), loss=sum(losses[-20:])/max(1, len(losses[-20:])),
                seconds=round(time.perf_counter() - begin, 1))
     return _policy_of(model, start.tokenizer, c, name="more_demonstrations"), [log]
 

@@ -79,8 +79,10 @@ _FEW, _SHORT = 10, 200 # values of a column that are looked at together, and cha
 
 def _look(task: Task, table: str, column: str, text: str) -> str: # an action
     "How somebody finds out how a column spells a text."
-    name, every = quoted(column, False), f"QUERY SELECT DISTINCT {quoted(column, False)} FROM {quoted(table, False)}"
-    values = [format_value(v) for v, in task.database().query(every.removeprefix("QUERY ")).rows]
+    for always in (False, True): # a name may be one of SQL's words
+        name, every = quoted(column, always), f"QUERY SELECT DISTINCT {quoted(column, always)} FROM {quoted(table, always)}"
+        if (found := task.database().query(every.removeprefix("QUERY "))).ok: break
+    values = [format_value(v) for v, in found.rows]
     if len(values) <= _FEW and sum(map(len, values)) <= _SHORT: return every
     if not any(c.isalpha() for c in text): return f"SAMPLE {table}"
     asked = [w for w in (text, *sorted(re.findall(r"\w{3,}", text), key=len, reverse=True))

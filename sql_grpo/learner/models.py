@@ -7,7 +7,7 @@ __all__ = ['rules_of', 'weights_dtype', 'pretrained_source', 'add_adapters', 'ad
            'load_model_and_tokenizer', 'model_folder', 'save_model', 'adapters_kept']
 
 # %% ../../nbs/learner/models.ipynb #9f84f694
-import copy, importlib.util, json, shutil
+import copy, importlib.util, json, shutil, warnings
 from dataclasses import asdict, fields
 from contextlib import contextmanager
 from pathlib import Path
@@ -227,8 +227,10 @@ def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, token
                          "give the merged one beside it")
     bits = config.peft == "qlora" if go_on else peft == "qlora"
     model, tokenizer = _load_pretrained(base, weights_dtype(config, train), bits, config.use_cpu)
-    model = PeftModel.from_pretrained(model, model_path(config.model_name), is_trainable=go_on,
-                                      autocast_adapter_dtype=not (go_on and config.half_weights))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning) # peft still uses that name
+        model = PeftModel.from_pretrained(model, model_path(config.model_name), is_trainable=go_on,
+                                          autocast_adapter_dtype=not (go_on and config.half_weights))
     if train and (not go_on or config.save_merged): _check_mergeable(model, config)
     model.peft_config["default"].base_model_name_or_path = base
     return model if go_on or not train else _merged_model(model), tokenizer
