@@ -25,6 +25,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
 from ..common.basics import *
 from ..common.options import *
+from ..world.tasks import cache_folder
 from ..environment import *
 from ..rollout import *
 from ..engine.generation import *
@@ -153,8 +154,7 @@ def add_adapters(model, config: SQLGRPOConfig) -> PeftModel:
         torch.manual_seed(config.seed) # the same adapters, whatever was drawn before
         adapted = get_peft_model(model, lora, autocast_adapter_dtype=not config.half_weights)
     base = Path(lora.base_model_name_or_path or config.model_name).expanduser()
-    if config.model_name == "smollm2": lora.base_model_name_or_path = "smollm2" # wherever it lies
-    elif base.exists(): lora.base_model_name_or_path = str(base.resolve())
+    if base.exists(): lora.base_model_name_or_path = str(base.resolve())
     return adapted
 
 # %% ../../nbs/learner/models.ipynb #57f3d0ba
@@ -232,7 +232,7 @@ def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, token
         model = PeftModel.from_pretrained(model, model_path(config.model_name), is_trainable=go_on,
                                           autocast_adapter_dtype=not (go_on and config.half_weights))
     if train and (not go_on or config.save_merged): _check_mergeable(model, config)
-    model.peft_config["default"].base_model_name_or_path = base
+    model.peft_config["default"].base_model_name_or_path = pretrained_source(base)
     return model if go_on or not train else _merged_model(model), tokenizer
 
 # %% ../../nbs/learner/models.ipynb #6be09f34
@@ -321,8 +321,11 @@ def _move_away(folder: Path) -> None:
 # %% ../../nbs/learner/models.ipynb #92f7a0e4
 def _save_adapter(model: PeftModel, tokenizer, config: SQLGRPOConfig) -> None:
     "Save the adapters alone, with tokenizer and rules."
-    folder = Path(config.output_dir)/"adapter"
+    folder, own = Path(config.output_dir)/"adapter", model.peft_config["default"]
+    where = own.base_model_name_or_path
+    if where and Path(where).resolve().parent == (cache_folder()/"models").resolve(): own.base_model_name_or_path = "smollm2" # wherever it lies
     model.save_pretrained(folder, selected_adapters=["default"], save_embedding_layers=False)
+    own.base_model_name_or_path = where
     tokenizer.save_pretrained(folder)
     about = dict(sql_grpo=asdict(rules_of(config)), peft=config.peft, vocab_size=model.config.get_text_config().vocab_size)
     (folder/"sql_grpo.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
