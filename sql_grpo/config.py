@@ -210,7 +210,11 @@ def preset_config(
         if option not in known:
             near = did_you_mean(option, known)
             raise ValueError(f"there is no option {option}{near}")
-    config = SQLGRPOConfig(**PRESETS[name] | overrides)
+    own = dict(PRESETS[name])
+    for option, rest in (("demonstrations", "demonstration_"), ("peft", "lora_")):
+        if overrides.get(option) == "none": # then these would have no effect
+            own = {k: v for k, v in own.items() if not k.startswith(rest)}
+    config = SQLGRPOConfig(**own | overrides)
     # what a preset gives may be lowered where memory is short
     config.batch_given = "per_device_train_batch_size" in overrides
     return config
