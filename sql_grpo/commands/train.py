@@ -192,17 +192,12 @@ def train(
     found, wall["eval"] = _measure_base(trainer, tokenizer, config, eval_tasks)
     if trainer.demonstrations:
         found["warmed"] = _learn_first(trainer, tokenizer, eval_tasks, config, wall)
-        say(repr(found["warmed"]))
     base_weights = copy.deepcopy(model.state_dict()) if controls else None
     metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
     wall["grpo"], metrics["demonstrations"] = metrics["seconds"], trainer.demonstrations and trainer.demonstrations[1]
     if metrics["interrupted"]: _leave(trainer, tokenizer, metrics["steps"])
     _keep_model(trainer, tokenizer, config)
-    clock = time.perf_counter()
-    with whole_model(trainer):
-        found["trained"] = measure(greedy_policy(model, tokenizer, config, "trained"), eval_tasks, config)
-    wall["eval"] += time.perf_counter() - clock
-    say(repr(found["trained"]))
+    found["trained"] = _measured(trainer, tokenizer, eval_tasks, config, "trained", wall)
     wall["total"] = time.perf_counter() - start + (wall["warmup"] + made)*(ready is not None)
     if not is_main(): return {}
     def keep(told): # what was measured so far; trained last, since all others are compared with it
@@ -281,7 +276,8 @@ def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) 
 def _needs(config: SQLGRPOConfig) -> dict: # by policy
     "What each policy has to be given beyond the base model."
     first = dict(none="nothing", oracle="gold SQL", explore="gold SQL", self="answers")
-    return NEEDS | dict(warmed=first.get(str(config.demonstrations), "demonstrations"))
+    shown = first.get(str(config.demonstrations), "demonstrations")
+    return NEEDS | dict(warmed=shown, trained="gold SQL" if shown == "gold SQL" else NEEDS["trained"])
 
 # %% ../../nbs/commands/train.ipynb #d3a70402
 def _learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task],
@@ -292,9 +288,15 @@ def _learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task],
     learn_demonstrations(trainer.model, tokenizer, rows, config)
     wall["demonstrations"] = told["seconds"] + time.perf_counter() - clock
     _begin_reference(trainer)
+    return _measured(trainer, tokenizer, eval_tasks, config, "warmed", wall)
+
+def _measured(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task],
+              config: SQLGRPOConfig, name: str, wall: dict): # an `Evaluation`
+    "Measure the model as it is now, say what came of it, and count the seconds."
     clock = time.perf_counter()
-    ev = measure(greedy_policy(trainer.model, tokenizer, config, "warmed"), eval_tasks, config)
+    with whole_model(trainer) as model: ev = measure(greedy_policy(model, tokenizer, config, name), eval_tasks, config)
     wall["eval"] += time.perf_counter() - clock
+    say(repr(ev))
     return ev
 
 def _begin_reference(trainer: GRPOTrainer) -> None:

@@ -90,8 +90,6 @@ def _look(task: Task, table: str, column: str, text: str) -> str: # an action
     return f"{every} WHERE {name} LIKE '%{asked[0].replace(chr(39), 2*chr(39))}%'" if asked else every
 
 # %% ../../nbs/learner/demonstrations.ipynb #ae52844a
-_MISTAKES, _LOOKS = 1/6, 2 # share of demonstrations; columns that are looked at, at most
-
 def _misnamed(task: Task, tree: exp.Expression, dice: random.Random) -> str: # "" if there is none that fails
     "The gold SQL with a wrong name for one of its columns."
     db, columns = task.database(), [c for c in tree.find_all(exp.Column) if isinstance(c.this, exp.Identifier)]
@@ -112,6 +110,9 @@ def _misspelt(task: Task, tree: exp.Expression) -> str: # "" if there is none th
     sql = tree.transform(wrong).sql("sqlite")
     found = task.database().query(sql)
     return sql if found.ok and not found.rows else ""
+
+# %% ../../nbs/learner/demonstrations.ipynb #57d71c28
+_MISTAKES, _LOOKS = 1/6, 2 # share of demonstrations that try one; columns that are looked at, at most
 
 def _explored(task: Task, seed: int) -> list[str]: # actions
     "An episode of somebody who looks first."

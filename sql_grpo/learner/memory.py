@@ -255,7 +255,8 @@ def plan_memory(
         ("cache", "reading", "sampling"), 0)
     m = max(_training_moments(s, f, config, d.kind, tokens), key=lambda m: sum(m.values()))
     both = {"the process itself": d.taken, "weights": weights, "adapters": adapters, "reference model": reference,
-            "optimizer state": states, "copies": (2*s.weights + 4*_trained_weights(s, config))*config.half_weights} # in float32, and for rollouts
+            "optimizer state": states, # then: for rollouts, and in float32
+            "copies": (2*s.weights + 4*_trained_weights(s, config))*config.half_weights}
     parts = {k: (v, v) for k, v in both.items()} | {
         "vLLM": (vllm, vllm*(not config.vllm_enable_sleep_mode)), "gradients": (0, m["gradients"] + buckets),
         "keys and values": (r["cache"], r["cache"]*(d.kind == "cpu" or r["cache"] <= KEPT_SHARE*d.total)),
