@@ -141,7 +141,7 @@ def _one_line(c) -> str:
     mode = "bfloat16" if c.bf16 else "float16" if c.fp16 else "float32"
     device = "cpu" if c.use_cpu else "cuda"
     epochs = f"{c.num_train_epochs} epochs in steps"
-    length = f"{c.max_steps} steps" if c.max_steps > 0 else epochs
+    length = f"{c.max_steps} steps" if c.max_steps >= 0 else epochs
     groups = c.generation_batch_size//c.num_generations
     turns = "1 turn" if c.max_turns == 1 else f"{c.max_turns} turns"
     return (f"<SQLGRPOConfig {c.model_name}: {length} of {c.generation_batch_size} "

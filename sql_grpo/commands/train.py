@@ -121,6 +121,7 @@ def prepare(
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
     if controls and (config.peft == "qlora" or config.world_size > 1):
         raise ValueError("controls run in one process, and not on weights in 4 bits: leave out the launcher, or qlora")
+    if controls and not config.max_steps: raise ValueError("controls are compared with GRPO, and max_steps is 0")
     settle_run(config)
     set_seed(config.seed)
     with _cache_named():
@@ -128,6 +129,7 @@ def prepare(
         asked = draw_eval_tasks(config, every=True)
         eval_tasks = pick_some(asked, config.eval_questions or len(asked), config.seed)
     check_sharing(config)
+    facts = card_facts(config) # now: it makes another configuration, and a trainer would lose its devices by that
     say(_what_is_asked(config, tasks, eval_tasks))
     plan = fit_batch(config)
     config = in_parts(config, config.per_device_train_batch_size
@@ -145,7 +147,7 @@ def prepare(
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
     trainer = build_trainer(model, tokenizer, prompts, tasks, config, [dashboard])
     if _is_sharded(trainer): dashboard.play = None # one process cannot play alone
-    trainer.demonstrations, trainer.tasks = shown, tasks
+    trainer.demonstrations, trainer.tasks, trainer.facts = shown, tasks, facts
     return trainer, tokenizer, eval_tasks, seconds
 
 # %% ../../nbs/commands/train.ipynb #3b1c7f60
@@ -190,20 +192,23 @@ def train(
     model, wall, made = (trainer.model, dict(warmup=warmup),
                          trainer.demonstrations[1]["seconds"] if trainer.demonstrations else 0)
     found, wall["eval"] = _measure_base(trainer, tokenizer, config, eval_tasks)
+    metrics = dict(steps=0, seconds=0, interrupted=False)
+    def keep(told): # what was measured so far; trained last, since all others are compared with it
+        last = {k: v for k, v in found.items() if k != "trained"} | {k: v for k, v in found.items() if k == "trained"}
+        told = _meta(trainer, config, preset, metrics, wall) | told
+        return _where_there_is_room(config, lambda: write_report(config.output_dir, Comparison(last), told))
     if trainer.demonstrations:
-        found["warmed"] = _learn_first(trainer, tokenizer, eval_tasks, config, wall)
+        name = "warmed" if config.max_steps else "trained"
+        found[name] = _learn_first(trainer, tokenizer, eval_tasks, config, wall, name)
+        if is_main(): keep({})
     base_weights = copy.deepcopy(model.state_dict()) if controls else None
-    metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
-    wall["grpo"], metrics["demonstrations"] = metrics["seconds"], trainer.demonstrations and trainer.demonstrations[1]
+    if config.max_steps: metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
+    wall["grpo"] = metrics["seconds"]
     if metrics["interrupted"]: _leave(trainer, tokenizer, metrics["steps"])
     _keep_model(trainer, tokenizer, config)
-    found["trained"] = _measured(trainer, tokenizer, eval_tasks, config, "trained", wall)
+    if config.max_steps: found["trained"] = _measured(trainer, tokenizer, eval_tasks, config, "trained", wall)
     wall["total"] = time.perf_counter() - start + (wall["warmup"] + made)*(ready is not None)
     if not is_main(): return {}
-    def keep(told): # what was measured so far; trained last, since all others are compared with it
-        last = {k: v for k, v in found.items() if k != "trained"} | dict(trained=found["trained"])
-        told = _meta(config, preset, model, metrics, wall) | told
-        return _where_there_is_room(config, lambda: write_report(config.output_dir, Comparison(last), told))
     report = keep({})
     if controls:
         start = Start(model, tokenizer, base_weights, config, trainer.tasks, eval_tasks, wall["grpo"],
@@ -262,8 +267,9 @@ def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
     return model, tokenizer, info["seconds"] if info else time.perf_counter() - clock
 
 # %% ../../nbs/commands/train.ipynb #4d2f0fc9
-def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) -> dict:
+def _meta(trainer: GRPOTrainer, config: SQLGRPOConfig, preset: str, metrics: dict, wall: dict) -> dict:
     "What the report says about the run."
+    model, shown = trainer.model, trainer.demonstrations
     info = getattr(model, "warmup_info", None) or {}
     return dict(preset=preset, mode=config.mode, seed=config.seed, wall_seconds=wall, model=config.model_name,
                 steps=metrics["steps"], episodes=metrics["steps"]*config.generation_batch_size,
@@ -271,7 +277,7 @@ def _meta(config: SQLGRPOConfig, preset: str, model, metrics: dict, wall: dict) 
                 warmup_cached=bool(info.get("cached")),
                 device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
                 torch=torch.__version__, threads=torch.get_num_threads(), processes=config.world_size,
-                demonstrations=metrics["demonstrations"], needs=_needs(config), **card_facts(config))
+                demonstrations=shown and shown[1], needs=_needs(config), **trainer.facts)
 
 def _needs(config: SQLGRPOConfig) -> dict: # by policy
     "What each policy has to be given beyond the base model."
@@ -281,14 +287,14 @@ def _needs(config: SQLGRPOConfig) -> dict: # by policy
 
 # %% ../../nbs/commands/train.ipynb #d3a70402
 def _learn_first(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task],
-                config: SQLGRPOConfig, wall: dict): # an `Evaluation`
+                config: SQLGRPOConfig, wall: dict, name: str = "warmed"): # an `Evaluation`
     "Learn the demonstrations of `prepare`, and measure what came of it."
     rows, told = trainer.demonstrations
     clock = time.perf_counter()
     learn_demonstrations(trainer.model, tokenizer, rows, config)
     wall["demonstrations"] = told["seconds"] + time.perf_counter() - clock
     _begin_reference(trainer)
-    return _measured(trainer, tokenizer, eval_tasks, config, "warmed", wall)
+    return _measured(trainer, tokenizer, eval_tasks, config, name, wall)
 
 def _measured(trainer: GRPOTrainer, tokenizer, eval_tasks: list[Task],
               config: SQLGRPOConfig, name: str, wall: dict): # an `Evaluation`

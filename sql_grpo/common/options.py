@@ -109,7 +109,7 @@ REWARD_PARTS = dict(agent=dict(zip(("correctness", "progress", "operational"), R
 @dataclass
 class _TrainingOptions:
     "The training (fields of TRL)"
-    max_steps: int = _option(100, "GRPO steps; -1 trains for num_train_epochs instead")
+    max_steps: int = _option(100, "GRPO steps; 0 learns the demonstrations alone, -1 trains for num_train_epochs")
     learning_rate: float = _option(2e-4, "highest learning rate of GRPO")
     num_generations: int = _option(8, "episodes of one question, compared with each other")
     per_device_train_batch_size: Optional[int] = _option(None, f"episodes in a batch; if not given, {BATCH}, and "
@@ -182,8 +182,7 @@ _LIMITS = { # options: what they must be, and the test
         _whole(0),
     "num_generations": _whole(2),
     "seed": ("a whole number from 0 to 2**32 - 1", lambda v: _whole(0)[1](v) and v < 2**32),
-    "max_steps": ("a whole number of at least 1, or -1 to train for num_train_epochs",
-                  lambda v: _whole(-1)[1](v) and v != 0),
+    "max_steps": ("a whole number of at least 0, or -1 to train for num_train_epochs", _whole(-1)[1]),
     "unparseable_bound": ("a number from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1),
     "negative_weight learning_rate beta max_grad_norm weight_decay adam_epsilon": _FROM_ZERO,
     "warmup_learning_rate temperature epsilon num_train_epochs save_steps": _ABOVE_ZERO,

@@ -449,6 +449,8 @@ DEMONSTRATION_RULES = [
                "without demonstrations: give some, or leave it out", lambda c: c.demonstrations == "none"),
     (f"demonstrations is {{demonstrations!r}}; it must be {', '.join(DEMONSTRATIONS)}, or an existing file",
      lambda c: c.demonstrations not in DEMONSTRATIONS and not Path(c.demonstrations).expanduser().is_file()),
+    ("max_steps is 0, and demonstrations is 'none': nothing would be learned",
+     lambda c: c.max_steps == 0 and c.demonstrations == "none"),
     ("demonstrations is 'explore', which takes several turns; in single_turn mode choose oracle, self or a file",
      lambda c: c.demonstrations == "explore" and c.mode == "single_turn"),
     ("demonstrations are learned by one process: learn them in a run of their own, and go on from its model",
