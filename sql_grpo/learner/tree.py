@@ -101,7 +101,8 @@ def attending_to_trees(model):
 def _picked(backbone, places: torch.Tensor):
     "Within, `backbone` returns its vectors at these places alone."
     def pick(module, args, out):
-        out.last_hidden_state = out.last_hidden_state[:, places]
+        # not by [places]: on several threads its gradient adds up in any order
+        out.last_hidden_state = out.last_hidden_state.index_select(1, places)
         return out
     handle = backbone.register_forward_hook(pick)
     try: yield
@@ -137,7 +138,7 @@ def tree_logps(
     nodes[there.numpy()] = np.concatenate(tree.paths)
     nodes, place = np.unique(nodes[:, -C:][wanted.cpu().numpy()], return_inverse=True)
     place = torch.as_tensor(place, device=input_ids.device)
-    def back(x): return x if x is None else x.new_zeros(wanted.shape).masked_scatter(wanted, x[place])
+    def back(x): return x if x is None else x.new_zeros(wanted.shape).masked_scatter(wanted, x.index_select(0, place))
     return tuple(map(back, _read_tree(model, tree, nodes)))
 
 # %% ../../nbs/learner/tree.ipynb #3e707452
@@ -153,10 +154,10 @@ def tree_cross_entropy(
     nodes = np.concatenate(tree.paths)[labels.cpu()[there].numpy() != -100]
     nodes = nodes[tree.parent[nodes] >= 0] # nothing stands before the first token
     put = lambda x: torch.as_tensor(x, device=inner.device)
-    with attending_to_trees(model):
+    with attending_to_trees(model), _picked(inner.base_model, put(tree.parent[nodes])):
         out = model(input_ids=put(tree.tokens)[None], position_ids=put(tree.depth)[None], use_cache=False,
                     attention_mask=torch.empty(1, 1, 0, 0, device=inner.device),
-                    branches=_branches_of(tree, inner.device), logits_to_keep=put(tree.parent[nodes]))
+                    branches=_branches_of(tree, inner.device))
     return F.cross_entropy(out.logits[0].float(), put(tree.tokens[nodes]), reduction="sum")
 
 # %% ../../nbs/learner/tree.ipynb #2506ec5f
