@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['GROUPS', 'aggregate', 'Evaluation', 'evaluate', 'mcnemar', 'Comparison', 'policies_of', 'report_table',
-           'differences_table', 'mean_interval']
+           'differences_table', 'mean_interval', 'pooled']
 
 # %% ../nbs/05_evaluation.ipynb #ecb4dbe3
 import math
@@ -261,3 +261,20 @@ def mean_interval(
     x, rng = np.asarray(values, float), np.random.default_rng(0)
     means = [x[rng.integers(len(x), size=len(x))].mean() for _ in range(2000)]
     return tuple(map(float, np.quantile(means, (0.025, 0.975))))
+
+# %% ../nbs/05_evaluation.ipynb #a2375fd6
+def pooled(
+    reports: list[dict], # runs with other seeds; those that lack a policy are left out
+    old: str, new: str, # policies
+    **only, # what a question's line must say, such as words="plain"
+) -> dict: # runs, questions; difference, ci_low, ci_high; answers gained and lost
+    "The paired difference over several runs; its interval is by question."
+    runs, found = [r for r in reports if old in r and new in r], {}
+    for q in (q for r in runs for q in r["questions"]):
+        if all(q[k] == v for k, v in only.items()):
+            found.setdefault(q["id"], []).append(q["right"][new] - q["right"][old])
+    if not found: raise ValueError(f"no run has {old!r}, {new!r} and such questions")
+    low, high = mean_interval([sum(d)/len(d) for d in found.values()])
+    diffs = [d for ds in found.values() for d in ds]
+    return dict(runs=len(runs), questions=len(found), difference=sum(diffs)/len(diffs),
+                ci_low=low, ci_high=high, gained=diffs.count(1), lost=diffs.count(-1))
