@@ -59,7 +59,6 @@ def load_question_prompts(
     tasks = _load_questions(config, split)
     if not tasks: raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
     if config.demonstrations in ("oracle", "explore"): need_sql(tasks, f"{config.demonstrations} (demonstrations)")
-    task_finder(tasks, config.mode) # raises if two tasks cannot be told apart
     order, rules = _curriculum_order(tasks, config) if config.curriculum else tasks, rules_of(config)
     rows = [dict(prompt=task_prompt(t, rules), task_id=t.id, difficulty=t.difficulty)
             for t in order]

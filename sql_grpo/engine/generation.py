@@ -759,18 +759,14 @@ def _fit(self: TokenPolicy, s: _Seat, glue: list[int]) -> bool: # False if nothi
 
 # %% ../../nbs/engine/generation.ipynb #2bc95bd4
 def task_prompt(task: Task, rules: Rules = Rules()) -> list[dict]: # messages
-    "What a policy reads before its first action on this task."
-    return task_messages(MODES[rules.mode]().reset(task), rules.instructions)
+    "What a policy reads before its first action on this task; the last message carries the task's id."
+    *before, last = task_messages(MODES[rules.mode]().reset(task), rules.instructions)
+    return [*before, last | dict(task_id=task.id)]
 
-def task_finder(tasks: list[Task], mode: str = "agent") -> Callable: # find(prompt) -> task
-    "Finds the task of a prompt, by its last message. Raises `ValueError` if two different tasks have the same one."
-    last, found = lambda prompt: prompt if isinstance(prompt, str) else prompt[-1]["content"], {}
-    for task in tasks:
-        key = last(task_prompt(task, Rules(mode=mode)))
-        if (other := found.setdefault(key, task)).judged_by != task.judged_by:
-            raise ValueError(f"tasks {other.id!r} and {task.id!r} have the same question and tables, "
-                             f"but not the same gold SQL (or answer) and database: {key!r}")
-    return lambda prompt: found[last(prompt)]
+def task_finder(tasks: list[Task]) -> Callable: # find(prompt) -> task
+    "Finds the task of a prompt of `task_prompt`."
+    by_id = {t.id: t for t in tasks}
+    return lambda prompt: by_id[prompt[-1]["task_id"]]
 
 # %% ../../nbs/engine/generation.ipynb #5d0c4e32
 def _parts(model) -> list: # modules
@@ -807,7 +803,7 @@ def make_rollout_func(
     make_policy=None, # called with the trainer, makes what plays instead of an LMPolicy
 ): # rollout_func(prompts, trainer) -> dict, for trl.GRPOTrainer
     "How TRL's trainer plays episodes: the same policy and the same rollout as evaluation."
-    find, policy, last, again = task_finder(tasks, rules.mode), None, None, 0
+    find, policy, last, again = task_finder(tasks), None, None, 0
     def rollout_func(prompts, trainer):
         nonlocal policy, last, again
         model, args, step = trainer.accelerator.unwrap_model(trainer.model), trainer.args, trainer.state.global_step
