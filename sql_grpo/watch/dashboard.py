@@ -331,13 +331,11 @@ class LiveVisualizationCallback(TrainerCallback):
         live: bool|None = None, # a board in the notebook (True), lines of text (False), or find out (None)
         seed: int = 0, # picks the questions
         require_grounded: bool = False): # count guesses as wrong, as the rewards of the run do
-        sizes = dict(plot_every=plot_every, trace_every=trace_every, success_every=success_every, questions=questions)
-        for name, n in sizes.items():
-            if n < 0: raise ValueError(f"{name} must be 0 or more, not {n}")
         self.play, self.live, self.folder = play, live, Path(folder) if folder else None
         self.require_grounded = require_grounded
         self.plot_every, self.trace_every, self.success_every = plot_every, trace_every, success_every
-        self.train_set, self.eval_set = pick_some(tasks_train or [], questions, seed), pick_some(tasks_eval or [], questions, seed)
+        self.train_set = pick_some(tasks_train or [], questions, seed)
+        self.eval_set = pick_some(tasks_eval or [], questions, seed)
         self.records, self._unshown = [], []
         self._board, self._bar, self._active, self._status, self._rates, self._group = None, None, False, {}, {}, None
 
@@ -408,11 +406,9 @@ def _played(self:LiveVisualizationCallback, tasks, model=None):
     "The episodes of `tasks`, with the model in evaluation mode meanwhile."
     training = getattr(model, "training", False)
     if training: model.eval()
-    try: eps = self.play(tasks)
+    try: return self.play(tasks)
     finally:
         if training: model.train()
-    if len(eps) != len(tasks): raise ValueError(f"play must return one episode a task, not {len(eps)} for {len(tasks)}")
-    return eps
 
 # %% ../../nbs/watch/dashboard.ipynb #a07800e1
 @patch

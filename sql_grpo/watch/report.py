@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
-from ..common.basics import *
+from ..common.basics import MarkdownText, markdown_table, peak_memory, written_whole
 from ..world.data import LEVELS
 from ..judge.results import query_behind
 from ..environment import ACTIONS, Episode
