@@ -7,14 +7,14 @@ __all__ = ['report_card', 'plot_policies', 'make_report', 'show_examples', 'draw
            'load_report', 'read_reports']
 
 # %% ../../nbs/watch/report.ipynb #e0600007
-import json, math, re
+import json, re
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
-from ..common.basics import MarkdownText, markdown_table, peak_memory, written_whole
+from ..common.basics import MarkdownText, markdown_table, peak_memory, rounded, written_whole
 from ..world.data import LEVELS
 from ..judge.results import query_behind
 from ..environment import ACTIONS, Episode
@@ -98,13 +98,6 @@ def plot_policies(
     return fig
 
 # %% ../../nbs/watch/report.ipynb #44dcdf31
-def _rounded(x, digits: int = 6): # significant ones
-    "The same structure with its floats rounded; what JSON can't say (NaN, infinity) becomes None."
-    if isinstance(x, dict): return {str(k): _rounded(v, digits) for k, v in x.items()}
-    if isinstance(x, (list, tuple)): return [_rounded(v, digits) for v in x]
-    if isinstance(x, float): return float(f"{x:.{digits}g}") if math.isfinite(x) else None
-    return x if isinstance(x, (str, int, bool, type(None))) else str(x)
-
 def _questions(comparison: Comparison, counts: dict) -> list[dict]: # `counts`: right samples, by policy and question
     "A line for each question: what it is, who was right, and how many of a policy's samples were."
     evs, out = comparison.evaluations, []
@@ -124,12 +117,11 @@ def make_report(
 ) -> dict: # meta first, then each policy, then "paired" and "questions"; floats rounded
     "The content of `report.json`."
     meta, body, peak = dict(meta or {}), comparison.summary(), peak_memory()
-    if clash := sorted(set(meta) & set(body)): raise ValueError(f"meta uses names of policies: {clash}")
     wall, many = meta.pop("wall_seconds", None) or {}, dict(meta.pop("any_of_k", None) or {})
     lines = _questions(comparison, many.pop("counts", {}))
     head = dict(preset=meta.pop("preset", None), seed=meta.pop("seed", None), n_eval=len(lines),
-                wall_seconds=_rounded(dict.fromkeys(_PHASES) | wall, 4), peak_rss_mb=_rounded(peak and peak/1e6, 4))
-    return _rounded(head | meta | (dict(any_of_k=many) if many else {}) | body | dict(questions=lines))
+                wall_seconds=rounded(dict.fromkeys(_PHASES) | wall, 4), peak_rss_mb=rounded(peak and peak/1e6, 4))
+    return rounded(head | meta | (dict(any_of_k=many) if many else {}) | body | dict(questions=lines))
 
 # %% ../../nbs/watch/report.ipynb #38023680
 def _split_table(
