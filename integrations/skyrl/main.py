@@ -6,11 +6,11 @@ from skyrl.train.config import SkyRLTrainConfig
 from skyrl.train.entrypoints.main_base import BasePPOExp, validate_cfg
 from skyrl.train.utils import initialize_ray
 
-from sql_grpo.serve.skyrl import register_env
+from sql_grpo_skyrl import register
 
 @ray.remote(num_cpus=1)
 def train(cfg: SkyRLTrainConfig) -> None:
-    register_env()
+    register()
     BasePPOExp(cfg).run()
 
 def main(argv: list) -> None:

@@ -6,12 +6,11 @@
 # of the same packages than SkyRL does. After each epoch, and after every 100 steps of
 # one, a model for transformers is kept in ~/exports/global_step_N/policy.
 set -e
-export PYTHONPATH=$SQL_GRPO SKYRL_PYTHONPATH_EXPORT=true
+export PYTHONPATH=$SQL_GRPO:$SQL_GRPO/integrations/skyrl SKYRL_PYTHONPATH_EXPORT=true
 DATA=$HOME/data/sql_grpo
 RUN="uv run --isolated --extra fsdp --with fastcore --with apsw --with sqlglot python"
 
-$RUN -c "import sys; from sql_grpo.serve.skyrl import *; write_skyrl_data(*sys.argv[1:])" \
-  "$DATA" "${DATA_SOURCE:-embedded}"
+$RUN $SQL_GRPO/integrations/skyrl/sql_grpo_skyrl.py "$DATA" "${DATA_SOURCE:-embedded}"
 $RUN $SQL_GRPO/integrations/skyrl/main.py \
   data.train_data="['$DATA/train.jsonl']" \
   data.val_data="['$DATA/eval.jsonl']" \

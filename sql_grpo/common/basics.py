@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_exit', 'short_warnings', 'written_whole',
-           'is_disk_full', 'listening', 'pick_some', 'wilson', 'peak_memory', 'MarkdownText', 'markdown_table']
+           'is_disk_full', 'listening', 'pick_some', 'wilson', 'rounded', 'peak_memory', 'MarkdownText',
+           'markdown_table']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
 import ctypes, errno, math, os, random, re, socket, sys, time, warnings
@@ -131,12 +132,20 @@ def wilson(
     z: float = 1.96, # 1.96 for 95 %
 ) -> tuple[float, float]: # low and high end, in [0, 1]
     "Wilson's score interval of a rate (JASA 22, 1927; no continuity correction)."
-    if not 0 <= k <= n: raise ValueError(f"k must be in 0..n, got k={k}, n={n}")
     if n == 0: return 0.0, 1.0
     p, zz = k/n, z*z
     mid, half = p + zz/(2*n), z*math.sqrt(p*(1 - p)/n + zz/(4*n*n))
     low, high = (mid - half)/(1 + zz/n), (mid + half)/(1 + zz/n)
     return 0.0 if k == 0 else low, 1.0 if k == n else high
+
+# %% ../../nbs/common/basics.ipynb #c9a0a4ff
+def rounded(x, digits: int = 6): # significant ones
+    "The same structure with its floats rounded; what JSON can't say (NaN, infinity) becomes None."
+    if isinstance(x, dict): return {str(k): rounded(v, digits) for k, v in x.items()}
+    if isinstance(x, (list, tuple)): return [rounded(v, digits) for v in x]
+    if hasattr(x, "item"): x = x.item() # of torch and numpy
+    if isinstance(x, float): return float(f"{x:.{digits}g}") if math.isfinite(x) else None
+    return x if isinstance(x, (str, int, type(None))) else str(x)
 
 # %% ../../nbs/common/basics.ipynb #979c349c
 def peak_memory(

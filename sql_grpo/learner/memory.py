@@ -259,7 +259,7 @@ def plan_memory(
             "copies": (2*s.weights + 4*_trained_weights(s, config))*config.half_weights}
     parts = {k: (v, v) for k, v in both.items()} | {
         "vLLM": (vllm, vllm*(not config.vllm_enable_sleep_mode)), "gradients": (0, m["gradients"] + buckets),
-        "keys and values": (r["cache"], r["cache"]*(d.kind == "cpu" or r["cache"] <= KEPT_SHARE*d.total)),
+        "keys and values": (r["cache"], r["cache"]*(d.kind == "cpu")),
         "activations": (r["reading"] + _autocast_copies(s, f), m["activations"]), "logits": (r["sampling"], m["logits"])}
     return MemoryPlan(config, s, d, {k: v for k, v in parts.items() if any(v)}, r["rows"])
 

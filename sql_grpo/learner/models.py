@@ -29,7 +29,6 @@ from ..world.tasks import cache_folder
 from ..environment import *
 from ..rollout import *
 from ..engine.generation import *
-from ..engine.graphs import * # a policy on a GPU takes its cache from there
 from .gguf import model_path, read_gguf, smollm2_folder
 from .warmup import base_model
 

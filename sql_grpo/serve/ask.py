@@ -55,8 +55,6 @@ class Answer:
         "The one value, if the answer is one; else None."
         one = len(self.rows) == 1 and len(self.columns) == 1
         return self.rows[0][0] if one else None
-    @property
-    def share(self) -> float: return self.votes/self.of # in [0, 1]
 
 # %% ../../nbs/serve/ask.ipynb #71eae8c5
 _SHOWN, _SHOWN_CHARS = 20, 20_000 # rows of an answer that are shown, and characters; all are in `rows`

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 from openenv.core.client_types import StepResult
 from openenv.core.env_client import EnvClient
 from openenv.core.env_server.types import Action, Observation, State
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from ..environment import *
@@ -53,37 +53,21 @@ class SQLEnvState(State):
     turns_left: int = Field(0, description="actions that may still be sent")
     outcome: str|None = Field(None, description="None, then answered or out_of_turns")
 
-# %% ../../nbs/serve/client.ipynb #c11e0016
-def _as_served(
-    action: SQLEnvAction|SQLAction|str, # an action, or a policy's text
-) -> SQLEnvAction:
-    "An action in the form in which it is sent. Raises `ValueError` if it is too long."
-    if isinstance(action, SQLEnvAction): return action
-    if isinstance(action, SQLAction):
-        return SQLEnvAction(action_type=action.action_type, argument=as_text(action.argument))
-    return SQLEnvAction(text=as_text(action))
-
-def _understood(cls, fields: dict):
-    "A message of the server. Raises `ValueError` if this version does not know it."
-    try: return cls(**fields)
-    except (ValidationError, TypeError) as e:
-        known = isinstance(e, ValidationError)
-        what = "; ".join(f"{x['loc'][0]}: {x['msg']}" for x in e.errors()) if known else e
-        raise ValueError(f"the server's {cls.__name__} is of another version "
-                         f"than this client's: {what}") from None
-
 # %% ../../nbs/serve/client.ipynb #c11e0017
 class SQLEnv(EnvClient[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
     "A session with a server: `reset`, `step`, `state` and `close`, as OpenEnv has them."
-    def _step_payload(self, action: SQLEnvAction|SQLAction|str) -> dict:
-        return _as_served(action).model_dump(exclude_defaults=True)
+    def _step_payload(self, action: SQLEnvAction|SQLAction|str) -> dict: # or a policy's text
+        if isinstance(action, SQLAction):
+            action = SQLEnvAction(action_type=action.action_type, argument=as_text(action.argument))
+        elif not isinstance(action, SQLEnvAction): action = SQLEnvAction(text=as_text(action))
+        return action.model_dump(exclude_defaults=True)
 
     def _parse_result(self, payload: dict) -> StepResult:
         ends = {name: payload.get(name) for name in ("reward", "done")}
-        obs = _understood(SQLEnvObservation, payload.get("observation", {}) | ends)
+        obs = SQLEnvObservation(**payload.get("observation", {}) | ends)
         return StepResult(obs, obs.reward, obs.done)
 
-    def _parse_state(self, payload: dict) -> SQLEnvState: return _understood(SQLEnvState, payload)
+    def _parse_state(self, payload: dict) -> SQLEnvState: return SQLEnvState(**payload)
 
 # %% ../../nbs/serve/client.ipynb #c11e0041
 class SQLEnvTools:

@@ -6,7 +6,7 @@
 __all__ = ['ABOUT', 'TaskBook', 'ServedSQLEnvironment', 'Crew', 'reply', 'make_app', 'make_server', 'serving']
 
 # %% ../../nbs/serve/server.ipynb #5e4e0010
-import asyncio, html, json, logging, os, queue, random, tempfile, threading, time, uuid
+import asyncio, json, logging, os, queue, random, threading, time, uuid
 from collections import OrderedDict, deque
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 from fastcore.basics import patch
-from fastapi import FastAPI, HTTPException
+from fastapi import FastAPI
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
@@ -26,11 +26,11 @@ from starlette.routing import WebSocketRoute
 
 from .. import __version__
 from ..common.basics import listening
-from ..world.database import *
-from ..world.tasks import *
-from ..environment import *
+from ..world.database import one_line
+from ..world.tasks import Task
+from ..environment import Episode, Rules, SQLAction, SQLEnvironment, SQLObservation
 from ..rewards import correctness
-from .client import *
+from .client import SQLEnvAction, SQLEnvObservation, SQLEnvState
 
 # %% ../../nbs/serve/server.ipynb #5e4e0012
 class TaskBook:
@@ -53,13 +53,12 @@ class TaskBook:
         if task_id is not None: return self._named(task_id, split, index)
         found = self.split(next(iter(self.splits)) if split is None else split)
         if index is None: return rng.choice(found)
-        if type(index) is not int or not 0 <= index < len(found):
-            raise ValueError(f"index must be a whole number from 0 to {len(found) - 1}, not {index!r}")
+        if not 0 <= index < len(found): raise ValueError(f"index must be from 0 to {len(found) - 1}, not {index!r}")
         return found[index]
 
     def _named(self, task_id, split, index) -> Task:
         if index is not None: raise ValueError("give a task_id or an index, not both")
-        found = self.by_id.get(task_id, {}) if isinstance(task_id, str) else {}
+        found = self.by_id.get(task_id, {})
         if split is not None: found = {k: v for k, v in found.items() if k == split}
         if len(found) == 1: return next(iter(found.values()))
         if found: raise ValueError(f"task {task_id!r} is in {' and '.join(found)}: give its split, too")
@@ -91,33 +90,8 @@ ABOUT = ("A question about a SQLite database that nobody has shown you. Four act
          "table, QUERY select, ANSWER value. The reward is 0 until the episode ends, and then 1 if the answer "
          "is right.")
 
-class _About:
-    "What OpenEnv asks about the environment as a whole."
-    def get_metadata(self) -> EnvironmentMetadata:
-        return EnvironmentMetadata(name="sql_grpo", description=ABOUT, version=__version__)
-
-# %% ../../nbs/serve/server.ipynb #5e4e0019
-_MONO = "white-space: pre-wrap; overflow-wrap: anywhere; max-width: 34rem; font: 0.85rem/1.4 monospace"
-
-class _Page:
-    "What the page at /web shows of the environment whose `game` this is."
-    def render_web(self, observation: dict) -> str|None:
-        "The episode so far."
-        if (ep := self.game.episode) is None: return None
-        end = f"{observation.get('turns_left')} turns left"
-        if ep.truncated: end = "out of turns"
-        if ep.terminated: end = "answered: right" if observation.get("reward") else "answered: wrong"
-        return f'<div style="{_MONO}">{html.escape(ep.transcript())}</div><p><b>{end}</b></p>'
-
-    def web_actions(self, observation: dict) -> list: # of (label, action)
-        "Buttons: look at a table, or submit the last result."
-        if self.game.episode is None: return []
-        acts = [(kind, table) for table in self.game.db.tables[:12] for kind in ("DESCRIBE", "SAMPLE")]
-        acts.append(("ANSWER", ""))
-        return [(f"{kind} {arg}".strip(), dict(action_type=kind, argument=arg)) for kind, arg in acts]
-
 # %% ../../nbs/serve/server.ipynb #5e4e0014
-class ServedSQLEnvironment(_TaskApi, _About, _Page, Environment[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
+class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
     "The environment of one session, as OpenEnv wants it."
     SUPPORTS_CONCURRENT_SESSIONS = True
     def __init__(self,
@@ -126,7 +100,7 @@ class ServedSQLEnvironment(_TaskApi, _About, _Page, Environment[SQLEnvAction, SQ
     ):
         super().__init__()
         self.book = tasks if isinstance(tasks, TaskBook) else TaskBook(tasks)
-        self.game, self.episode_id, self.closed = SQLEnvironment(rules=rules), None, False
+        self.game, self.episode_id = SQLEnvironment(rules=rules), None
         self._rng = random.Random()
 
     def reset(self, /,
@@ -139,8 +113,7 @@ class ServedSQLEnvironment(_TaskApi, _About, _Page, Environment[SQLEnvAction, SQ
     ) -> SQLEnvObservation: # the question, and the names of the tables
         "Begin an episode. Raises `ValueError` for a task that is not there."
         if unknown: raise ValueError(f"reset takes {_RESET}, not {', '.join(unknown)}")
-        if self.closed: raise RuntimeError("this session is closed")
-        if seed is not None: self._rng.seed(_whole("seed", seed))
+        if seed is not None: self._rng.seed(seed)
         obs = self.game.reset(self.book.pick(task_id, split, index, self._rng))
         self.episode_id = str(episode_id or uuid.uuid4())[:255]
         return _served(self.game.episode, obs, 0.0)
@@ -152,6 +125,10 @@ class ServedSQLEnvironment(_TaskApi, _About, _Page, Environment[SQLEnvAction, SQ
         if not grounded: _let_go(ep)
         return _served(ep, obs, correctness(ep, grounded) if obs.done else 0.0)
 
+    def get_metadata(self) -> EnvironmentMetadata:
+        "What OpenEnv asks about the environment as a whole."
+        return EnvironmentMetadata(name="sql_grpo", description=ABOUT, version=__version__)
+
     @property
     def state(self) -> SQLEnvState:
         "Where the episode stands."
@@ -159,10 +136,6 @@ class ServedSQLEnvironment(_TaskApi, _About, _Page, Environment[SQLEnvAction, SQ
 
 # %% ../../nbs/serve/server.ipynb #5e4e0015
 _RESET = "seed, episode_id, task_id, split and index"
-
-def _whole(name: str, value) -> int:
-    if type(value) is int: return value
-    raise ValueError(f"{name} must be a whole number, not {value!r}")
 
 def _served(ep: Episode, obs: SQLObservation, reward: float) -> SQLEnvObservation:
     "An observation in the form in which it is sent."
@@ -184,7 +157,7 @@ def _let_go(ep: Episode) -> None:
 @patch
 def close(self: ServedSQLEnvironment) -> None:
     "End the session, and let go of its episode."
-    self.game.episode, self.closed = None, True
+    self.game.episode = None
 
 # %% ../../nbs/serve/server.ipynb #5e4e0030
 _HELD_UP = 0.02 # seconds without a result after which a crew grows
@@ -350,37 +323,9 @@ def _same_origin(scope) -> bool:
     return origin is None or urlsplit(origin.decode("latin-1")).netloc == head.get(b"host", b"").decode("latin-1")
 
 # %% ../../nbs/serve/server.ipynb #5e4e0036
-_MAX_FRAME = 1_000_000 # bytes of a frame or of a request's body
-
-class _SmallBodies:
-    "Middleware: refuses a request whose body is longer than `_MAX_FRAME`."
-    def __init__(self, app): self.app = app
-
-    async def __call__(self, scope, receive, send):
-        if scope["type"] != "http": return await self.app(scope, receive, send)
-        size = 0
-        async def counted():
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > _MAX_FRAME: raise HTTPException(413, f"a body has at most {_MAX_FRAME:,} bytes")
-            return message
-        await self.app(scope, counted, send)
+_MAX_FRAME = 1_000_000 # bytes of a frame
 
 # %% ../../nbs/serve/server.ipynb #5e4e0038
-@contextmanager
-def _readme():
-    "While this lasts, OpenEnv's page finds a description of the environment, unless it has another."
-    if "ENV_README_PATH" in os.environ:
-        yield
-        return
-    with tempfile.NamedTemporaryFile("w", suffix=".md") as file:
-        file.write(f"# sql_grpo\n\n{ABOUT}\n")
-        file.flush()
-        os.environ["ENV_README_PATH"] = file.name
-        try: yield
-        finally: del os.environ["ENV_README_PATH"]
-
 _NOT_HERE = "; over HTTP nothing is kept, play over the WebSocket at /ws"
 
 def _refusal(status: int, more: str = ""):
@@ -398,12 +343,10 @@ def make_app(
     if max_sessions < 1: raise ValueError(f"max_sessions must be at least 1, not {max_sessions}")
     book = TaskBook(tasks)
     make_env = partial(ServedSQLEnvironment, book, rules)
-    with _readme():
-        app = (create_web_interface_app if web else create_fastapi_app)(
-            make_env, SQLEnvAction, SQLEnvObservation, env_name="sql_grpo", state_cls=SQLEnvState)
+    app = (create_web_interface_app if web else create_fastapi_app)(
+        make_env, SQLEnvAction, SQLEnvObservation, env_name="sql_grpo", state_cls=SQLEnvState)
     app.add_exception_handler(ValueError, _refusal(400))
     app.add_exception_handler(RuntimeError, _refusal(409, _NOT_HERE))
-    app.add_middleware(_SmallBodies)
     app.state.sessions = _Sessions(book, rules, max_sessions)
     app.router.routes.insert(0, WebSocketRoute("/ws", app.state.sessions))
     return app

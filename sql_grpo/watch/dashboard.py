@@ -6,7 +6,7 @@
 __all__ = ['read_log', 'plot_training', 'LiveVisualizationCallback']
 
 # %% ../../nbs/watch/dashboard.ipynb #58faec30
-import base64, html, io, json, math, os, sys, time, warnings
+import base64, html, io, json, os, sys, time, warnings
 from pathlib import Path
 import sql_grpo.config # first: it keeps bitsandbytes quiet, which the next imports load
 from fastcore.basics import patch
@@ -57,21 +57,13 @@ def _trace_text(
 _LOG_NAME = "training_log.jsonl" # the log's name in a run's folder
 _CURVE_NAME = "curve.png" # the final picture's name in a run's folder
 
-# %% ../../nbs/watch/dashboard.ipynb #31599914
-def _plain(v):
-    "`v` as JSON can hold it: six significant digits, None for what is not finite."
-    if isinstance(v, dict): return {k: _plain(o) for k, o in v.items()}
-    if hasattr(v, "item"): v = v.item()
-    if isinstance(v, float): return float(f"{v:.6g}") if math.isfinite(v) else None
-    return v if isinstance(v, (str, int, type(None))) else str(v)
-
 # %% ../../nbs/watch/dashboard.ipynb #83700a3a
 def _append_record(
     path: str|Path, # of the log
     record: dict # with "step"
 ):
     "Adds one record to a log, whole and at once."
-    line = json.dumps(_plain(record), ensure_ascii=False) + "\n"
+    line = json.dumps(rounded(record), ensure_ascii=False) + "\n"
     with open(path, "ab", buffering=0) as f: f.write(line.encode("utf-8", "replace"))
 
 # %% ../../nbs/watch/dashboard.ipynb #a66c82cc
@@ -331,13 +323,11 @@ class LiveVisualizationCallback(TrainerCallback):
         live: bool|None = None, # a board in the notebook (True), lines of text (False), or find out (None)
         seed: int = 0, # picks the questions
         require_grounded: bool = False): # count guesses as wrong, as the rewards of the run do
-        sizes = dict(plot_every=plot_every, trace_every=trace_every, success_every=success_every, questions=questions)
-        for name, n in sizes.items():
-            if n < 0: raise ValueError(f"{name} must be 0 or more, not {n}")
         self.play, self.live, self.folder = play, live, Path(folder) if folder else None
         self.require_grounded = require_grounded
         self.plot_every, self.trace_every, self.success_every = plot_every, trace_every, success_every
-        self.train_set, self.eval_set = pick_some(tasks_train or [], questions, seed), pick_some(tasks_eval or [], questions, seed)
+        self.train_set = pick_some(tasks_train or [], questions, seed)
+        self.eval_set = pick_some(tasks_eval or [], questions, seed)
         self.records, self._unshown = [], []
         self._board, self._bar, self._active, self._status, self._rates, self._group = None, None, False, {}, {}, None
 
@@ -354,7 +344,7 @@ def _safely(self:LiveVisualizationCallback, what, f, *args):
 @patch
 def _record(self:LiveVisualizationCallback, record):
     "Keeps one record, in memory and on disk."
-    record = _plain(record)
+    record = rounded(record)
     self.records.append(record)
     if self.folder: self._safely("writing the training log", _append_record, self.folder / _LOG_NAME, record)
     return record
@@ -408,11 +398,9 @@ def _played(self:LiveVisualizationCallback, tasks, model=None):
     "The episodes of `tasks`, with the model in evaluation mode meanwhile."
     training = getattr(model, "training", False)
     if training: model.eval()
-    try: eps = self.play(tasks)
+    try: return self.play(tasks)
     finally:
         if training: model.train()
-    if len(eps) != len(tasks): raise ValueError(f"play must return one episode a task, not {len(eps)} for {len(tasks)}")
-    return eps
 
 # %% ../../nbs/watch/dashboard.ipynb #a07800e1
 @patch
