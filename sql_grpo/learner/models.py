@@ -162,8 +162,7 @@ def adapter_base(model_name: str) -> str | None: # None if it is no adapter fold
     "The base model of an adapter folder. Raises ValueError if that is gone."
     file = Path(model_path(model_name))/"adapter_config.json"
     if not file.is_file(): return None
-    name = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
-    if not name: raise ValueError(f"the adapters in {str(model_name)!r} name no base_model_name_or_path in adapter_config.json")
+    name = json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"]
     beside = file.absolute().parent.parent/"base"
     if Path(name).name == "base" and beside.is_dir(): return str(beside)
     if Path(name).is_absolute() and not Path(name).exists():
@@ -171,68 +170,40 @@ def adapter_base(model_name: str) -> str | None: # None if it is no adapter fold
                          "put it beside them, named base, or correct base_model_name_or_path in adapter_config.json")
     return name
 
-# %% ../../nbs/learner/models.ipynb #f2608b1d
-def _layers(lora: LoraConfig) -> set[str]:
-    "Names of the layers that adapters are for, without the path to them."
-    targets = lora.target_modules
-    return {targets} if isinstance(targets, str) else {name.split(".")[-1] for name in targets}
-
-def _check_same_adapters(
-    config: SQLGRPOConfig,
-    own: LoraConfig, # of the folder
-    peft: str | None, # as they were trained; None if that is not known
-) -> None:
-    "Raise ValueError for options that the adapters of a folder contradict."
-    where, targets = f"the adapters in {config.model_name!r}", [name.strip() for name in config.lora_targets.split(",")]
-    if peft not in (None, config.peft):
-        raise ValueError(f"peft is {config.peft!r}, and {where} were trained with {peft}: give that to go on, "
-                         "or none to merge them")
-    if targets != ["all-linear"] and set(targets) != _layers(own):
-        theirs = ", ".join(sorted(_layers(own)))
-        raise ValueError(f"lora_targets is {config.lora_targets!r}, and {where} are those of {theirs}: leave it out")
-    for name, theirs in (("lora_rank", own.r), ("lora_alpha", own.lora_alpha)):
-        if getattr(config, name) not in (theirs, OPTIONS[name].default):
-            raise ValueError(f"{name} is {getattr(config, name)}, and {where} have {theirs}: leave it out")
-
 # %% ../../nbs/learner/models.ipynb #7c1e5d92
 def take_over(config: SQLGRPOConfig) -> None:
     "Adapters of a folder that go on keep rank, scale and layers. Raises ValueError for options that contradict them."
     _check_adapters(config)
     if config.peft == "none" or not adapter_base(config.model_name): return
     own = LoraConfig.from_pretrained(model_path(config.model_name))
-    _check_same_adapters(config, own, _folder_config(config.model_name).get("peft"))
-    config.lora_rank, config.lora_alpha = own.r, own.lora_alpha
-    if not isinstance(own.target_modules, str): config.lora_targets = ",".join(sorted(_layers(own)))
-
-_NOT_MERGED = ("use_dora", "modules_to_save", "trainable_token_indices", "lora_bias")
-
-def _check_mergeable(model: PeftModel, config: SQLGRPOConfig) -> None:
-    "Raise ValueError for adapters, of other programs, that `_merged_model` cannot add to the weights."
-    own, head = model.peft_config["default"], model.get_base_model().get_output_embeddings()
-    odd = [name for name in _NOT_MERGED if getattr(own, name, None)]
-    for name, m in model.named_modules():
-        if isinstance(m, LoraLayer) and (m is head or not isinstance(m.base_layer, torch.nn.Linear)): odd.append(name)
-    if odd:
-        raise ValueError(f"the adapters in {config.model_name!r} cannot be merged here ({', '.join(odd[:3])}): "
-                         "merge them with peft first, or train with peft lora and save_merged false")
+    layers = ",".join(sorted({name.split(".")[-1] for name in own.target_modules}))
+    theirs = dict(peft=_folder_config(config.model_name).get("peft", config.peft),
+                  lora_rank=own.r, lora_alpha=own.lora_alpha, lora_targets=layers)
+    for name, value in theirs.items():
+        given = getattr(config, name)
+        if name == "lora_targets": given = ",".join(sorted(w.strip() for w in given.split(",")))
+        if given not in (value, OPTIONS[name].default):
+            raise ValueError(f"{name} is {given!r}, and the adapters in {config.model_name!r} "
+                             f"have {value!r}: give that, or leave it out")
+        setattr(config, name, value)
 
 # %% ../../nbs/learner/models.ipynb #8d47a1fe
 def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, tokenizer
     "A base model with the adapters of a folder: to go on training them, merged to train all weights, or to play."
-    own, peft = LoraConfig.from_pretrained(model_path(config.model_name)), _folder_config(config.model_name).get("peft")
     go_on = train and config.peft != "none"
-    if go_on: _check_same_adapters(config, own, peft)
-    elif train and config.use_vllm:
+    if train and not go_on and config.use_vllm:
         raise ValueError(f"vLLM loads whole models, and {config.model_name!r} holds adapters: "
                          "give the merged one beside it")
-    bits = config.peft == "qlora" if go_on else peft == "qlora"
+    bits = (config.peft if go_on else _folder_config(config.model_name).get("peft")) == "qlora"
     model, tokenizer = _load_pretrained(base, weights_dtype(config, train), bits, config.use_cpu)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning) # peft still uses that name
         model = PeftModel.from_pretrained(model, model_path(config.model_name), is_trainable=go_on,
                                           autocast_adapter_dtype=not (go_on and config.half_weights))
-    if train and (not go_on or config.save_merged): _check_mergeable(model, config)
-    model.peft_config["default"].base_model_name_or_path = pretrained_source(base)
+    own = model.peft_config["default"]
+    if train and (own.use_dora or own.modules_to_save): # of other programs
+        raise ValueError(f"the adapters in {config.model_name!r} are more than LoRA: merge them with peft first")
+    own.base_model_name_or_path = pretrained_source(base)
     return model if go_on or not train else _merged_model(model), tokenizer
 
 # %% ../../nbs/learner/models.ipynb #6be09f34
@@ -288,7 +259,7 @@ def load_model_and_tokenizer(
     train: bool = True, # or only to play?
 ): # model, tokenizer
     "The model to train, or to play with. Raises ValueError if there is no such model, or it cannot chat."
-    _check_adapters(config)
+    take_over(config) if train else _check_adapters(config)
     name, adapting, info = config.model_name, train and config.peft != "none", None
     if name == "embedded":
         model, tokenizer, info = base_model(config)
