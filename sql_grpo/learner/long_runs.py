@@ -59,8 +59,8 @@ def fit_batch(model, config: SQLGRPOConfig) -> None:
     fits = lambda: _memory_needed(model, config) <= room
     while not (config.batch_given or fits() or config.per_device_train_batch_size % 2): _halve(config)
     size = config.per_device_train_batch_size
-    short = ("" if fits() else ", which may not be enough: a lower max_context, peft or "
-             "activation_checkpointing takes less")
+    short = ("" if fits() else ": it may run out; a lower max_context, peft "
+             "or activation_checkpointing takes less")
     say(f"memory: about {_memory_needed(model, config):.0f} of {total:.0f} GB; "
         f"{size} episode{'s'*(size > 1)} at once{short}")
 
