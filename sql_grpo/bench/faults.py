@@ -226,7 +226,7 @@ def _is_sentence(said: str, *words: str) -> bool:
 def _fill(home: Path, whole: Path, what: str, limit: int | None = None) -> _Fault: # bytes of a file
     "A run without enough room, and the same command with it."
     code, said = _command(home, limit=limit)
-    ended = code == 0 and "Traceback" not in said or _is_sentence(said, "make room", "SQL_GRPO_CACHE", "another output_dir")
+    ended = code == 0 and "Traceback" not in said or _is_sentence(said, "make room", "No space left", "File too large")
     if limit: return _resumed("full disk", what, home, whole, code, said, ended)
     return _Fault("full disk", what, ended, 0, f"{said}\n({code})")
 

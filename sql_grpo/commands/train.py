@@ -6,16 +6,13 @@
 __all__ = ['measure', 'make_dashboard', 'settle_run', 'prepare', 'train']
 
 # %% ../../nbs/commands/train.ipynb #9e000006
-import copy, os, shutil, sqlite3, sys, tempfile, time, warnings
-from contextlib import contextmanager
+import copy, os, sys, time, warnings
 from dataclasses import asdict
-from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
 from ..config import *
 import torch
 from accelerate.utils import gather_object
-from transformers import Trainer, get_scheduler
 from transformers.utils import logging as hf_logging
 from trl import GRPOTrainer
 from trl.distributed import DistributedBackend
@@ -29,8 +26,8 @@ from ..world.data import *
 from ..rollout import *
 from ..engine.generation import *
 from ..learner.models import *
+from ..learner.warmup import check_cache
 from ..learner.demonstrations import *
-from ..learner.memory import *
 from ..engine.vllm_policy import *
 from ..training import *
 from ..learner.long_runs import *
@@ -83,33 +80,13 @@ def _what_is_asked(config: SQLGRPOConfig, tasks: list[Task], eval_tasks: list[Ta
             f"output in {config.output_dir}")
 
 # %% ../../nbs/commands/train.ipynb #66fc5abb
-def _try_optimiser(config: SQLGRPOConfig) -> None:
-    "Make the optimiser and its schedule for a single weight, as the trainer will for all. Raises ValueError."
-    try:
-        make, options = Trainer.get_optimizer_cls_and_kwargs(config)
-        optimizer = make([torch.nn.Parameter(torch.zeros(1))], **options)
-        get_scheduler(config.lr_scheduler_type, optimizer, 1, 2, scheduler_specific_kwargs=config.lr_scheduler_kwargs)
-    except Exception as e: # of many libraries
-        raise ValueError(f"no optimiser can be made of optim, optim_args, lr_scheduler_type, lr_scheduler_kwargs "
-                         f"and the adam options: {e}") from e
-
 def settle_run(config: SQLGRPOConfig) -> None:
     "See that adapters, demonstrations, vLLM and the checkpoint to go on from can be used. Raises ValueError."
+    check_cache()
     take_over(config)
     refuse(config, DEMONSTRATION_RULES)
-    _try_optimiser(config)
     settle_vllm(config)
     config.resume_from_checkpoint = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
-
-@contextmanager
-def _cache_named():
-    "What cannot be written to the cache folder becomes a ValueError that says where it is."
-    try: yield
-    except (OSError, sqlite3.OperationalError) as e:
-        cache, file = cache_folder(), Path(getattr(e, "filename", None) or "elsewhere")
-        if not (is_disk_full(e) or cache.is_relative_to(file) or file.is_relative_to(cache)): raise
-        raise ValueError(f"the cache folder {str(cache)!r} cannot be written to ({getattr(e, 'strerror', e)}): make room there, "
-                         "or set SQL_GRPO_CACHE to another one") from e
 
 # %% ../../nbs/commands/train.ipynb #713b03e8
 _LARGE = 3e8 # weights, from which on a training of all of them wants small rates
@@ -124,20 +101,16 @@ def prepare(
     if controls and not config.max_steps: raise ValueError("controls are compared with GRPO, and max_steps is 0")
     settle_run(config)
     set_seed(config.seed)
-    with _cache_named():
-        prompts, tasks = load_question_prompts(config)
-        asked = draw_eval_tasks(config, every=True)
-        eval_tasks = pick_some(asked, config.eval_questions or len(asked), config.seed)
+    prompts, tasks = load_question_prompts(config)
+    asked = draw_eval_tasks(config, every=True)
+    eval_tasks = pick_some(asked, config.eval_questions or len(asked), config.seed)
     check_sharing(config)
     facts = card_facts(config) # now: it makes another configuration, and a trainer would lose its devices by that
     say(_what_is_asked(config, tasks, eval_tasks))
-    plan = fit_batch(config)
-    config = in_parts(config, config.per_device_train_batch_size
-                              //min(gather_object([plan.config.per_device_train_batch_size])))
-    say(plan.line() if plan.fits else plan.advice())
     check_vllm_server(config)
     if is_main(): claim(config.output_dir)
     model, tokenizer, seconds = _timed_model(config)
+    fit_batch(model, config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
     if model.num_parameters() > _LARGE and config.peft == "none" and config.learning_rate > 1e-5:
         say(f"a learning rate of {config.learning_rate:g} suits a small model or adapters (peft); "
@@ -196,7 +169,7 @@ def train(
     def keep(told): # what was measured so far; trained last, since all others are compared with it
         last = {k: v for k, v in found.items() if k != "trained"} | {k: v for k, v in found.items() if k == "trained"}
         told = _meta(trainer, config, preset, metrics, wall) | told
-        return _where_there_is_room(config, lambda: write_report(config.output_dir, Comparison(last), told))
+        return write_report(config.output_dir, Comparison(last), told)
     if trainer.demonstrations:
         name = "warmed" if config.max_steps else "trained"
         found[name] = _learn_first(trainer, tokenizer, eval_tasks, config, wall, name)
@@ -228,23 +201,7 @@ def _keep_model(trainer: GRPOTrainer, tokenizer, config: SQLGRPOConfig) -> None:
         trainer.model.config.sql_grpo = asdict(rules_of(config))
         trainer.save_model(str(folder), _internal_call=True) # else it would upload output_dir, with transcripts
         if is_main(): (folder/"training_args.bin").unlink(missing_ok=True) # has paths of this machine in it
-    elif is_main(): _where_there_is_room(config, lambda: _save_whole(trainer.model, tokenizer, config))
-
-def _save_whole(model, tokenizer, config: SQLGRPOConfig) -> None:
-    "Save the model; where there is no room for it, nothing is left of it."
-    try: save_model(model, tokenizer, config)
-    except Exception as e:
-        if is_disk_full(e): shutil.rmtree(model_folder(config), ignore_errors=True)
-        raise
-
-def _where_there_is_room(config: SQLGRPOConfig, write): # what `write()` returns
-    "Write into the run's folder. If its disk is full: into a temporary one, as everything that comes after."
-    try: return write()
-    except Exception as e:
-        if not is_disk_full(e): raise
-        full, config.output_dir = config.output_dir, tempfile.mkdtemp(prefix="sql_grpo-")
-        say(f"no room in {full}: what is still to be written goes to {config.output_dir}")
-        return write()
+    elif is_main(): save_model(trainer.model, tokenizer, config)
 
 # %% ../../nbs/commands/train.ipynb #b5c49b93
 def _leave(trainer: GRPOTrainer, tokenizer, steps: int) -> None:
@@ -313,15 +270,9 @@ def _begin_reference(trainer: GRPOTrainer) -> None:
         if ".ref." in name: p.data.copy_(model.get_parameter(name.replace(".ref.", ".default.")))
 
 # %% ../../nbs/commands/train.ipynb #484d9af8
-def _print_plan(plan: MemoryPlan) -> None:
-    "The table, and what helps where it is too large."
-    say(repr(plan))
-    if not plan.fits: say(plan.advice())
-
 def _own_options(parser) -> None:
     "The options of the command itself."
     parser.add_argument("--controls", action="store_true", help="also report what cheaper ways reach in the same time")
-    parser.add_argument("--plan", action="store_true", help="print how much memory the run would take; nothing else")
 
 def _quiet() -> None:
     "No bars and warnings of others between our lines."
@@ -343,10 +294,6 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     try:
         with or_exit(prog, hint): # later errors are ours, and keep their traceback
             config, own = parse_args(argv, prog, _own_options)
-            given = config.output_dir
-            if own.plan:
-                settle_run(config)
-                return _print_plan(fit_batch(config))
             ready = prepare(config, own.controls)
         train(config, own.preset, own.controls, ready)
     except KeyboardInterrupt:
@@ -355,9 +302,9 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     except Exception as e:
         if isinstance(e, ConnectionError): sys.exit(f"{prog}: {e}")
         if not is_disk_full(e): raise
-        last = "; --resume_from_checkpoint last goes on from what is kept"*bool(checkpoints_in(given))
-        sys.exit(f"{prog}: no room in {config.output_dir} ({' '.join(str(e).split())}): make room there, or give another "
-                 f"output_dir{last}")
+        last = "; --resume_from_checkpoint last goes on"*bool(checkpoints_in(config.output_dir))
+        sys.exit(f"{prog}: a disk is full ({' '.join(str(e).split())}): make room in {config.output_dir} "
+                 f"or in {cache_folder()}{last}")
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
     if config.world_size > 1: config.distributed_state.destroy_process_group()
 

@@ -353,7 +353,6 @@ def short_help(
              "Teach a small language model to answer questions by exploring a SQL database, with GRPO.", ""]
     own = {"--preset": f"defaults under a name: {', '.join(PRESETS)}",
            "--controls": "also report what cheaper ways reach in the time that GRPO took",
-           "--plan": "print how much memory the run would take, and what for; nothing else",
            "--help_all": "show every field of TRL's GRPOConfig; all of them are options, too"}
     groups = {"This command": own} | {title: {f"--{f.name}": f"{f.metadata['help']} ({default_text(f.default)})" for f in group}
                                       for title, group in OPTION_GROUPS.items()}

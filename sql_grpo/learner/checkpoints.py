@@ -110,8 +110,8 @@ def find_checkpoint(
     output_dir: str | Path
 ) -> str | None: # a folder that _check_checkpoint has found in order
     "The checkpoint to go on from. Raises ValueError."
-    if where is None or where is False or str(where).lower() in ("", "none", "false"): return None
-    if where is True or str(where).lower() in ("last", "true"):
+    if not where: return None
+    if str(where).lower() in ("last", "true"):
         found = checkpoints_in(output_dir)
         if not found:
             raise ValueError(f"resume_from_checkpoint is {where!r}, and there is no checkpoint in {str(output_dir)!r}")
@@ -124,7 +124,7 @@ def find_checkpoint(
 # %% ../../nbs/learner/checkpoints.ipynb #cde925da
 def unfinished(folder: str | Path, steps: float = math.inf) -> Path | None:
     "The newest whole checkpoint of a training that was interrupted before `steps`."
-    return next((p for p in checkpoints_in(folder) if _is_whole(p) and step_of(p) < steps), None)
+    return next((p for p in checkpoints_in(folder) if step_of(p) < steps and _is_whole(p)), None)
 
 # %% ../../nbs/learner/checkpoints.ipynb #b83b2776
 def save_state(trainer: Trainer) -> str | None: # the checkpoint; None if there is none

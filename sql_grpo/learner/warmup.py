@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['END_RATE', 'common_words', 'careful_actions', 'demonstration', 'train_tokenizer', 'encode_messages',
            'demonstration_stream', 'base_config', 'new_base_model', 'WarmupProgress', 'weight_groups', 'SealedTrainer',
-           'sft_trainer', 'base_folder', 'base_model']
+           'sft_trainer', 'base_folder', 'base_model', 'check_cache']
 
 # %% ../../nbs/learner/warmup.ipynb #2530ec50
-import hashlib, json, os, random, re, shutil, sqlite3, subprocess, sys, tempfile, time
+import hashlib, json, os, random, re, shutil, sqlite3, sys, tempfile, time
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -504,12 +504,15 @@ def _take_whole(folder: Path) -> bool:
 
 def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, cached
     "The embedded base model: from the cache, or made now."
-    folder, made_now = base_folder(config), config.world_size > 1 and _made_for_all(config)
+    folder = base_folder(config)
     if config.use_cache_folder and _take_whole(folder):
-        info = json.loads((folder/"warmup.json").read_text()) | dict(cached=not made_now)
+        info = json.loads((folder/"warmup.json").read_text()) | dict(cached=True)
         return Qwen3ForCausalLM.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder), info
+    if config.world_size > 1:
+        raise ValueError("several processes cannot make the base model, and it is not in the cache: "
+                         "give the command once without the launcher, with --max_steps 1")
     start, part = time.perf_counter(), folder.with_name(folder.name + "-part") if config.use_cache_folder else None
-    if config.use_cache_folder: _make_writable(folder.parent)
+    if config.use_cache_folder: check_cache()
     words, resumed = common_words(), unfinished(part, config.warmup_steps_sft) if part else None
     share = 1 - step_of(resumed)/config.warmup_steps_sft if resumed else 1 # of the steps made now
     model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
@@ -522,8 +525,9 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
     return model, tokenizer, info | dict(cached=False)
 
 # %% ../../nbs/learner/warmup.ipynb #1d6702c9
-def _make_writable(folder: Path) -> None:
-    "Make a folder. Raises ValueError, before any work, if nothing could be kept in it."
+def check_cache() -> None:
+    "Make the cache folder. Raises ValueError, before any work, if nothing could be kept in it."
+    folder = cache_folder()/"base"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder): pass
@@ -532,45 +536,12 @@ def _make_writable(folder: Path) -> None:
                          "set SQL_GRPO_CACHE to another one") from e
 
 def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
-    "Save a finished base model; it appears in the cache as a whole or not at all, as where there is no room for it."
-    try:
-        with tempfile.TemporaryDirectory(dir=folder.parent) as tmp:
-            made = Path(tmp)/"model"
-            model.save_pretrained(made)
-            tokenizer.save_pretrained(made)
-            (made/"warmup.json").write_text(json.dumps(info))
-            seal(made)
-            if not folder.exists(): made.rename(folder)
-    except Exception as e:
-        if not is_disk_full(e): raise
-        say(f"no room in {folder.parent}: the base model is not kept, and will be made again; "
-            "make room there, or set SQL_GRPO_CACHE to another folder")
+    "Save a finished base model; it appears in the cache as a whole or not at all."
+    with tempfile.TemporaryDirectory(dir=folder.parent) as tmp:
+        made = Path(tmp)/"model"
+        model.save_pretrained(made)
+        tokenizer.save_pretrained(made)
+        (made/"warmup.json").write_text(json.dumps(info))
+        seal(made)
+        if not folder.exists(): made.rename(folder)
     shutil.rmtree(part, ignore_errors=True)
-
-# %% ../../nbs/learner/warmup.ipynb #5d0c4e22
-_OPTIONS = ("warmup_steps_sft", "warmup_batch_size", "warmup_learning_rate", "seed", "mode", "use_cpu")
-_ALONE = ("import json, sys; from transformers.utils import logging; from sql_grpo.config import SQLGRPOConfig; "
-          "from sql_grpo.learner.warmup import base_model; logging.disable_progress_bar(); "
-          "base_model(SQLGRPOConfig(**json.loads(sys.argv[1])))")
-
-def _alone(env: dict) -> dict:
-    "An environment without what launchers put there, and with the threads of all their processes."
-    launcher = ("RANK", "LOCAL_", "WORLD_", "GROUP_", "ROLE_", "MASTER_", "TORCHELASTIC_", "ACCELERATE_", "FSDP_")
-    threads = str(torch.get_num_threads()*int(env.get("LOCAL_WORLD_SIZE", 1)))
-    return {k: v for k, v in env.items() if not k.startswith(launcher)} | dict(OMP_NUM_THREADS=threads)
-
-def _made_for_all(config: SQLGRPOConfig) -> bool: # was it made now?
-    "See to it that the base model is in the cache, as one of several processes."
-    if not config.use_cache_folder:
-        raise ValueError("several processes share the base model through the cache folder: leave use_cache_folder on")
-    folder = base_folder(config)
-    if folder.is_dir() and not _faults(folder): return False
-    if is_main():
-        _take_whole(folder)
-        _make_writable(folder.parent)
-        options = {k: getattr(config, k) for k in _OPTIONS} | dict(output_dir=config.output_dir)
-        made = subprocess.run([sys.executable, "-c", _ALONE, json.dumps(options)], env=_alone(os.environ))
-        if made.returncode or _faults(folder):
-            raise ValueError(f"no base model was made in {folder}; if there is a part of one, remove it")
-    while _faults(folder): time.sleep(0.5)
-    return True
