@@ -19,27 +19,19 @@ _COMMANDS = { # name: module, what it does
     "ask": ("commands.ask", "put questions about a database to a model"),
     "serve": ("commands.serve", "put the environment behind an address, for OpenEnv's clients; or write a Space"),
     "data": ("world.download", "fetch Spider, and check what can be read"),
-    "bench rollouts": ("bench.rollouts", "time rollouts beside TRL's own loop"),
-    "bench turns": ("bench.turns", "time the environment"),
-    "bench serving": ("bench.serving", "time the environment behind an address"),
-    "bench faults": ("bench.faults", "break training runs, and see what they survive")}
-
-_EXTRAS = {"serve": "serve", "bench serving": "serve"} # command: what it needs besides, installed on demand
+    "bench": ("bench.rollouts", "time rollouts beside TRL's own loop")}
 
 def _usage() -> str:
     "What `--help` prints."
-    lines = [f"  {name:16}{what}" for name, (_, what) in _COMMANDS.items()]
+    lines = [f"  {name:8}{what}" for name, (_, what) in _COMMANDS.items()]
     return "\n".join(["usage: sql_grpo COMMAND [options]      (--help after a command lists its options)", "", *lines])
 
 # %% ../../nbs/commands/main.ipynb #0d333835
 def _find(words: list) -> tuple: # command, what follows it
-    "The command that the first words name. Raises ValueError."
-    for n in (2, 1):
-        if (name := " ".join(words[:n])) in _COMMANDS: return name, words[n:]
-    name = words[0]
-    more = [c for c in _COMMANDS if c.startswith(f"{name} ")]
-    hint = f"; give one of {', '.join(more)}" if more else did_you_mean(name, _COMMANDS)
-    raise ValueError(f"there is no command {name!r}{hint} (--help lists them)")
+    "The command that the first word names. Raises ValueError."
+    name, *rest = words
+    if name in _COMMANDS: return name, rest
+    raise ValueError(f"there is no command {name!r}{did_you_mean(name, _COMMANDS)} (--help lists them)")
 
 def _show(text: str) -> None:
     "Print, to somebody who may stop reading."
@@ -63,8 +55,8 @@ def main(
         return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
     except ModuleNotFoundError as e:
         package = (e.name or "").partition(".")[0]
-        if name not in _EXTRAS or package == "sql_grpo": raise
-        print(f"sql_grpo {name}: needs {package}: pip install -e '.[{_EXTRAS[name]}]'", file=sys.stderr)
+        if name != "serve" or package == "sql_grpo": raise
+        print(f"sql_grpo serve: needs {package}: pip install -e '.[serve]'", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"sql_grpo {name}: interrupted", file=sys.stderr)
