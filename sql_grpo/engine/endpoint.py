@@ -6,7 +6,7 @@
 __all__ = ['load_env', 'EndpointError', 'EndpointPolicy', 'read_replies']
 
 # %% ../../nbs/engine/endpoint.ipynb #95b5ee7b
-import hashlib, json, math, os, re, threading
+import hashlib, json, os, re, threading
 from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -14,13 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
-from urllib.parse import urlsplit
 from fastcore.basics import patch
 from ..world.database import one_line
 from ..world.tasks import Task
-from ..environment import *
+from ..environment import Rules, SQLEnvironment
 from ..judge.text2sql import MODES
-from ..rollout import *
+from ..rollout import INSTRUCTIONS, Policy, history_messages, task_messages
 
 # %% ../../nbs/engine/endpoint.ipynb #95d171d7
 def _endpoint_url(
@@ -31,9 +30,7 @@ def _endpoint_url(
         raise ValueError("the endpoint's address must hold no password and no query: "
                          "a key comes from an environment variable")
     url = base_url.strip().rstrip("/")
-    try: good = urlsplit(url).scheme in ("http", "https") and urlsplit(url).hostname and urlsplit(url).port != 0
-    except ValueError: good = False
-    if not good or re.search(r"\s", url):
+    if not re.fullmatch(r"https?://([\w.-]+|\[[\da-fA-F:]+\])(:\d+)?(/\S*)?", url):
         raise ValueError(f"the endpoint's address must look like http://localhost:8000/v1, got {one_line(base_url)!r}")
     return url.removesuffix("/chat/completions") + "/chat/completions"
 
@@ -107,10 +104,11 @@ class EndpointPolicy(Policy):
         fields = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed) | dict(fields or {})
         self.fields = {k: v for k, v in fields.items() if v is not None}
         self.temperature = self.fields.get("temperature")
-        self.concurrency, self.timeout, self.retries, self.api_key_env = concurrency, timeout, retries, api_key_env
+        if concurrency < 1: raise ValueError(f"concurrency must be at least 1, got {concurrency}")
+        self.concurrency, self.timeout, self.retries = concurrency, timeout, retries
+        self.api_key_env = api_key_env
         self.prices, self.usage, self._lock = prices, _Usage(), threading.Lock()
         self.replies, self.known = replies and Path(replies), read_replies(replies)
-        self._check_settings()
 
     def __repr__(self): return f"<EndpointPolicy {self.model} at {self.url.removesuffix('/chat/completions')}>"
 
@@ -118,26 +116,13 @@ class EndpointPolicy(Policy):
         "Play all episodes to their end, `concurrency` at a time; none waits for another one's turn."
         todo, news = deque(envs), SimpleQueue()
         try:
-            with self._connect() as send:
+            with self._connect(self.retries) as send:
                 for _ in envs[:self.concurrency]:
                     threading.Thread(target=self._work, args=(send, todo, news), daemon=True).start()
                 for done in range(1, len(envs) + 1):
                     if error := news.get(): raise error
                     if progress is not None: progress(done, len(envs))
         finally: todo.clear()
-
-# %% ../../nbs/engine/endpoint.ipynb #7efc1c4e
-@patch
-def _check_settings(self: EndpointPolicy) -> None:
-    "Raise `ValueError` for settings that cannot work."
-    _api_key(self.api_key_env)
-    if self.concurrency < 1: raise ValueError(f"concurrency must be at least 1, got {self.concurrency}")
-    if self.retries < 0: raise ValueError(f"retries must be 0 or more, got {self.retries}")
-    if not 0 < self.timeout < math.inf: raise ValueError(f"timeout must be some seconds, got {self.timeout}")
-    if self.prices and not all(0 <= p < math.inf for p in self.prices):
-        raise ValueError(f"prices must be 0 or more, got {self.prices}")
-    if own := {"model", "messages", "stream"} & set(self.fields):
-        raise ValueError(f"fields must not hold {', '.join(sorted(own))}")
 
 # %% ../../nbs/engine/endpoint.ipynb #5a6b83ba
 @patch
@@ -184,11 +169,13 @@ def _count(self: EndpointPolicy, **n: int) -> None:
         for name, k in n.items(): setattr(self.usage, name, getattr(self.usage, name) + k)
 
 # %% ../../nbs/engine/endpoint.ipynb #7aefa785
+_CHECKED = 2 # retries of a check
+
 @patch
 def check(self: EndpointPolicy, tasks: list[Task]) -> None:
     "One request, the first of the first task; raises `EndpointError` if it does not work."
     messages = task_messages(MODES[self.rules.mode]().reset(tasks[0]), self.rules.instructions)
-    with self._connect(knock=True) as send:
+    with self._connect(min(self.retries, _CHECKED)) as send:
         if self._ask(send, messages, kept=False): return
     raise self._error(f"the prompt of task {tasks[0].id} does not fit into the model's context")
 
@@ -203,7 +190,7 @@ def report(self: EndpointPolicy) -> dict: # of plain values
 @patch
 @contextmanager
 def _connect(self: EndpointPolicy,
-    knock: bool = False, # first see, without retries, whether anybody is there
+    retries: int, # of one request
 ): # `messages -> _Reply`, or None if the context is full
     "A client for all threads; hands out what sends a conversation, or raises `EndpointError`."
     import openai # takes a second, and only endpoints need it
@@ -226,12 +213,7 @@ def _connect(self: EndpointPolicy,
         return reply._replace(text=self._hide(reply.text, 8))
 
     with openai.OpenAI(base_url=base_url, api_key=key or "none", http_client=http,
-                       timeout=timeout, max_retries=self.retries) as client:
-        once, alone = client.with_options(max_retries=0), no_key | {"Connection": "close"}
-        try: knock and once.models.list(extra_headers=alone)
-        except openai.APIStatusError: pass
-        except openai.APIConnectionError as e: raise self._error(self._failure(e)) from None
-        yield send
+                       timeout=timeout, max_retries=retries) as client: yield send
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d00007
 @patch
@@ -327,12 +309,10 @@ def read_replies(
     "What a file of replies holds."
     found = defaultdict(deque)
     text = Path(path).read_text(encoding="utf-8", errors="replace") if path and Path(path).exists() else ""
-    for i, line in enumerate(text.splitlines(), 1):
-        try: data = json.loads(line)
+    for line in text.splitlines():
+        try: digest, *reply = json.loads(line)
         except ValueError: continue # the first line is empty, and one may be cut off
-        if not (isinstance(data, list) and len(data) == 4 and all(isinstance(x, str) for x in data[:2])):
-            raise ValueError(f"{path} is no file of replies: line {i} is {line[:50]!r}")
-        found[data[0]].append(_Reply(*data[1:]))
+        found[digest].append(_Reply(*reply))
     return found
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d0000a

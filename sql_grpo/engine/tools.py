@@ -25,9 +25,7 @@ class _TaskEpisode:
     def episode(self) -> Episode: return self._env.episode
 
     def reset(self, task_id: str, prompt: list | None = None, **row) -> str | None:
-        "Begin an episode; the question, unless the prompt ends with it. Raises `ValueError` for an unknown task."
-        if task_id not in self._tasks:
-            raise ValueError(f"no task {task_id!r} among the {len(self._tasks)} tasks of this environment")
+        "Begin an episode; the question, unless the prompt ends with it."
         text = self._env.reset(self._tasks[task_id]).text
         return None if prompt and str(prompt[-1]["content"]).endswith(text) else text
 

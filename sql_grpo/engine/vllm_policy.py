@@ -75,9 +75,6 @@ def _replies(self: VLLMPolicy, prompts: list[list[int]], most: int) -> list[tupl
     "Ask for the replies to `prompts`, in a batch of `most`."
     fill = [self.stop_token_ids[:1]]*(most - len(prompts))
     ids, logprobs = self.generate(prompts + fill, self.rules.max_turn_tokens, self.stop_token_ids)
-    if not len(ids) == len(logprobs) == most:
-        raise ValueError(f"{most} prompts were sent to {self.name}, and {len(ids)} replies came back")
-    if not all(map(len, ids)): raise ValueError(f"{self.name} sent a reply without a token, not even one that ends it")
     return list(zip(ids, logprobs))[:len(prompts)]
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1f
@@ -124,24 +121,23 @@ def _wait_for(url: str, timeout: float) -> str: # what is wrong; empty if the se
         time.sleep(0.5)
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f3b
-def _server_fault(url: str, config: SQLGRPOConfig) -> str: # what is wrong; empty if nothing is
-    "What a server that is up was not started with."
+def _as_needed(url: str, config: SQLGRPOConfig) -> bool:
+    "Was a server that is up started with the options that TRL and the episodes need?"
     answer = httpx2.get(f"{url}/server_info", params=dict(config_format="json"), timeout=10)
-    if answer.status_code == 404: return "was started without VLLM_SERVER_DEV_MODE=1"
     try:
         info = answer.json()["vllm_config"]
-        model, transfer = info["model_config"], info["weight_transfer_config"]
-        mode, room = model["logprobs_mode"], model["max_model_len"]
-    except (ValueError, KeyError, TypeError): return "is none that this TRL knows"
-    if transfer is None: return "was started without --weight-transfer-config"
-    if mode != "processed_logprobs": return "was started without --logprobs-mode processed_logprobs"
-    return f"takes {room} tokens, and max_context is {config.max_context}" if room < config.max_context else ""
+        model = info["model_config"]
+        return (info["weight_transfer_config"] is not None
+                and model["logprobs_mode"] == "processed_logprobs"
+                and model["max_model_len"] >= config.max_context)
+    except (ValueError, KeyError, TypeError): return False # not in VLLM_SERVER_DEV_MODE
 
 def check_vllm_server(config: SQLGRPOConfig) -> None:
     "Raises `ValueError` unless vLLM's server is up and was started as TRL needs it; without a server, does nothing."
     if not config.use_vllm or config.vllm_mode != "server": return
     if int(os.environ.get("RANK", 0)): return # TRL's first process alone talks to it
     url = _server_url(config)
-    wrong = _wait_for(url, config.vllm_server_timeout) or _server_fault(url, config)
+    wrong = _wait_for(url, config.vllm_server_timeout)
+    if not wrong and not _as_needed(url, config): wrong = "was started with other options"
     start = f"start it on a GPU of its own, with\n{_serve_command(config)}"
     if wrong: raise ValueError(f"the vLLM server at {url} {wrong}; {start}")

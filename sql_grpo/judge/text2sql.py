@@ -156,28 +156,21 @@ class BaseReward:
         context=None, # a `Database`, the path of one, or a `Task`
     ) -> RewardResult:
         "Score one completion."
-        raise NotImplementedError(f"{type(self).__name__} needs a method `compute` that returns a RewardResult")
+        raise NotImplementedError
 
     @property
     def __name__(self) -> str: return "reward_" + type(self).__name__.removesuffix("Reward").lower()
 
     def __call__(self, prompts=None, completions=None, answer=None, context=None, episodes=None,
                  **kwargs) -> list[float]:
-        "A TRL reward function. Raises ValueError if it is not told the gold SQL, or if lists differ in length."
+        "A TRL reward function. Raises ValueError if it is not told the gold SQL."
         if episodes is not None: # what was written, before any template took it apart
             completions = [ep.turns[-1].text if ep.turns else "" for ep in episodes]
             answer, context = [ep.task.query for ep in episodes], [ep.task for ep in episodes]
         if answer is None: raise ValueError("no gold SQL: give columns `answer` and `context`, or episodes=[...]")
         none = [None]*len(completions)
-        columns = dict(prompts=prompts or none, completions=completions, answer=answer, context=context or none)
-        lengths = {name: len(column) for name, column in columns.items()}
-        if len(set(lengths.values())) > 1: raise ValueError(f"lists of one length are wanted, not {lengths}")
-        return [self._score(row) for row in zip(*columns.values())]
-
-    def _score(self, row) -> float:
-        found = self.compute(*row)
-        if isinstance(found, RewardResult): return found.score
-        raise TypeError(f"{type(self).__name__}.compute must return a RewardResult, not {found!r}")
+        rows = zip(prompts or none, completions, answer, context or none, strict=True)
+        return [self.compute(*row).score for row in rows]
 
 # %% ../../nbs/judge/text2sql.ipynb #746908d0
 _INVALID, _NOT_A_QUERY, _VALID = -0.5, 0.0, 1.0
@@ -206,8 +199,6 @@ class SyntaxReward(BaseReward):
 _ERROR_SCORE, _WRONG_SCORE, _RIGHT_SCORE = -0.8, 0.0, 1.0
 _NEAR = 0.4 # times `result_progress`, which is at most 0.75, for a wrong result
 
-_NO_GOLD = "no gold SQL and no answer: give the SQL, or a Task with its answer as context"
-
 @lru_cache(maxsize=256)
 def _gold(db: Database, sql: str) -> Result: return db.whole(sql)
 
@@ -216,7 +207,8 @@ class ExecutionReward(BaseReward):
     def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:
         "From -0.8, it fails, over 0.0 to 0.3, a wrong result, to 1.0."
         db, sql = _database(context), extract_sql(_content(completion))
-        if not answer and getattr(context, "answer", None) is None: raise ValueError(_NO_GOLD)
+        if not answer and getattr(context, "answer", None) is None:
+            raise ValueError("no gold SQL and no answer: give the SQL, or a Task with its answer as context")
         gold = _gold(db, answer) if answer else context.gold
         result = _run(sql, db, gold)
         if not result.ok: return RewardResult(_ERROR_SCORE, dict(sql=sql, error=result.error))
@@ -283,7 +275,6 @@ _SQL_WEIGHTS = (0.2, 0.6, 0.2) # syntax, execution, semantic
 class CombinedReward(BaseReward):
     "The weighted sum of syntax, execution and semantic reward."
     def __init__(self, weights: tuple = _SQL_WEIGHTS):
-        if len(weights) != 3: raise ValueError(f"three weights are wanted (syntax, execution, semantic), not {weights}")
         self.weights, self.parts = weights, (SyntaxReward(), ExecutionReward(), SemanticReward())
 
     def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['A_STEP', 'DEMONSTRATIONS', 'DEMONSTRATION_RULES', 'teacher', 'play_demonstrations', 'save_demonstrations',
-           'load_demonstrations', 'demonstration_rows', 'learning_rate_for', 'learn_demonstrations',
-           'get_demonstrations']
+           'load_demonstrations', 'demonstration_rows', 'forward_kept', 'learning_rate_for', 'batch_for',
+           'demonstration_trainer', 'learn_demonstrations', 'get_demonstrations']
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80006
 import gc, hashlib, json, math, random, re, shutil, time
@@ -282,7 +282,7 @@ def demonstration_rows(
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80037
 @contextmanager
-def _forward_kept(model):
+def forward_kept(model):
     "Take what trainers put in place of a model's `forward` off again."
     parts = [model, *([model.get_base_model()] if hasattr(model, "get_base_model") else [])]
     own = [{k: m.__dict__[k] for k in ("forward", "_original_forward") if k in m.__dict__} for m in parts]
@@ -307,6 +307,10 @@ def learning_rate_for(config: SQLGRPOConfig) -> float:
     kind = "adapters" if config.peft != "none" else "embedded" if config.model_name == "embedded" else "weights"
     return config.demonstration_learning_rate or _RATES[kind]
 
+def batch_for(config: SQLGRPOConfig) -> int: # 1, 2, 4, 8 or 16
+    "The largest batch of demonstrations that GRPO's batch has room for."
+    return max(b for b in (1, 2, 4, 8, 16) if b <= config.per_device_train_batch_size)
+
 def _steps_on(rows: list[dict], config: SQLGRPOConfig) -> int: # optimiser steps
     "How long demonstrations are learned."
     return config.demonstration_epochs*math.ceil(len(rows)/A_STEP)
@@ -322,25 +326,29 @@ class _TreeTrainer(SealedTrainer):
     def training_step(self, model, inputs, num_items_in_batch=None):
         with attending_to_trees(model): return super().training_step(model, inputs, num_items_in_batch)
 
-def _demonstration_trainer(
+def demonstration_trainer(
     model, tokenizer,
-    rows: list[dict], # of `demonstration_rows`
+    rows, # a `datasets` data set of input_ids and labels
     config: SQLGRPOConfig,
-    folder: Path, # for a checkpoint, if it is interrupted
-    batch: int, # demonstrations at once: 1, 2, 4, 8 or 16
+    steps: int,
+    learning_rate: float,
+    callbacks: list, # of `TrainerCallback`
+    batch: int = 16, # rows at once: 1, 2, 4, 8 or 16
+    **options, # for `sft_trainer`
 ) -> SealedTrainer:
     "The supervised trainer of a run."
-    steps, own = _steps_on(rows, config), {n: p.data for n, p in model.named_parameters() if p.requires_grad}
+    own = {n: p.data for n, p in model.named_parameters() if p.requires_grad}
     trainer = sft_trainer(
-        model, tokenizer, Dataset.from_list(rows), steps, learning_rate_for(config),
-        [WarmupProgress(steps, 10, "demonstrations")], _TreeTrainer if reads_trees(model) else SealedTrainer,
-        output_dir=str(folder), per_device_train_batch_size=batch,
-        gradient_accumulation_steps=A_STEP//batch, save_strategy="no", logging_steps=1,
-        bf16=config.bf16 and not config.half_weights, fp16=config.fp16, use_cpu=config.use_cpu, seed=config.seed,
-        activation_checkpointing=config.activation_checkpointing)
+        model, tokenizer, rows, steps, learning_rate, callbacks,
+        _TreeTrainer if reads_trees(model) else SealedTrainer,
+        per_device_train_batch_size=batch, save_strategy="no", logging_steps=1,
+        bf16=config.bf16 and not config.half_weights, fp16=config.fp16, use_cpu=config.use_cpu,
+        seed=config.seed, activation_checkpointing=config.activation_checkpointing,
+        **dict(gradient_accumulation_steps=A_STEP//batch) | options)
     for n, p in model.named_parameters():
         if n in own: p.data = own[n].to(p.device) # TRL rounds adapters on weights in 4 bits to bfloat16
     return trainer
+
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80040
 def learn_demonstrations(
@@ -357,8 +365,8 @@ def learn_demonstrations(
         _put_weights(model, load_file(folder/"weights.safetensors"))
         print(f"demonstrations were learned before: taken from {folder}", flush=True)
         return []
-    batch, log, training = max(b for b in (1, 2, 4, 8, 16) if b <= config.per_device_train_batch_size), None, model.training
-    with _forward_kept(model):
+    batch, log, training = batch_for(config), None, model.training
+    with forward_kept(model):
         while log is None: log, batch = _learn(model, tokenizer, rows, config, folder, batch)
     model.train(training)
     _keep_weights(model, folder)
@@ -383,8 +391,11 @@ def _learn(
     model, tokenizer, rows: list[dict], config: SQLGRPOConfig, folder: Path, batch: int
 ) -> tuple: # log (None: again), batch
     "Train to the end, or until memory runs out."
-    trainer = _demonstration_trainer(model, tokenizer, rows, config, folder, batch)
-    resume, full, total = unfinished(folder, trainer.args.max_steps), False, trainer.args.max_steps
+    total = _steps_on(rows, config)
+    trainer = demonstration_trainer(
+        model, tokenizer, Dataset.from_list(rows), config, total, learning_rate_for(config),
+        [WarmupProgress(total, 10, "demonstrations")], batch, output_dir=str(folder))
+    resume, full = unfinished(folder, total), False
     if resume: print(f"demonstrations go on from step {step_of(resume)} of {total}", flush=True)
     try: trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     except KeyboardInterrupt:

@@ -9,6 +9,7 @@ __all__ = ['END_RATE', 'common_words', 'careful_actions', 'demonstration', 'trai
 
 # %% ../../nbs/learner/warmup.ipynb #2530ec50
 import hashlib, json, os, random, re, shutil, sqlite3, sys, tempfile, time
+from collections.abc import Callable
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -379,7 +380,8 @@ END_RATE = 0.13 # the share of its highest rate at which a warm-up ends
 def _falling_rate(optimizer, steps: int): # a scheduler
     "Learning rate: up in a hundred steps, then down in a straight line."
     rise = min(100, max(steps//10, 1))
-    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1, (s + 1)/rise)*(1 - (1 - END_RATE)*min(s/steps, 1)))
+    def share(s): return min(1, (s + 1)/rise)*(1 - (1 - END_RATE)*min(s/steps, 1))
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, share)
 
 def weight_groups(model) -> list[dict]: # parameter groups
     "Weight decay on matrices only."
@@ -416,6 +418,7 @@ def sft_trainer(
     learning_rate: float, # highest
     callbacks: list, # of `TrainerCallback`
     trainer_class: type = SealedTrainer,
+    schedule: Callable = _falling_rate, # makes a scheduler of an optimiser and the number of steps
     **options, # for `SFTConfig`
 ) -> SFTTrainer:
     "TRL's supervised trainer, for rows that are tokens already."
@@ -425,7 +428,7 @@ def sft_trainer(
     args._n_gpu = min(args.n_gpu, 1) # with more, transformers takes nn.DataParallel
     optimizer = optimizer_for(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
     trainer = trainer_class(model, args, train_dataset=rows, processing_class=tokenizer,
-                            optimizers=(optimizer, _falling_rate(optimizer, steps)), callbacks=callbacks)
+                            optimizers=(optimizer, schedule(optimizer, steps)), callbacks=callbacks)
     for callback in list(trainer.callback_handler.callbacks):
         if type(callback).__name__ == "PrinterCallback": trainer.remove_callback(callback)
     return trainer
