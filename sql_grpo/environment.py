@@ -152,6 +152,7 @@ class Episode:
     prompt_tokens: int = 0 # filled in by policies that count
     completion_tokens: int = 0 # the same
     start: SQLObservation|None = None # the first observation
+    verdict: dict = field(default_factory=dict, init=False, compare=False) # what the judge has found, kept
 
     @property
     def done(self) -> bool: return self.outcome is not None

@@ -71,14 +71,18 @@ def result_progress(gold: Result, # result of the gold query, or the answer of a
     return max(near, _near(as_read(gold).rows, as_read(predicted).rows))
 
 # %% ../nbs/02_rewards.ipynb #6797e0cc
+@once
+def _nearest(episode: Episode) -> float: # 0 to 0.75
+    "How near the best of an episode's queries came."
+    task, queries = episode.task, reading_queries(episode)
+    near = (result_progress(task.gold, t.result, read=not task.query) for t in queries)
+    return max(near, default=0.0)
+
 def progress(episode: Episode,
              require_grounded: bool = False, # is a guess wrong?
             ) -> float:
     "1.0 for a right episode; else how near the best of its queries came, at most 0.75."
-    if correctness(episode, require_grounded): return 1.0
-    task, queries = episode.task, reading_queries(episode)
-    near = (result_progress(task.gold, t.result, read=not task.query) for t in queries)
-    return max(near, default=0.0)
+    return 1.0 if correctness(episode, require_grounded) else _nearest(episode)
 
 # %% ../nbs/02_rewards.ipynb #9e4f39b2
 _SIGNALS = dict(
