@@ -16,7 +16,6 @@ from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
 
 from .common.basics import *
-from .common.options import *
 from .world.tasks import *
 from .world.data import *
 from .judge.results import *

@@ -22,8 +22,7 @@ from trl.distributed import DistributedBackend
 
 from ..common.basics import *
 from ..learner.checkpoints import *
-from ..common.options import *
-from .parser import option_parser, parse_args
+from .arguments import train_help
 from ..world.tasks import *
 from ..world.data import *
 from ..rollout import *
@@ -94,9 +93,8 @@ def _try_optimiser(config: SQLGRPOConfig) -> None:
                          f"and the adam options: {e}") from e
 
 def settle_run(config: SQLGRPOConfig) -> None:
-    "See that adapters, demonstrations, vLLM and the checkpoint to go on from can be used. Raises ValueError."
+    "See that adapters, vLLM and the checkpoint to go on from can be used. Raises ValueError."
     take_over(config)
-    refuse(config, DEMONSTRATION_RULES)
     _try_optimiser(config)
     settle_vllm(config)
     config.resume_from_checkpoint = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
@@ -318,11 +316,6 @@ def _print_plan(plan: MemoryPlan) -> None:
     say(repr(plan))
     if not plan.fits: say(plan.advice())
 
-def _own_options(parser) -> None:
-    "The options of the command itself."
-    parser.add_argument("--controls", action="store_true", help="also report what cheaper ways reach in the same time")
-    parser.add_argument("--plan", action="store_true", help="print how much memory the run would take; nothing else")
-
 def _quiet() -> None:
     "No bars and warnings of others between our lines."
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
@@ -334,15 +327,12 @@ def _quiet() -> None:
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
     "The command `sql_grpo train`."
     argv, prog = sys.argv[1:] if argv is None else list(argv), "sql_grpo train"
-    if {"-h", "--help"} & set(argv): return print(short_help(prog))
-    if "--help_all" in argv:
-        _own_options(parser := option_parser(prog))
-        return print(parser.format_help())
+    if {"-h", "--help"} & set(argv): return print(train_help())
     _quiet()
     hint = " (an unfinished warm-up goes on when the command is given again)"
     try:
         with or_exit(prog, hint): # later errors are ours, and keep their traceback
-            config, own = parse_args(argv, prog, _own_options)
+            config, own = parse_args(argv, prog)
             given = config.output_dir
             if own.plan:
                 settle_run(config)

@@ -24,7 +24,6 @@ from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
 from ..common.basics import *
-from ..common.options import *
 from ..world.tasks import cache_folder
 from ..environment import *
 from ..rollout import *
@@ -91,17 +90,8 @@ def _need_bitsandbytes(why: str) -> None:
     if importlib.util.find_spec("bitsandbytes") is None:
         raise ValueError(f"{why} with bitsandbytes, which is not installed: pip install bitsandbytes")
 
-_ADAPTER_RULES = [
-    *no_effect({name: o.default for name, o in OPTIONS.items() if name.startswith("lora_") or name == "save_merged"},
-               "without adapters: give peft lora or qlora, or leave it out", lambda c: c.peft == "none"),
-    ("lora_targets is {lora_targets!r}; it must be all-linear, or names of layers separated by commas",
-     lambda c: not isinstance(c.lora_targets, str) or not all(name.strip() for name in c.lora_targets.split(","))),
-    ("sync_ref_model is True, and with adapters there is no reference model to keep in step: leave it out",
-     lambda c: c.peft != "none" and c.sync_ref_model)]
-
 def _check_adapters(config: SQLGRPOConfig) -> None:
-    "Raise a ValueError for options of adapters that cannot work, or that would do nothing."
-    refuse(config, _ADAPTER_RULES)
+    "Raise a ValueError for adapters that cannot be made here."
     if config.peft == "qlora": _need_bitsandbytes("peft is 'qlora', which keeps weights in 4 bits")
 
 # %% ../../nbs/learner/models.ipynb #9429761c
@@ -191,7 +181,7 @@ def _check_same_adapters(
         theirs = ", ".join(sorted(_layers(own)))
         raise ValueError(f"lora_targets is {config.lora_targets!r}, and {where} are those of {theirs}: leave it out")
     for name, theirs in (("lora_rank", own.r), ("lora_alpha", own.lora_alpha)):
-        if getattr(config, name) not in (theirs, OPTIONS[name].default):
+        if getattr(config, name) not in (theirs, getattr(SQLGRPOConfig, name)):
             raise ValueError(f"{name} is {getattr(config, name)}, and {where} have {theirs}: leave it out")
 
 # %% ../../nbs/learner/models.ipynb #7c1e5d92
