@@ -45,7 +45,7 @@ def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
     was_training = getattr(getattr(policy, "model", None), "training", False)
     if was_training: policy.model.eval()
     def play(tasks):
-        return evaluate(policy, tasks, rules_of(config),
+        return evaluate(policy, tasks, config.rules,
                         terminal_progress(f"evaluating {policy.name}") if is_main() else None)
     ev = _together(play, tasks, config) if config.world_size > 1 and hasattr(policy, "model") else play(tasks)
     if was_training: policy.model.train()
@@ -223,7 +223,7 @@ def _keep_model(trainer: GRPOTrainer, tokenizer, config: SQLGRPOConfig) -> None:
     folder = model_folder(config)
     if is_main(): (folder/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
     if _is_sharded(trainer):
-        trainer.model.config.sql_grpo = asdict(rules_of(config))
+        trainer.model.config.sql_grpo = asdict(config.rules)
         trainer.save_model(str(folder), _internal_call=True) # else it would upload output_dir, with transcripts
         if is_main(): (folder/"training_args.bin").unlink(missing_ok=True) # has paths of this machine in it
     elif is_main(): _where_there_is_room(config, lambda: _save_whole(trainer.model, tokenizer, config))

@@ -90,7 +90,7 @@ def _trl_generate(
 @patch(cls_method=True)
 def maker(cls: VLLMPolicy,
     config: SQLGRPOConfig,
-    rules: Rules, # of rules_of
+    rules: Rules, # of config.rules
 ) -> Callable | None: # make_policy of make_rollout_func; None without use_vllm, for our own loop
     "How a trainer that uses vLLM plays."
     def make(trainer):

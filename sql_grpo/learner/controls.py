@@ -72,12 +72,12 @@ def _policy_of(
     **more, # for `LMPolicy`: seed, name, first
 ) -> LMPolicy:
     "A model that plays by a configuration's rules."
-    return LMPolicy(model, tokenizer, rules_of(config), temperature, **more)
+    return LMPolicy(model, tokenizer, config.rules, temperature, **more)
 
 @patch
 def measure(self: Start, policy: Policy) -> Evaluation:
     "Play the evaluation questions, as the run does for base and trained model."
-    return evaluate(policy, self.eval_tasks, rules_of(self.config), terminal_progress(f"evaluating {policy.name}"))
+    return evaluate(policy, self.eval_tasks, self.config.rules, terminal_progress(f"evaluating {policy.name}"))
 
 # %% ../../nbs/learner/controls.ipynb #873c13f1
 def forced(

@@ -177,7 +177,7 @@ def play_demonstrations(
     if bad := next((t for t in tasks if t.split != "train"), None):
         raise ValueError(f"task {bad.id!r} belongs to the evaluation: "
                          "demonstrations are made of training questions only")
-    count, dice, rules = config.demonstration_count, random.Random(config.seed), rules_of(config)
+    count, dice, rules = config.demonstration_count, random.Random(config.seed), config.rules
     order = dice.sample(tasks, len(tasks))[:_TRIES*count or None]
     demos, told, source = ([], dict(questions=0, episodes=0, right=0),
                            Path(str(config.data_path or config.data_source)).name)
@@ -265,7 +265,7 @@ def demonstration_rows(
     config: SQLGRPOConfig,
 ) -> tuple[list[dict], dict]: # input_ids and labels of what fits; how many do, how many got this run's system message
     "Training rows, token for token what a rollout of the same actions holds. Raises ValueError if none fits."
-    codec = ChatCodec(tokenizer, rules_of(config).instructions)
+    codec = ChatCodec(tokenizer, config.rules.instructions)
     rows = [_encoded(codec, d) for d in demos]
     fit = [row for row in rows if _fits(row, config)]
     if not fit:
@@ -415,7 +415,7 @@ def _self_demonstrations(
     shortest: bool = True,
 ) -> tuple[list[dict], dict]: # as from `play_demonstrations`
     "The model's own right episodes. Raises ValueError if there are none."
-    policy = LMPolicy(model, tokenizer, rules_of(config), 1.0, config.seed, "self")
+    policy = LMPolicy(model, tokenizer, config.rules, 1.0, config.seed, "self")
     training, tell = model.training, lambda kept, n: print(
         f"self: {kept} demonstrations out of {n} episodes", flush=True)
     model.eval()
@@ -477,14 +477,14 @@ def _made_demonstrations(model, tokenizer, tasks: list[Task], config: SQLGRPOCon
     kind = config.demonstrations
     if kind != "self": need_sql(tasks, kind)
     asked = [(t.id, t.question, t.query or repr((t.answer, t.ordered)), str(t.db_path)) for t in tasks]
-    key = [asked, asdict(rules_of(config)), config.demonstration_count, config.demonstration_tokens, config.seed]
+    key = [asked, asdict(config.rules), config.demonstration_count, config.demonstration_tokens, config.seed]
     if kind == "self": key += [_fingerprint(model), config.num_generations]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     file = Path(config.output_dir)/"demonstrations"/f"{kind}-{digest}.jsonl"
     if file.exists(): return load_demonstrations(file), dict(file=str(file))
     if kind == "self": demos, told = _self_demonstrations(model, tokenizer, tasks, config)
     else:
-        codec = ChatCodec(tokenizer, rules_of(config).instructions)
+        codec = ChatCodec(tokenizer, config.rules.instructions)
         demos, told = play_demonstrations(teacher(kind, config.seed, config.mode), tasks, config,
                                           fits=lambda d: _fits(_encoded(codec, d), config))
     if not demos: raise ValueError(f"none of {told['questions']} questions could be answered "
