@@ -42,7 +42,7 @@ setup(
     long_description_content_type='text/markdown',
     classifiers=['Development Status :: 3 - Alpha', 'Intended Audience :: Developers',
                  'Natural Language :: English', f'Programming Language :: Python :: {min_python}'],
-    packages=find_packages(include=[cfg['lib_path'], cfg['lib_path'] + '.*']), package_data={'': ['*.jinja']}, zip_safe=False,
+    packages=find_packages(include=[cfg['lib_path'], cfg['lib_path'] + '.*']), package_data={'': ['*.jinja', '*.txt']}, zip_safe=False,
     cmdclass={'build_py': BuildWithData, 'sdist': SourceWithData},
     python_requires=f'>={min_python}',
     install_requires=cfg['requirements'].split(),

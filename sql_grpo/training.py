@@ -16,7 +16,6 @@ from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
 
 from .common.basics import *
-from .common.options import *
 from .world.tasks import *
 from .world.data import *
 from .judge.results import *
@@ -59,7 +58,7 @@ def load_question_prompts(
     tasks = _load_questions(config, split)
     if not tasks: raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
     if config.demonstrations in ("oracle", "explore"): need_sql(tasks, f"{config.demonstrations} (demonstrations)")
-    order, rules = _curriculum_order(tasks, config) if config.curriculum else tasks, rules_of(config)
+    order, rules = _curriculum_order(tasks, config) if config.curriculum else tasks, config.rules
     rows = [dict(prompt=task_prompt(t, rules), task_id=t.id, difficulty=t.difficulty)
             for t in order]
     return Dataset.from_list(rows), tasks
@@ -102,7 +101,7 @@ def build_trainer(
 ) -> GRPOTrainer:
     "TRL's trainer for episodes."
     config.shuffle_dataset = not config.curriculum
-    rules = rules_of(config)
+    rules = config.rules
     play = make_rollout_func(tasks, rules, make_policy=VLLMPolicy.maker(config, rules))
     if config.dynamic_sampling: # groups without spread are played anew
         play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
@@ -142,7 +141,7 @@ def greedy_policy(
     name: str = "model",
 ) -> LMPolicy:
     "The model as it is evaluated: greedy, with the limits it is trained with."
-    return LMPolicy(model, tokenizer, rules_of(config), name=name)
+    return LMPolicy(model, tokenizer, config.rules, name=name)
 
 def draw_eval_tasks(
     config: SQLGRPOConfig,

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..common.basics import *
-from ..common.options import VOTE_TEMPERATURE
 from ..world.database import *
 from ..world.database import one_line
 from ..environment import Episode, as_text

@@ -8,9 +8,8 @@ __all__ = ['main']
 # %% ../../nbs/commands/main.ipynb #45cba523
 import importlib, os, signal, sys
 
-from ..common.basics import *
-from ..common.options import *
-from .arguments import *
+from ..common.basics import did_you_mean, in_notebook, is_main, or_exit, short_warnings
+from .arguments import command_parser, train_help
 
 # %% ../../nbs/commands/main.ipynb #52450def
 _COMMANDS = { # name: module, what it does
@@ -47,7 +46,7 @@ def main(
     argv = sys.argv[1:] if alone else list(argv)
     if not argv or argv[0] in ("-h", "--help"): return _show(_usage())
     with or_exit("sql_grpo"): name, rest = _find(argv)
-    if name == "train" and {"-h", "--help"} & set(rest): return _show(short_help("sql_grpo train"))
+    if name == "train" and {"-h", "--help"} & set(rest): return _show(train_help())
     if parser := command_parser(name): parser.parse_args(rest)
     if alone: short_warnings(f"sql_grpo {name}")
     try:

@@ -19,8 +19,7 @@ from trl.distributed import DistributedBackend
 
 from ..common.basics import *
 from ..learner.checkpoints import *
-from ..common.options import *
-from .parser import option_parser, parse_args
+from .arguments import train_help
 from ..world.tasks import *
 from ..world.data import *
 from ..rollout import *
@@ -43,7 +42,7 @@ def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
     was_training = getattr(getattr(policy, "model", None), "training", False)
     if was_training: policy.model.eval()
     def play(tasks):
-        return evaluate(policy, tasks, rules_of(config),
+        return evaluate(policy, tasks, config.rules,
                         terminal_progress(f"evaluating {policy.name}") if is_main() else None)
     ev = _together(play, tasks, config) if config.world_size > 1 and hasattr(policy, "model") else play(tasks)
     if was_training: policy.model.train()
@@ -84,7 +83,6 @@ def settle_run(config: SQLGRPOConfig) -> None:
     "See that adapters, demonstrations, vLLM and the checkpoint to go on from can be used. Raises ValueError."
     check_cache()
     take_over(config)
-    refuse(config, DEMONSTRATION_RULES)
     settle_vllm(config)
     config.resume_from_checkpoint = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
 
@@ -198,7 +196,7 @@ def _keep_model(trainer: GRPOTrainer, tokenizer, config: SQLGRPOConfig) -> None:
     folder = model_folder(config)
     if is_main(): (folder/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
     if _is_sharded(trainer):
-        trainer.model.config.sql_grpo = asdict(rules_of(config))
+        trainer.model.config.sql_grpo = asdict(config.rules)
         trainer.save_model(str(folder), _internal_call=True) # else it would upload output_dir, with transcripts
         if is_main(): (folder/"training_args.bin").unlink(missing_ok=True) # has paths of this machine in it
     elif is_main(): save_model(trainer.model, tokenizer, config)
@@ -270,10 +268,6 @@ def _begin_reference(trainer: GRPOTrainer) -> None:
         if ".ref." in name: p.data.copy_(model.get_parameter(name.replace(".ref.", ".default.")))
 
 # %% ../../nbs/commands/train.ipynb #484d9af8
-def _own_options(parser) -> None:
-    "The options of the command itself."
-    parser.add_argument("--controls", action="store_true", help="also report what cheaper ways reach in the same time")
-
 def _quiet() -> None:
     "No bars and warnings of others between our lines."
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
@@ -285,15 +279,12 @@ def _quiet() -> None:
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
     "The command `sql_grpo train`."
     argv, prog = sys.argv[1:] if argv is None else list(argv), "sql_grpo train"
-    if {"-h", "--help"} & set(argv): return print(short_help(prog))
-    if "--help_all" in argv:
-        _own_options(parser := option_parser(prog))
-        return print(parser.format_help())
+    if {"-h", "--help"} & set(argv): return print(train_help())
     _quiet()
     hint = " (an unfinished warm-up goes on when the command is given again)"
     try:
         with or_exit(prog, hint): # later errors are ours, and keep their traceback
-            config, own = parse_args(argv, prog, _own_options)
+            config, own = parse_args(argv, prog)
             ready = prepare(config, own.controls)
         train(config, own.preset, own.controls, ready)
     except KeyboardInterrupt:

@@ -7,7 +7,6 @@ __all__ = ['settle_vllm', 'VLLMPolicy', 'check_vllm_server']
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f17
 import math, os, time
-from dataclasses import fields
 from collections.abc import Callable
 
 import httpx2
@@ -16,33 +15,29 @@ from fastcore.basics import patch
 from trl.import_utils import is_vllm_available
 
 from ..config import *
-from ..common.options import *
 from ..environment import *
 from ..rollout import *
 from .generation import *
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0fa2
-_VLLM_RULES = [
-    ("use_vllm is True, and there is no GPU to use; leave it out", lambda c: c.use_cpu),
-    ("vllm_mode is {vllm_mode!r}; it must be colocate or server", lambda c: c.vllm_mode not in ("colocate", "server")),
-    ("use_vllm is True, and vLLM is not installed; in the clone, pip install -e '.[vllm]'",
-     lambda c: not is_vllm_available()),
-    ("use_vllm is True, and model_name is embedded, which vLLM cannot load; give a model of the Hub or a folder",
-     lambda c: c.model_name == "embedded"),
-    ("use_vllm is True, and peft is qlora, whose 4 bits would be rounded anew at every step; choose lora",
-     lambda c: c.peft == "qlora"),
-    ("dynamic_sampling is {dynamic_sampling}; with use_vllm, several processes must play equally often: "
-     "leave one of the two out", lambda c: c.dynamic_sampling and c.world_size > 1),
-    ("vllm_max_model_length is {vllm_max_model_length}; it must be at least max_context, {max_context}",
-     lambda c: c.vllm_max_model_length < c.max_context)]
-
 def settle_vllm(config: SQLGRPOConfig) -> None:
     "Give vLLM the context of an episode. Raises ValueError where it cannot be used as is asked for."
-    if config.use_vllm:
-        config.vllm_max_model_length = config.vllm_max_model_length or config.max_context
-        return refuse(config, _VLLM_RULES)
-    usual = {f.name: f.default for f in fields(config) if f.name.startswith("vllm_")}
-    refuse(config, no_effect(usual, "without use_vllm"))
+    if not config.use_vllm: return
+    config.vllm_max_model_length = config.vllm_max_model_length or config.max_context
+    if config.use_cpu: raise ValueError("use_vllm is True, and there is no GPU to use; leave it out")
+    if not is_vllm_available():
+        raise ValueError("use_vllm is True, and vLLM is not installed; in the clone, pip install -e '.[vllm]'")
+    if config.model_name == "embedded":
+        raise ValueError("use_vllm is True, and model_name is embedded, which vLLM cannot load; "
+                         "give a model of the Hub or a folder")
+    if config.peft == "qlora":
+        raise ValueError("use_vllm is True, and peft is qlora, whose 4 bits would be rounded anew at every step; "
+                         "choose lora")
+    if config.dynamic_sampling and config.world_size > 1:
+        raise ValueError("with use_vllm, several processes must play equally often: leave dynamic_sampling out")
+    if config.vllm_max_model_length < config.max_context:
+        raise ValueError(f"vllm_max_model_length is {config.vllm_max_model_length}; it must be at least "
+                         f"max_context, {config.max_context}")
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1a
 class VLLMPolicy(TokenPolicy):
@@ -92,7 +87,7 @@ def _trl_generate(
 @patch(cls_method=True)
 def maker(cls: VLLMPolicy,
     config: SQLGRPOConfig,
-    rules: Rules, # of rules_of
+    rules: Rules, # of config.rules
 ) -> Callable | None: # make_policy of make_rollout_func; None without use_vllm, for our own loop
     "How a trainer that uses vLLM plays."
     def make(trainer):

@@ -25,7 +25,7 @@ from ..rewards import correctness
 from ..rollout import Policy, rollout
 from ..engine.generation import ChatCodec, LMPolicy
 from .warmup import END_RATE, common_words, demonstration_stream
-from .models import add_adapters, rules_of
+from .models import add_adapters
 from .demonstrations import (
     A_STEP, batch_for, demonstration_rows, demonstration_trainer, forward_kept, get_demonstrations,
     learning_rate_for, play_demonstrations, teacher)
@@ -57,12 +57,12 @@ class Start:
 
     def policy(self, model, temperature: float = 0.0, **more) -> LMPolicy: # more: seed, name, first
         "A model that plays by the run's rules."
-        return LMPolicy(model, self.tokenizer, rules_of(self.config), temperature, **more)
+        return LMPolicy(model, self.tokenizer, self.config.rules, temperature, **more)
 
     def measure(self, policy: Policy) -> Evaluation:
         "Play the evaluation questions, as the run does for base and trained model."
         tick = terminal_progress(f"evaluating {policy.name}")
-        return evaluate(policy, self.eval_tasks, rules_of(self.config), tick)
+        return evaluate(policy, self.eval_tasks, self.config.rules, tick)
 
 # %% ../../nbs/learner/controls.ipynb #873c13f1
 def _forced_describe(start: Start) -> tuple[Policy, list]: # what plays, and a log: an empty one

@@ -20,7 +20,6 @@ from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_tok
 from transformers.integrations import integration_utils
 
 from ..common.basics import *
-from ..common.options import *
 from ..world.database import one_line
 from ..learner.controls import CONTROLS
 from ..learner.demonstrations import DEMONSTRATIONS
@@ -98,8 +97,9 @@ def _hub_name(
     return model_name if re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model_name) else None
 
 # %% ../../nbs/watch/sharing.ipynb #a1f20c24
-_NOT_SHOWN = {f.name for f in OPTION_GROUPS["What is shown"]} | {
-    "output_dir", "model_name", "data_source", "data_path", "seed", "bf16", "fp16", "use_cpu", "use_cache_folder",
+_NOT_SHOWN = {
+    "dashboard", "plot_every", "trace_every", "success_every", "dashboard_questions", "output_dir",
+    "model_name", "data_source", "data_path", "seed", "bf16", "fp16", "use_cpu", "use_cache_folder",
     "run_name", "project", "report_to", "push_to_hub", "resume_from_checkpoint", "generation_batch_size",
     "shuffle_dataset", "disable_tqdm", "deepspeed", "fsdp_config", "accelerator_config",
     "vllm_server_base_url", "vllm_server_host", "vllm_server_port"}
@@ -221,7 +221,6 @@ def _check_hub(
 
 def check_sharing(config: SQLGRPOConfig) -> None:
     "Read `.env`; look at trackers and Hub before anything long begins. Raises ValueError."
-    check_options(config) # a token may have been put in since
     load_env()
     if not is_main(): return
     _check_trackers(config)
