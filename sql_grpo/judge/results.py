@@ -232,7 +232,6 @@ def is_correct(said: Episode|Result|str, # an episode, a query's result, or a wr
         headers = tuple(t.result.columns for t in said.turns if t.result is not None)
         said, task = _answer(said), said.task
     if said is None: return False
-    if task is None: raise ValueError(f"there is no task to judge {said!r} by")
     gold, ordered = task.gold, _order_counts(task)
     if isinstance(said, str):
         golds = (gold,) if task.query else (gold, as_read(gold))
