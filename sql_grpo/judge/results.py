@@ -244,7 +244,6 @@ def is_correct(said: Episode|Result|str, # an episode, a query's result, or a wr
     "Does it say what the gold result says?"
     if isinstance(said, Episode): return _right(said)
     if said is None: return False
-    if task is None: raise ValueError(f"there is no task to judge {said!r} by")
     gold, ordered = task.gold, _order_counts(task)
     if isinstance(said, str):
         golds = (gold,) if task.query else (gold, as_read(gold))

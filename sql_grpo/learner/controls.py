@@ -110,8 +110,9 @@ def _taught(
     start: Start, model, rows, rate: float, clock: _Clock, **options # for `_learner`
 ) -> tuple[Policy, list]: # what plays, and a log
     "A model after it has learned rows, over and over, until its time was up."
-    trainer = _learner(start, model, rows, rate, clock, **options)
-    with forward_kept(model): trainer.train()
+    with forward_kept(model):
+        trainer = _learner(start, model, rows, rate, clock, **options)
+        trainer.train()
     losses = [r["loss"] for r in trainer.losses()][-_LAST:]
     log = dict(steps=trainer.state.global_step, loss=sum(losses)/len(losses),
                seconds=round(clock.spent(), 1))

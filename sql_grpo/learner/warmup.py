@@ -252,9 +252,6 @@ def encode_messages(
         seen.add((before, t))
     return dict(input_ids=ids, labels=labels)
 
-def _encode_demonstration(codec: ChatCodec, episode: Episode, repeats: bool = False) -> dict: # input_ids and labels
-    "The tokens of a demonstration; its last observation, which nobody answers, is left out."
-    return encode_messages(codec, history_messages(episode)[:-1], repeats, episode.task.extra["slips"])
 
 # %% ../../nbs/learner/warmup.ipynb #089eb271
 _POOL = 8 # batches that are sorted by length together
@@ -272,9 +269,12 @@ def demonstration_stream(
     "Training rows, `batch_size` after `batch_size` of like length."
     for start in range(first, steps, _POOL):
         rng = random.Random(f"{seed}/{start}")
-        rows = [_encode_demonstration(codec, demonstration(rng, words, mode=mode),
-                                     start < all_tokens*steps and rng.random() < 0.5)
-                for _ in range(_POOL*batch_size)]
+        rows = []
+        for _ in range(_POOL*batch_size):
+            ep = demonstration(rng, words, mode=mode)
+            repeats = start < all_tokens*steps and rng.random() < 0.5
+            messages = history_messages(ep)[:-1] # nobody answers the last observation
+            rows.append(encode_messages(codec, messages, repeats, ep.task.extra["slips"]))
         rows.sort(key=lambda r: len(r["input_ids"]))
         batches = [rows[i:i + batch_size] for i in range(0, len(rows), batch_size)]
         rng.shuffle(batches)
@@ -437,15 +437,12 @@ def sft_trainer(
 _SAVE_EVERY = 20 # seconds
 
 class _OftenSaved(TrainerCallback):
-    "Has a checkpoint saved when the last is older than `seconds`."
-    def __init__(self,
-        seconds: float | None = None, # None: as often as the trainer's options say
-        multiple: int = 1, # only at steps that are a multiple of it
-    ): self.seconds, self.multiple, self.last = seconds, multiple, time.monotonic()
+    "Has a checkpoint saved every few seconds, where a pool of batches ends."
+    def __init__(self): self.last = time.monotonic()
 
     def on_step_end(self, args, state, control, **kwargs):
-        due = self.seconds is not None and time.monotonic() - self.last > self.seconds
-        if due and state.global_step % self.multiple == 0: control.should_save = True
+        due = time.monotonic() - self.last > _SAVE_EVERY
+        if due and state.global_step % _POOL == 0: control.should_save = True
 
     def on_save(self, args, state, control, **kwargs): self.last = time.monotonic()
 
@@ -463,12 +460,14 @@ def _warm_up(
     stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size, steps=steps, seed=seed,
                   first=first, mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start the stream once for each word of it
-    trainer = sft_trainer(model, tokenizer, IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream),
-        steps, learning_rate, [WarmupProgress(steps), _OftenSaved(_SAVE_EVERY if folder else None, _POOL)], _LeanTrainer,
-        output_dir=str(folder or tempfile.gettempdir()),
-        per_device_train_batch_size=batch_size, bf16=False, use_cpu=use_cpu, seed=seed,
-        save_strategy="no", ignore_data_skip=True,
-        logging_steps=min(10, steps), dataloader_num_workers=1, dataloader_prefetch_factor=2*_POOL, activation_checkpointing=False,
+    rows = IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream)
+    callbacks = [WarmupProgress(steps), *([_OftenSaved()] if folder else [])]
+    trainer = sft_trainer(
+        model, tokenizer, rows, steps, learning_rate, callbacks, _LeanTrainer,
+        output_dir=str(folder or tempfile.gettempdir()), per_device_train_batch_size=batch_size,
+        bf16=False, use_cpu=use_cpu, seed=seed, save_strategy="no", ignore_data_skip=True,
+        logging_steps=min(10, steps), dataloader_num_workers=1,
+        dataloader_prefetch_factor=2*_POOL, activation_checkpointing=False,
         accelerator_config=dict(dispatch_batches=False))
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     return trainer.losses()
@@ -488,27 +487,21 @@ def base_folder(config: SQLGRPOConfig) -> Path:
     return cache_folder()/"base"/digest
 
 # %% ../../nbs/learner/warmup.ipynb #3067446a
-_FILES = ("config.json", "model.safetensors", "tokenizer.json", "warmup.json") # of a base model in the cache
+def _is_whole(folder: Path) -> bool:
+    "Is there a base model, as it was saved?"
+    return folder.is_dir() and not broken_files(folder)
 
-def _faults(folder: Path) -> list: # of names; empty if it is whole
-    "What is missing or broken in a cached base model."
-    missing = [name for name in _FILES if not ((folder/name).is_file() and (folder/name).stat().st_size)]
-    return missing or broken_files(folder)
-
-def _take_whole(folder: Path) -> bool:
-    "Is there a whole base model? A damaged one is moved aside."
-    if not folder.is_dir(): return False
-    if not (faults := _faults(folder)): return True
-    aside = folder.with_name(f"{folder.name}-damaged")
-    shutil.rmtree(aside, ignore_errors=True)
-    folder.rename(aside)
-    say(f"the base model in the cache is damaged ({', '.join(faults)}); it is made anew, and the old one kept in {aside}")
-    return False
+def _without_damaged(folder: Path) -> bool: # is there a whole one?
+    "Remove a base model that is not as it was saved."
+    if folder.is_dir() and (broken := broken_files(folder)):
+        say(f"the base model in the cache is damaged ({', '.join(broken)}): it is made anew")
+        shutil.rmtree(folder)
+    return folder.is_dir()
 
 def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, cached
     "The embedded base model: from the cache, or made now."
     folder = base_folder(config)
-    if config.use_cache_folder and _take_whole(folder):
+    if config.use_cache_folder and _without_damaged(folder):
         info = json.loads((folder/"warmup.json").read_text()) | dict(cached=True)
         return Qwen3ForCausalLM.from_pretrained(folder), PreTrainedTokenizerFast.from_pretrained(folder), info
     if config.world_size > 1:

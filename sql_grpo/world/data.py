@@ -80,21 +80,11 @@ def _read_text(path: Path) -> str:
     "The text of a question file."
     try: text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError: raise FileNotFoundError(f"no question file at {path}") from None
-    except IsADirectoryError: raise ValueError(f"{path} is a folder; a file of questions is wanted") from None
     except UnicodeDecodeError as e:
         line = e.object.count(b"\n", 0, e.start) + 1
         raise ValueError(f"{path}: not UTF-8 text at line {line} (byte {e.start})") from None
     if not text.strip(): raise ValueError(f"{path}: the file is empty")
     return text
-
-def _unicode(found: list) -> list: # of (where, value)
-    "The same. Raises ValueError for half a character, such as JSON's \\ud800 alone: nothing can be done with its text."
-    for where, value in found:
-        try: json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as e:
-            around = e.object[max(0, e.start - 20):e.end]
-            raise ValueError(f"{where}: not Unicode text, with half a character at the end of {around!r}") from None
-    return found
 
 def _loads(text: str, where: str):
     "JSON in a file; a fault names its place."
@@ -102,8 +92,6 @@ def _loads(text: str, where: str):
     except json.JSONDecodeError as e:
         line = f"line {e.lineno}, " if "\n" in text else "" # one of JSON lines has its number in `where`
         raise ValueError(f"{where}: not valid JSON at {line}column {e.colno}: {e.msg}") from None
-    except (ValueError, RecursionError) as e: # numbers of thousands of digits, deep nesting
-        raise ValueError(f"{where}: not valid JSON: {e}") from None
 
 # %% ../../nbs/world/data.ipynb #425dee28
 def _from_json(path: Path) -> list:
@@ -111,12 +99,12 @@ def _from_json(path: Path) -> list:
     if isinstance(entries, dict): entries = entries.get("questions", entries)
     if not isinstance(entries, list):
         raise ValueError(f"{path}: a list of questions is wanted, not {type(entries).__name__}")
-    return _unicode([(f"{path}: entry {i}", e) for i, e in enumerate(entries)])
+    return [(f"{path}: entry {i}", e) for i, e in enumerate(entries)]
 
 # %% ../../nbs/world/data.ipynb #df62869b
 def from_jsonl(path: Path) -> list:
-    lines = [(f"{path}: line {n}", line) for n, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
-    return _unicode([(where, _loads(line, where)) for where, line in lines])
+    return [(f"{path}: line {n}", _loads(line, f"{path}: line {n}"))
+            for n, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
 
 # %% ../../nbs/world/data.ipynb #0c44dba2
 _ALIASES = ("SQL", "answer") # what others call `query`: BIRD, and sql-create-context
@@ -125,7 +113,7 @@ def _cell(name: str, text: str):
     "What a cell of a CSV file means: in a column of answers a number or a list, if it reads as one."
     if name == "ordered": return dict(true=True, false=False).get(text.strip().lower(), text)
     try: value = json.loads(text) if name == "answer" else text
-    except (ValueError, RecursionError): return text
+    except ValueError: return text
     return value if isinstance(value, list) or type(value) in (int, float) else text
 
 def _from_csv(path: Path) -> list:
@@ -143,7 +131,7 @@ def _from_csv(path: Path) -> list:
                                  "a field with a comma in it belongs in double quotes")
             out.append((where, {k: _cell(k, v) for k, v in row.items() if v}))
     except csv.Error as e: raise ValueError(f"{path}: line {rows.reader.line_num}: not valid CSV: {e}") from None
-    return _unicode(out)
+    return out
 
 _OR_ANSWER = ", and so is 'answer': one of them is wanted"
 _READERS = {".json": _from_json, ".jsonl": from_jsonl, ".csv": _from_csv} # by a file name's ending
@@ -437,14 +425,6 @@ def load_with_report(
     return check_tasks(_load(source, split, path, questions, strict=False), strict=False)
 
 # %% ../../nbs/world/data.ipynb #6d90b2fe
-def _check_choice(levels, limit, check) -> None:
-    "Raise ValueError for what would silently choose other tasks than were meant."
-    for level in levels or ():
-        if level not in (*LEVELS, "unknown"):
-            raise ValueError(f"difficulty is {level!r}; it must be one of {', '.join(LEVELS)}, unknown")
-    if limit is not None and limit < 0: raise ValueError(f"limit must be 0 or more, not {limit}")
-    if check not in (True, False, "drop"): raise ValueError(f"check must be True, False or 'drop', not {check!r}")
-
 _VARIANTS = 5 # of a database whose rows are made up
 
 def _variants(source, task) -> tuple:
@@ -476,7 +456,9 @@ def load_tasks(
 ) -> list[Task]:
     "Load tasks; a fault in the files raises with the file, the entry and the field."
     levels = [difficulty] if isinstance(difficulty, str) else difficulty
-    _check_choice(levels, limit, check)
+    for level in levels or ():
+        if level not in (*LEVELS, "unknown"):
+            raise ValueError(f"difficulty is {level!r}; it must be one of {', '.join(LEVELS)}, unknown")
     tasks = _load(source, split, path, questions, strict=check != "drop")
     if levels: tasks = [t for t in tasks if t.difficulty in levels]
     if seed is not None: random.Random(seed).shuffle(tasks)

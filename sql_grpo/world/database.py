@@ -277,9 +277,6 @@ class Database:
         self._setup(Path(path).stem, Path(real), None, timeout, max_rows, max_bytes, now)
 
     def _setup(self, name, path, image, timeout, max_rows, max_bytes, now=NOW):
-        if min(timeout, max_rows, max_bytes) <= 0:
-            raise ValueError('timeout, max_rows and max_bytes must be positive, not '
-                             f'{timeout}, {max_rows} and {max_bytes}')
         self.name, self.path, self._image = name, path, image
         self.timeout, self.max_rows, self.max_bytes, self.now = timeout, max_rows, max_bytes, now
         self._local, self._lock, self._plain = threading.local(), threading.RLock(), None
@@ -454,7 +451,6 @@ def query(self: Database,
           sql: str, # one SELECT, by whomever
          ) -> Result: # rows, or an error
     "Run `sql`, or remember its result; whatever is wrong with it comes back as `Result.error`."
-    if not isinstance(sql, str): raise TypeError(f'sql must be str, not {type(sql).__name__}')
     start, (known, _) = perf_counter(), self._known.get(sql, (None, 0))
     if known: return Result(list(known.columns), list(known.rows), known.truncated, seconds=perf_counter() - start)
     result = self._run(sql)
@@ -593,14 +589,6 @@ def sample(self: Database,
           ) -> Result:
     "The first `n` rows of a table."
     return self.query(f'SELECT * FROM {quoted(self._table(table))} LIMIT {int(n)}')
-
-@patch
-def schema(self: Database) -> str:
-    "All tables as CREATE statements of one form."
-    def column(c):
-        ref = c.fk and 'REFERENCES {}({})'.format(*c.fk.rsplit('.', 1))
-        return ' '.join(filter(None, (c.name, c.type, c.pk and 'PRIMARY KEY', ref)))
-    return '\n'.join(f'CREATE TABLE {t} ({", ".join(map(column, self.columns(t)))})' for t in self.tables)
 
 # %% ../../nbs/world/database.ipynb #ab5d0bd7
 @patch(cls_method=True)

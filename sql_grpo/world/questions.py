@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Field', 'Table', 'World', 'literal', 'world_script', 'write_script', 'read_world', 'dealt', 'everyday_words',
-           'draw_question', 'is_ambiguous', 'make_questions']
+           'draw_question', 'is_ambiguous']
 
 # %% ../../nbs/world/questions.ipynb #5e0a0006
 import random, re, sqlite3
@@ -416,39 +416,3 @@ def is_ambiguous(
     order = query[len(head):query.rindex(" LIMIT")]
     keys = [r[0] for r in run("SELECT " + key + head[head.index(" FROM "):] + order + f" LIMIT {k+1}")]
     return len(set(keys)) < len(keys) or None in keys
-
-# %% ../../nbs/world/questions.ipynb #7f6a4c92
-def _reveals(question: str, rows: list) -> bool:
-    "Whether a value of the answer stands in the question."
-    said = {float(x) for x in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)", question)}
-    for v in {v for r in rows for v in r}:
-        if re.search(rf"(?<!\w){re.escape(str(v))}(?!\w)", question, re.IGNORECASE): return True
-        if isinstance(v, (int, float)) and v in said: return True
-    return False
-
-# %% ../../nbs/world/questions.ipynb #39a0ea92
-_MIN_COUNT, _MAX_ROWS = 6, 60 # smaller whole numbers are no answer, nor are longer results
-
-def make_questions(
-    w: World,
-    n: int, # questions wanted
-    rng: random.Random,
-    seen: set, # queries and questions that are taken; grows
-    words: str = "plain", # or everyday
-    max_tries: int = 20000
-) -> list[dict]: # question, query, difficulty, kind, words
-    "`n` questions about world `w` that are new, sound, and cannot be guessed."
-    out = []
-    for _ in range(max_tries):
-        if len(out) == n: return out
-        q = draw_question(w, rng, _LEXICONS[words])
-        if not q or q["query"] in seen or q["question"] in seen: continue
-        if words == "everyday" and not everyday_words() & set(re.findall(r"\b[a-z]+", q["question"])): continue
-        rows = w.conn.execute(q["query"]).fetchall()
-        if not rows or len(rows) > _MAX_ROWS or rows[0][-1] is None or is_ambiguous(q["query"], w.conn.execute): continue
-        if _reveals(q["question"], rows): continue
-        if len(rows) == len(rows[0]) == 1 and isinstance(rows[0][0], int) and abs(rows[0][0]) < _MIN_COUNT: continue
-        seen |= {q["query"], q["question"]}
-        out.append(q | dict(words=words))
-    if len(out) == n: return out
-    raise ValueError(f"{w.db_id}: only {len(out)} of {n} questions found in {max_tries} tries")
