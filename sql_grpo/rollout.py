@@ -90,6 +90,7 @@ def _let_hear(env: SQLEnvironment, watch: Callable) -> None:
         return obs
     env.step = heard
 
+# %% ../nbs/03_rollout.ipynb #be406c8c
 def rollout(
     policy: Policy, # chooses the actions
     tasks: list[Task], # an episode is played for each; a task may come several times
