@@ -10,7 +10,7 @@ __all__ = ['ACTIONS', 'MAX_TEXT', 'LAST_TURN', 'SQLAction', 'without_thoughts', 
 import random, re
 from dataclasses import dataclass, field
 
-from .world.database import *
+from .world.database import format_value, Result
 from .world.database import one_line
 
 # %% ../nbs/01_environment.ipynb #edef8669

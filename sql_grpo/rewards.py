@@ -12,9 +12,10 @@ import math
 from collections import Counter
 from itertools import chain
 
-from .world.database import *
-from .environment import *
-from .judge.results import *
+from .world.database import Result
+from .environment import LAST_TURN, Episode, SQLAction
+from .judge.results import (
+    MAX_SQL_CHARS, as_read, is_correct, is_grounded, once, reading_queries, same_number)
 
 # %% ../nbs/02_rewards.ipynb #7434a988
 def correctness(episode: Episode,

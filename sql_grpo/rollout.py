@@ -10,9 +10,9 @@ __all__ = ['BASELINES', 'INSTRUCTIONS', 'STANDARD_INSTRUCTIONS', 'Policy', 'Scri
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
-from .world.database import *
-from .world.tasks import *
-from .environment import *
+from .world.database import format_value, quoted
+from .world.tasks import Task
+from .environment import ACTIONS, Episode, Rules, SQLEnvironment
 from .judge.text2sql import MODES, TEXT2SQL_INSTRUCTIONS
 
 # %% ../nbs/03_rollout.ipynb #93105d40

@@ -9,24 +9,25 @@ __all__ = ['load_question_prompts', 'reward_funcs', 'build_trainer', 'greedy_pol
 import random
 from pathlib import Path
 
-from .config import * # first: it keeps bitsandbytes quiet
+# first: it keeps bitsandbytes quiet
+from .config import REWARD_PARTS, SQLGRPOConfig
 from accelerate.utils import gather_object
 from datasets import Dataset, concatenate_datasets
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
 
-from .common.basics import *
-from .world.tasks import *
-from .world.data import *
-from .judge.results import *
-from .environment import *
-from .rewards import *
+from .common.basics import is_main, pick_some, say
+from .world.tasks import Task
+from .world.data import load_tasks, share_out
+from .judge.results import without_sql
+from .environment import Rules
+from .rewards import make_reward_funcs, reward_correctness
 from .judge.text2sql import create_sql_reward
-from .rollout import *
-from .engine.generation import *
-from .learner.models import *
-from .learner.trainer import *
-from .engine.vllm_policy import *
+from .rollout import baseline, need_sql, rollout
+from .engine.generation import LMPolicy, make_rollout_func, task_prompt
+from .learner.models import adapters_kept
+from .learner.trainer import EpisodeTrainer, with_spread
+from .engine.vllm_policy import VLLMPolicy
 
 # %% ../nbs/04_training.ipynb #7cfca09b
 def _if_unjudgeable(config: SQLGRPOConfig) -> bool | str:

@@ -10,15 +10,15 @@ import argparse, csv, io, json, math, os, sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..common.basics import *
-from ..world.database import *
+from ..common.basics import or_exit
+from ..world.database import Database, format_value, open_database
 from ..world.database import one_line
 from ..environment import Episode, as_text
 from ..rollout import Policy
 from .arguments import command_parser
 from .evaluate import policy_asked, rules_asked # first: it keeps bitsandbytes quiet, which the next import loads
 from ..learner.gguf import ADAPTED
-from ..serve.ask import *
+from ..serve.ask import VOTE_TEMPERATURE, Answer, ask, question_task
 
 # %% ../../nbs/commands/ask.ipynb #da5e44a3
 def _listed(file: str): # what is in it: rows, entries or lines

@@ -12,15 +12,14 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import *
-from ..common.basics import *
-from .arguments import *
-from ..world.tasks import *
-from ..world.data import *
-from ..environment import *
+from ..common.basics import or_exit, pick_some, terminal_progress
+from .arguments import command_parser
+from ..world.tasks import Task
+from ..world.data import check_tasks, load_tasks, one_list, share_out
+from ..environment import Rules
 from ..judge.results import without_sql
-from ..rollout import *
-from ..learner.policies import *
+from ..rollout import Policy
+from ..learner.policies import load_policy, playing_rules
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..watch.report import report_card, write_report
 

@@ -11,13 +11,13 @@ from collections import Counter
 from pathlib import Path
 
 import sql_grpo
-from ..common.basics import *
-from ..world.tasks import *
-from ..world.data import *
-from ..environment import *
+from ..common.basics import listening, or_exit, say
+from ..world.tasks import Task
+from ..world.data import check_tasks, load_tasks
+from ..environment import Rules
 from .arguments import command_parser
 from ..serve.agents import serve_mcp
-from ..serve.server import *
+from ..serve.server import ABOUT, make_app, make_server
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec014
 def _load_splits(args: argparse.Namespace) -> dict: # of lists of tasks

@@ -10,26 +10,30 @@ import copy, os, sys, time, warnings
 from dataclasses import asdict
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import *
+from ..config import parse_args, set_seed, SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from transformers.utils import logging as hf_logging
 from trl import GRPOTrainer
 from trl.distributed import DistributedBackend
 
-from ..common.basics import *
-from ..learner.checkpoints import *
+from sql_grpo.common.basics import (
+    in_notebook, is_disk_full, is_main, or_exit, pick_some, say, short_warnings,
+    terminal_progress)
+from ..learner.checkpoints import checkpoints_in, claim, find_checkpoint
 from .arguments import train_help
-from ..world.tasks import *
-from ..world.data import *
-from ..rollout import *
-from ..engine.generation import *
-from ..learner.models import *
+from ..world.tasks import cache_folder, Task
+from ..world.data import one_list
+from ..rollout import baseline, rollout
+from ..engine.generation import whole_model
+from ..learner.models import (
+    load_model_and_tokenizer, model_folder, save_model, take_over)
 from ..learner.warmup import check_cache
-from ..learner.demonstrations import *
-from ..engine.vllm_policy import *
-from ..training import *
-from ..learner.long_runs import *
+from ..learner.demonstrations import get_demonstrations, learn_demonstrations
+from ..engine.vllm_policy import check_vllm_server, settle_vllm
+from ..training import (
+    build_trainer, draw_eval_tasks, greedy_policy, load_question_prompts)
+from ..learner.long_runs import fit_batch, run_training_with_metrics
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..learner.controls import NEEDS, Start, run_controls
 from ..watch.dashboard import LiveVisualizationCallback

@@ -27,9 +27,9 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from ..world.tasks import Task
-from ..environment import *
+from ..environment import Episode, Rules, SQLEnvironment
 from ..judge.text2sql import MODES
-from ..rollout import *
+from ..rollout import Policy, rollout, task_messages
 from .lean import LeanModel, can_be_lean
 
 # %% ../../nbs/engine/generation.ipynb #2fa1db47

@@ -9,8 +9,8 @@ __all__ = ['SQLToolEnvironment', 'for_environments']
 import functools
 from collections.abc import Callable
 
-from ..world.tasks import *
-from ..environment import *
+from ..world.tasks import Task
+from ..environment import Episode, parse_action, Rules, SQLAction, SQLEnvironment
 
 # %% ../../nbs/engine/tools.ipynb #8691dc8f
 class _TaskEpisode:

@@ -14,10 +14,9 @@ from accelerate.utils import gather_object
 from fastcore.basics import patch
 from trl.import_utils import is_vllm_available
 
-from ..config import *
-from ..environment import *
-from ..rollout import *
-from .generation import *
+from ..config import SQLGRPOConfig
+from ..environment import Rules, SQLEnvironment
+from .generation import TokenPolicy
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0fa2
 def settle_vllm(config: SQLGRPOConfig) -> None:

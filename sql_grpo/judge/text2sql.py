@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 import sqlglot
 from sqlglot import exp
-from ..world.database import *
-from ..environment import *
+from ..world.database import Database, open_database, quoted, Result
+from ..environment import (
+    MAX_TEXT, SQLAction, SQLEnvironment, SQLObservation, without_thoughts)
 from ..environment import as_text
 from .results import (MAX_SQL_CHARS, is_correct, is_ordered, reads_table,
                                     results_match)

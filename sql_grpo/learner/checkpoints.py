@@ -15,7 +15,7 @@ from zipfile import BadZipFile, ZipFile
 from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
 from transformers import Trainer
-from ..common.basics import *
+from ..common.basics import is_disk_full, is_main, say, written_whole
 
 # %% ../../nbs/learner/checkpoints.ipynb #5cbaa2dc
 _SEAL = "whole.json" # the lengths and checksums of a folder's files

@@ -16,26 +16,27 @@ from itertools import groupby
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import *
+from ..config import DEMONSTRATIONS, SQLGRPOConfig
 import torch
 from datasets import Dataset
 from safetensors.torch import load_file, save_file
 from sqlglot import exp
 
-from ..common.basics import *
-from .checkpoints import *
-from ..world.database import *
-from ..world.tasks import *
+from ..common.basics import written_whole
+from .checkpoints import (
+    broken_files, checkpoints_in, save_state, seal, step_of, unfinished)
+from ..world.database import format_value, quoted
+from ..world.tasks import Task
 from ..world.data import from_jsonl
-from ..environment import *
+from ..environment import Episode, is_action, parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct
 from ..judge.text2sql import extract_sql, parse_query
-from ..rollout import *
-from ..engine.generation import *
+from ..rollout import (
+    baseline, history_messages, need_sql, OraclePolicy, Policy, rollout, ScriptedPolicy)
+from ..engine.generation import ChatCodec, is_out_of_memory, LMPolicy
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
 from .warmup import (SealedTrainer, WarmupProgress, careful_actions, encode_messages,
                                      sft_trainer)
-from .models import *
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80010
 def _gold_tables(task: Task) -> list[str]: # as the database spells them

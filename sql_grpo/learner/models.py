@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import *
+from ..config import SQLGRPOConfig
 import torch
 from accelerate import init_empty_weights
 from fastcore.basics import patch
@@ -22,11 +22,11 @@ from peft.utils.integrations import dequantize_module_weight
 from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
-from ..common.basics import *
+from ..common.basics import is_main
 from ..world.tasks import cache_folder
-from ..environment import *
-from ..rollout import *
-from ..engine.generation import *
+from ..environment import Rules
+from ..rollout import STANDARD_INSTRUCTIONS
+from ..engine.generation import ChatCodec
 from .gguf import model_path, read_gguf, smollm2_folder
 from .warmup import base_model
 

@@ -10,11 +10,11 @@ import json, math, tempfile
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import *
+from ..config import SQLGRPOConfig
 from transformers.utils import logging as hf_logging
 
-from ..environment import *
-from ..rollout import *
+from ..environment import Rules
+from ..rollout import BASELINES, STANDARD_INSTRUCTIONS, baseline, Policy
 from ..engine.endpoint import EndpointPolicy, load_env
 from ..engine.generation import LMPolicy
 from .gguf import model_path

@@ -11,19 +11,19 @@ from dataclasses import replace
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import *
 import torch
 from fastcore.basics import patch
 from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
-from ..common.basics import *
+from ..common.basics import is_main
 from .checkpoints import whole_checkpoint
 from .half_weights import MasterWeights
-from ..environment import *
+from ..environment import Episode, is_action
 from ..rewards import STD_EPS, sample_std
 from ..judge.text2sql import extract_sql, parse_query
-from .tree import *
+from .tree import (
+    attending_to_trees, groups_together, reads_trees, tree_logps, worth_reading)
 
 # %% ../../nbs/learner/trainer.ipynb #57057b9e
 _SLICE = 8 # episodes in a slice

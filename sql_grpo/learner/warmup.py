@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import *
+from ..config import SQLGRPOConfig
 import torch
 from datasets import IterableDataset
 from torch.nn.functional import cross_entropy
@@ -22,15 +22,17 @@ from transformers import (PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
                           TrainerCallback)
 from trl import SFTConfig, SFTTrainer
 
-from ..common.basics import *
-from .checkpoints import *
+from ..common.basics import QUIET, in_notebook, say
+from .checkpoints import (
+    broken_files, seal, step_of, unfinished, whole_checkpoint)
 from .half_weights import optimizer_for
 from ..world.database import Database
-from ..world.questions import *
-from ..world.tasks import *
-from ..environment import *
-from ..rollout import *
-from ..engine.generation import *
+from ..world.questions import (
+    dealt, draw_question, everyday_words, Field, Table, World, world_script)
+from ..world.tasks import cache_folder, Task, theme_words
+from ..environment import Episode, Rules
+from ..rollout import history_messages, rollout, ScriptedPolicy
+from ..engine.generation import CHATML, ChatCodec
 
 # %% ../../nbs/learner/warmup.ipynb #4f342aa4
 _SQL_WORDS = set("""abort action add after all alter always analyze and any as asc attach before begin between by

@@ -19,10 +19,10 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
 from ..common.basics import listening
-from ..world.database import *
+from ..world.database import Database
 from ..world.database import one_line
 from ..world.tasks import Task
-from ..environment import *
+from ..environment import Rules, SQLAction, SQLEnvironment
 
 # %% ../../nbs/serve/agents.ipynb #6dde7568
 def _said(text: str, error: bool = False) -> CallToolResult:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from fastcore.basics import patch
 
-from ..world.database import *
+from ..world.database import format_value, markdown_cell, open_database, Result
 from ..world.database import one_line
 from ..world.tasks import Task
-from ..environment import *
+from ..environment import as_text, Episode, format_result
 from ..judge.results import as_read, query_behind, results_match
-from ..rollout import *
+from ..rollout import Policy, rollout
 from ..learner.policies import load_policy
 
 # %% ../../nbs/serve/ask.ipynb #6019783b

@@ -15,7 +15,8 @@ from matplotlib.ticker import MaxNLocator
 from PIL import Image
 from tqdm import tqdm
 from transformers import TrainerCallback
-from ..common.basics import *
+from ..common.basics import (
+    QUIET, in_notebook, markdown_table, pick_some, rounded, wilson, written_whole)
 from ..world.database import format_value
 from ..world.tasks import Task
 from ..environment import Episode

@@ -18,7 +18,9 @@ from ..common.basics import MarkdownText, markdown_table, peak_memory, rounded, 
 from ..world.data import LEVELS
 from ..judge.results import query_behind
 from ..environment import ACTIONS, Episode
-from ..evaluation import *
+from ..evaluation import (
+    GROUPS, aggregate, Comparison, differences_table, Evaluation, mean_interval,
+    policies_of, report_table)
 from .pictures import COLORS, ending
 
 # %% ../../nbs/watch/report.ipynb #e7787f17

@@ -14,12 +14,12 @@ from importlib.resources import files
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import *
+from ..config import SQLGRPOConfig
 import httpx2
 from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_token
 from transformers.integrations import integration_utils
 
-from ..common.basics import *
+from ..common.basics import is_main
 from ..world.database import one_line
 from ..learner.controls import CONTROLS
 from ..learner.demonstrations import DEMONSTRATIONS

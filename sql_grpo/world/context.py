@@ -13,8 +13,8 @@ from pathlib import Path
 import sqlglot
 from sqlglot import exp
 
-from ..common.basics import *
-from .database import *
+from ..common.basics import written_whole
+from .database import Database, quoted
 from .questions import literal, write_script
 from .tasks import cache_folder, code_digest
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import sqlglot
 from sqlglot import exp
 
-from .database import *
-from .tasks import *
+from .database import Database, format_value
+from .tasks import answer_result, embedded_tasks, Task, with_variants
 from .context import context_database
 
 # %% ../../nbs/world/data.ipynb #a22a8221

@@ -13,7 +13,7 @@ import httpx2
 from fastcore.script import anno_parser
 from tqdm.auto import tqdm
 
-from ..common.basics import *
+from ..common.basics import or_exit
 from .data import load_tasks, load_with_report
 
 # %% ../../nbs/world/download.ipynb #c1a40003

@@ -14,9 +14,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from fastcore.basics import patch
 import sql_grpo
-from ..common.basics import *
-from .database import *
-from .questions import *
+from ..common.basics import written_whole
+from .database import Database, open_database, Result
+from .questions import (
+    Field, is_ambiguous, read_world, Table, World, world_script, write_script)
 
 # %% ../../nbs/world/tasks.ipynb #8a62f51e
 def packaged_data() -> Path|None:
