@@ -48,7 +48,7 @@ def _peel(text: str) -> str:
 _ACTION = re.compile(
     r'^[ \t>*_`#-]*(?:\d+[.)][ \t]*)?' # quote, bullet, heading, bold, number
     r'(?:(?:next[ \t]+)?action[ \t]*:[ \t*_`]*)?' # "Action:"
-    r'(DESCRIBE|SAMPLE|QUERY|ANSWER)\b[*_`]*(?:[ \t]*:[*_`]*)?', re.M | re.I)
+    rf'({"|".join(ACTIONS)})\b[*_`]*(?:[ \t]*:[*_`]*)?', re.M | re.I)
 
 def _argument(kind: str, text: str, before: str) -> str:
     "The argument in `text`; `before` is the action's word and what is around it."
@@ -57,7 +57,7 @@ def _argument(kind: str, text: str, before: str) -> str:
         if mark in before and text.endswith(mark): text = text[:-len(mark)].rstrip()
         if text.startswith(mark) and text.endswith(mark) and len(text) > 2*len(mark):
             text = text[len(mark):-len(mark)].strip()
-    if kind in ('QUERY', 'ANSWER'): return text
+    if kind not in ('DESCRIBE', 'SAMPLE'): return text
     text = text.split('\n')[0].strip(' \t"\'`[]();.*')
     return re.sub(r'^table\s+(?=\S)', '', text, flags=re.I)
 

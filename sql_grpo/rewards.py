@@ -100,7 +100,7 @@ _FREE_TURNS = 4 # that many turns can pay for themselves
 def _same_action(action: SQLAction) -> tuple:
     "What makes two actions the same: upper and lower case count in SQL only."
     text = " ".join(action.argument[:MAX_SQL_CHARS].split()).rstrip("; ")
-    has_case = action.action_type in ("QUERY", "ANSWER")
+    has_case = action.action_type not in ("DESCRIBE", "SAMPLE")
     return action.action_type, text if has_case else text.casefold()
 
 def _counts(episode: Episode) -> Counter:

@@ -171,7 +171,7 @@ def take_over(config: SQLGRPOConfig) -> None:
     for name, value in theirs.items():
         given = getattr(config, name)
         if name == "lora_targets": given = ",".join(sorted(w.strip() for w in given.split(",")))
-        if given not in (value, OPTIONS[name].default):
+        if given not in (value, getattr(SQLGRPOConfig, name)):
             raise ValueError(f"{name} is {given!r}, and the adapters in {config.model_name!r} "
                              f"have {value!r}: give that, or leave it out")
         setattr(config, name, value)
