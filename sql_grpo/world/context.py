@@ -22,17 +22,19 @@ from .tasks import cache_folder, code_digest
 def _read_schema(
     context: str # CREATE TABLE statements
 ) -> dict: # table -> {column: declared type}
-    "The tables of a context; raises ValueError if it is anything else than CREATE TABLE statements."
-    try: statements = [s for s in sqlglot.parse(context, read="sqlite") if s is not None]
-    except sqlglot.errors.SqlglotError as e: raise ValueError(f"not SQL: {str(e).splitlines()[0]}") from None
+    "The tables of a context; raises ValueError for anything but CREATE TABLE statements."
+    try: statements = sqlglot.parse(context, read="sqlite")
+    except sqlglot.errors.SqlglotError as e:
+        raise ValueError(f"not SQL: {str(e).splitlines()[0]}") from None
     schema = {}
-    for s in statements:
+    for s in filter(None, statements):
         if not isinstance(s, exp.Create) or not isinstance(s.this, exp.Schema):
-            raise ValueError(f"CREATE TABLE with columns is wanted, not {s.sql()[:60]!r}")
-        name, columns = s.this.this.name, [c for c in s.this.expressions if isinstance(c, exp.ColumnDef)]
+            raise ValueError(f"expected CREATE TABLE with columns, got {s.sql()[:60]!r}")
+        name = s.this.this.name
         known = schema.setdefault(next((t for t in schema if t.lower() == name.lower()), name), {})
-        for c in columns:
-            if c.name.lower() not in map(str.lower, known): known[c.name] = c.kind.sql("sqlite") if c.kind else ""
+        for c in s.this.expressions:
+            if isinstance(c, exp.ColumnDef) and c.name.lower() not in map(str.lower, known):
+                known[c.name] = c.kind.sql("sqlite") if c.kind else ""
         if not known: raise ValueError(f"table {name!r} has no columns")
     if not schema: raise ValueError("no CREATE TABLE in it")
     return schema
@@ -57,7 +59,7 @@ class _Demands:
 
 # %% ../../nbs/world/context.ipynb #d347626e
 def _owner(node, schema: dict) -> tuple|None: # (table, column)
-    "Which column a node of the query is, through an aggregate or DISTINCT around it; None if it is none."
+    "Which column a node of the query is, through an aggregate or DISTINCT around it; or None."
     if isinstance(node, (exp.AggFunc, exp.Distinct, exp.Paren)):
         node = node.this if node.this is not None else next(iter(node.expressions), None)
         return _owner(node, schema)
@@ -76,12 +78,15 @@ def _value(node, schema: dict):
     if isinstance(node, exp.Neg):
         value = _value(node.this, schema)
         return -value if isinstance(value, (int, float)) else None
-    if isinstance(node, exp.Column) and node.this.quoted and not _owner(node, schema): return node.name
+    if isinstance(node, exp.Column) and node.this.quoted and not _owner(node, schema):
+        return node.name
     if not isinstance(node, exp.Literal): return None
-    return node.this if node.is_string else float(node.this) if re.search("[.eE]", node.this) else int(node.this)
+    if node.is_string: return node.this
+    return (float if re.search("[.eE]", node.this) else int)(node.this)
 
 # %% ../../nbs/world/context.ipynb #533cb4c9
-_COMPARE = {exp.EQ: "=", exp.NEQ: "!=", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<=", exp.Like: "like"}
+_COMPARE = {exp.EQ: "=", exp.NEQ: "!=", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<=",
+            exp.Like: "like"}
 _FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 def _projection(query):
@@ -114,9 +119,11 @@ def _demands(
         elif isinstance(n, exp.In):
             for other in n.expressions or [n.args.get("query")]:
                 if other is not None: _compared(n.this, other, "=", schema, out)
-        elif isinstance(n, exp.Is) and (a := _owner(n.this, schema)): out.hints.setdefault(a, []).append(("is", None))
+        elif isinstance(n, exp.Is) and (a := _owner(n.this, schema)):
+            out.hints.setdefault(a, []).append(("is", None))
         elif isinstance(n, (exp.Avg, exp.Sum, exp.Binary)) and not isinstance(n, exp.Connector):
-            out.numeric |= {c for c in (_owner(n.this, schema), _owner(n.args.get("expression"), schema)) if c}
+            both = _owner(n.this, schema), _owner(n.args.get("expression"), schema)
+            out.numeric.update(filter(None, both))
         elif isinstance(n, (exp.Except, exp.Intersect)):
             out.pair(_owner(_projection(n.this), schema), _owner(_projection(n.expression), schema))
     return out
@@ -127,7 +134,8 @@ def _neighbours(v) -> list:
     if v is None: return [None]
     if isinstance(v, (int, float)): return [v, v - 1, v + 1, v - 7, v + 7, v*2, v//2]
     if re.match(r"\d{4}\b", v): return [v] + [f"{int(v[:4]) + d:04}{v[4:]}" for d in (-2, -1, 1, 2)]
-    if re.fullmatch(r"-?\d+(\.\d+)?", v): return [v, *(str(int(float(v)) + d) for d in (-3, -1, 1, 3))]
+    if re.fullmatch(r"-?\d+(\.\d+)?", v):
+        return [v, *(str(int(float(v)) + d) for d in (-3, -1, 1, 3))]
     return [v]
 
 def _passes(x, op: str, v) -> bool:
@@ -144,19 +152,18 @@ def _hits(op: str, v) -> list:
     return [x for x in _neighbours(v) if _passes(x, op, v)]
 
 # %% ../../nbs/world/context.ipynb #61846d6e
-_WORDS = ("Amber Birch Cedar Delta Ember Fern Grove Harbor Iris Juniper Kestrel Linden Maple North Onyx Pearl Quartz "
-          "River Sage Thistle Umber Violet Willow Zephyr").split()
-
-def _numeric_type(kind: str) -> bool: return bool(re.search("INT|REAL|FLOA|DOUB|NUM|DEC", kind.upper()))
+_WORDS = """Amber Birch Cedar Delta Ember Fern Grove Harbor Iris Juniper Kestrel Linden Maple North
+Onyx Pearl Quartz River Sage Thistle Umber Violet Willow Zephyr""".split()
 
 def _plain_values(name: str, kind: str, numeric: bool) -> list:
     "Values for a column that nothing is known of but its name and type."
     name = name.lower()
     if re.search(r"(^|_)(id|code|no|number)$|id$", name): return list(range(1, 10))
-    if "date" in name and not numeric: return [f"20{10 + i}-0{1 + i % 9}-{11 + i}" for i in range(12)]
+    if "date" in name and not numeric:
+        return [f"20{10 + i}-0{1 + i % 9}-{11 + i}" for i in range(12)]
     if "year" in name: return list(range(2001, 2021))
-    if numeric or _numeric_type(kind): return [7*i % 101 + 3 for i in range(40)]
-    return _WORDS
+    if not numeric and not re.search("INT|REAL|FLOA|DOUB|NUM|DEC", kind.upper()): return _WORDS
+    return [7*i % 101 + 3 for i in range(40)]
 
 # %% ../../nbs/world/context.ipynb #6118fe38
 def _pools(schema: dict, want: _Demands, rng: random.Random) -> dict: # column -> values
@@ -166,9 +173,10 @@ def _pools(schema: dict, want: _Demands, rng: random.Random) -> dict: # column -
         for c, kind in columns.items():
             col = (t.lower(), c.lower())
             pool = shared.setdefault(want.root(col), [])
-            plain = list(_plain_values(c, kind, col in want.numeric))
+            plain = _plain_values(c, kind, col in want.numeric)
             if not pool: pool += rng.sample(plain, min(9, len(plain)))
-            for op, v in want.hints.get(col, ()): pool += [v] + _neighbours(v) if op != "like" else _hits(op, v)
+            for op, v in want.hints.get(col, ()):
+                pool += _hits(op, v) if op == "like" else [v, *_neighbours(v)]
     for t, columns in schema.items():
         for c in columns:
             col = (t.lower(), c.lower())
@@ -188,7 +196,7 @@ def _rows_script(
     schema: dict, # as `_read_schema` gives it
     want: _Demands,
     rng: random.Random,
-    n: int = 14 # rows of a table
+    n: int # rows of a table
 ) -> str:
     "CREATE TABLE and INSERT statements: one try at rows that suit a query."
     pools, out = _pools(schema, want, rng), []
@@ -199,7 +207,7 @@ def _rows_script(
             rows.append([_cell((t.lower(), c.lower()), pools, want, lucky, rng) for c in columns])
         fields = ", ".join(f"{quoted(c)} {kind}".strip() for c, kind in columns.items())
         lines = ",\n".join(f"({', '.join(map(literal, r))})" for r in rows)
-        out.append(f"CREATE TABLE {quoted(t)} ({fields});\nINSERT INTO {quoted(t)} VALUES\n{lines};")
+        out += [f"CREATE TABLE {quoted(t)} ({fields});", f"INSERT INTO {quoted(t)} VALUES\n{lines};"]
     return "\n".join(out)
 
 # %% ../../nbs/world/context.ipynb #75f4a5ce
@@ -213,7 +221,7 @@ def _unconditional(tree) -> str|None:
     return bare.sql("sqlite") if found else None
 
 def _merit(script: str, query: str, bare: str|None) -> int:
-    "2 if the query finds something and its conditions matter, 1 if it finds something, 0 if not, -1 if it fails."
+    "-1 if the query fails, 0 if it finds nothing, 1 if something, 2 if its conditions matter."
     db = Database.from_sql(script)
     found = db.query(query)
     if not found.ok: return -1
@@ -233,7 +241,8 @@ def fill(
     lower = {t.lower(): {c.lower() for c in columns} for t, columns in schema.items()}
     want, bare = (_demands(tree, lower), _unconditional(tree)) if tree else (_Demands(), None)
     for k in range(_TRIES):
-        n = 14 + min(1200, 5*want.group) + 4*k if k % 2 == 0 else 5 # few rows now and then, for small groups
+        # few rows now and then, for small groups
+        n = 14 + min(1200, 5*want.group) + 4*k if k % 2 == 0 else 5
         script = _rows_script(schema, want, random.Random(f"{seed}/{k}/{context}/{query}"), n)
         best = max(best, (_merit(script, query, bare), script), key=lambda m: m[0])
         if best[0] in (2, -1): break

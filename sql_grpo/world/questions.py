@@ -8,9 +8,10 @@ __all__ = ['Field', 'Table', 'World', 'literal', 'world_script', 'write_script',
 
 # %% ../../nbs/world/questions.ipynb #5e0a0006
 import random, re, sqlite3
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
 
 # %% ../../nbs/world/questions.ipynb #63e2cc22
@@ -37,7 +38,9 @@ class Table:
 
     def has_null(self, f: Field) -> bool: return len(self.values(f)) < len(self.rows)
 
-    def __repr__(self): return f"<Table {self.name} ({', '.join(f.name for f in self.fields)}), {len(self.rows)} rows>"
+    def __repr__(self):
+        names = ", ".join(f.name for f in self.fields)
+        return f"<Table {self.name} ({names}), {len(self.rows)} rows>"
 
 # %% ../../nbs/world/questions.ipynb #9fa3752d
 @dataclass(repr=False)
@@ -62,8 +65,8 @@ class World:
     def __repr__(self): return f"<World {self.db_id} ({', '.join(t.name for t in self.tables)})>"
 
 # %% ../../nbs/world/questions.ipynb #3b19b75c
-_SQL_TYPE = dict(id="INTEGER PRIMARY KEY", name="TEXT", category="TEXT", integer="INTEGER", real="REAL", year="INTEGER",
-                date="TEXT", ref="INTEGER")
+_SQL_TYPE = dict(id="INTEGER PRIMARY KEY", name="TEXT", category="TEXT", integer="INTEGER",
+                real="REAL", year="INTEGER", date="TEXT", ref="INTEGER")
 
 def literal(v) -> str:
     "A Python value as a SQL literal."
@@ -72,9 +75,10 @@ def literal(v) -> str:
 
 def _create(t: Table) -> str:
     "A table's CREATE TABLE, without its semicolon."
-    cols = ", ".join(f"{f.name} {_SQL_TYPE[f.kind]}" + (f" REFERENCES {f.ref}(id)" if f.kind == "ref" else "")
-                     for f in t.fields)
-    return f"CREATE TABLE {t.name} ({cols})"
+    def column(f):
+        target = f" REFERENCES {f.ref}(id)" if f.kind == "ref" else ""
+        return f"{f.name} {_SQL_TYPE[f.kind]}{target}"
+    return f"CREATE TABLE {t.name} ({', '.join(map(column, t.fields))})"
 
 def world_script(world: World) -> str:
     "The CREATE TABLE and INSERT statements of a world."
@@ -87,7 +91,7 @@ def world_script(world: World) -> str:
 
 # %% ../../nbs/world/questions.ipynb #bedaeb31
 def write_script(script: str, path: str|Path) -> Path:
-    "Write a fresh SQLite file from CREATE and INSERT statements; the same script gives the same bytes."
+    "Write a fresh SQLite file from a script; the same script gives the same bytes."
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
@@ -100,21 +104,25 @@ def write_script(script: str, path: str|Path) -> Path:
 def _kind_of(declared: str, values: list) -> str: # of `Field`; values without NULLs
     "What a column holds that is no key."
     if declared == "REAL": return "real"
-    if declared == "INTEGER": return "year" if values and all(type(v) is int and 1800 <= v <= 2100 for v in values) else "integer"
+    if declared == "INTEGER":
+        years = values and all(type(v) is int and 1800 <= v <= 2100 for v in values)
+        return "year" if years else "integer"
     if values and all(re.fullmatch(r"\d{4}-\d\d-\d\d", str(v)) for v in values): return "date"
     return "name" if values and len(set(values)) == len(values) else "category"
 
 def read_world(path: str|Path) -> World:
-    "The world in a SQLite file. Raises ValueError for tables that are not as `world_script` makes them."
-    world = World(Path(path).stem, [])
-    with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as conn:
-        for t, sql in conn.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid").fetchall():
-            refs = {r[3]: r[2] for r in conn.execute("SELECT * FROM pragma_foreign_key_list(?)", (t,))}
-            info = conn.execute("SELECT cid, name, type, pk FROM pragma_table_info(?)", (t,)).fetchall()
-            columns = [[row[0] for row in conn.execute(f'SELECT "{name}" FROM "{t}" ORDER BY rowid')] for _, name, *_ in info]
-            table = Table(t, [], list(zip(*columns)))
-            for i, name, declared, key in info:
-                values = [v for v in columns[i] if v is not None]
+    "The world in a SQLite file. Raises ValueError for tables that `world_script` does not make."
+    path = Path(path)
+    world = World(path.stem, [])
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as conn:
+        run = lambda *sql: conn.execute(*sql).fetchall()
+        made = run("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
+        for t, sql in made:
+            table = Table(t, [], run(f'SELECT * FROM "{t}" ORDER BY rowid'))
+            refs = dict(run('SELECT "from", "table" FROM pragma_foreign_key_list(?)', (t,)))
+            info = run("SELECT name, type, pk FROM pragma_table_info(?)", (t,))
+            for i, (name, declared, key) in enumerate(info):
+                values = [row[i] for row in table.rows if row[i] is not None]
                 kind = "id" if key else "ref" if name in refs else _kind_of(declared, values)
                 table.fields.append(Field(name, kind, refs.get(name)))
             if sql != _create(table) or not {*refs.values()} <= {t.name for t in world.tables}:
@@ -130,18 +138,21 @@ _PLAIN = {
     "after": ["with {c} after {v}", "whose {c} is later than {v}"], # > of years and dates
     "before": ["with {c} before {v}", "whose {c} is earlier than {v}"],
     "IS NULL": ["without {c}", "whose {c} is missing", "that have no {c}"],
-    "AVG": ["average", "mean"], "SUM": ["total", "sum of the"], "MAX": ["highest", "largest", "maximum"],
-    "MIN": ["lowest", "smallest", "minimum"], "DESC": ["highest", "largest"], "ASC": ["lowest", "smallest"]}
+    "AVG": ["average", "mean"], "SUM": ["total", "sum of the"],
+    "MAX": ["highest", "largest", "maximum"], "MIN": ["lowest", "smallest", "minimum"],
+    "DESC": ["highest", "largest"], "ASC": ["lowest", "smallest"]}
 
 _EVERYDAY = {
-    "=": ["showing {c} {v}"], "<>": ["except {c} {v}"], ">": ["with {c} beyond {v}"], "<": ["with {c} shy of {v}"],
-    ">=": ["with {c} reaching {v}"], "<=": ["with {c} capped at {v}"],
-    "AVG": ["typical"], "SUM": ["combined"], "MAX": ["peak"], "MIN": ["bottom"], "DESC": ["peak"], "ASC": ["bottom"]}
-_ALIKE = (("=", "<>"), (">", "<", ">=", "<="), ("AVG", "SUM", "MAX", "MIN"), ("DESC", "ASC")) # what may be mistaken for what
+    "=": ["showing {c} {v}"], "<>": ["except {c} {v}"], ">": ["with {c} beyond {v}"],
+    "<": ["with {c} shy of {v}"], ">=": ["with {c} reaching {v}"], "<=": ["with {c} capped at {v}"],
+    "AVG": ["typical"], "SUM": ["combined"], "MAX": ["peak"], "MIN": ["bottom"],
+    "DESC": ["peak"], "ASC": ["bottom"]}
+# what may be mistaken for what
+_ALIKE = (("=", "<>"), (">", "<", ">=", "<="), ("AVG", "SUM", "MAX", "MIN"), ("DESC", "ASC"))
 _LEXICONS = dict(plain=_PLAIN, everyday=_EVERYDAY)
 
 def dealt(rng: random.Random) -> dict:
-    "The everyday words dealt out anew, among operations of one sort: what they mean cannot be learned from it."
+    "The everyday words dealt out anew, among operations of one sort."
     out = {}
     for ops in _ALIKE:
         words = [w for op in ops for w in _EVERYDAY[op]]
@@ -151,10 +162,11 @@ def dealt(rng: random.Random) -> dict:
 
 def everyday_words() -> set[str]:
     "The everyday words that are no plain ones."
-    words = lambda lexicon: set(re.findall("[a-z]+", re.sub("{.}", "", " ".join(sum(lexicon.values(), [])))))
+    def words(lexicon):
+        return set(re.findall("[a-z]+", re.sub("{.}", "", " ".join(sum(lexicon.values(), [])))))
     return words(_EVERYDAY) - words(_PLAIN)
 
-def _say(name): return name.replace("_", " ")
+def _say(x): return x.name.replace("_", " ")
 
 def _pick(rng, xs): return rng.choice(xs) if xs else None
 
@@ -170,17 +182,22 @@ def _threshold(t, f, rng):
     return v
 
 # %% ../../nbs/world/questions.ipynb #147ae597
-def _condition(t: Table, f: Field, rng: random.Random, say: dict = _PLAIN, prefix: str = "") -> tuple|None:
-    "A random condition on field `f` of table `t`: (its words, its SQL); None if the column is empty."
+def _condition(
+    t: Table, f: Field, rng: random.Random,
+    say: dict = _PLAIN, # how operations are said
+    prefix: str = "" # of the column in the SQL
+) -> tuple|None: # its words, its SQL; None if the column is empty
+    "A random condition on field `f` of table `t`."
     vals, c = t.values(f), prefix + f.name
     if not vals: return None
-    if f.kind == "category" or f.kind == "year" and "<>" not in say and rng.random() < .4:
-        op, v = rng.choice([op for op in ("=", "<>") if op in say and not (op == "<>" and t.has_null(f))]), rng.choice(vals)
-        words = op
+    if f.kind == "name": op, v = "=", rng.choice(vals)
+    elif f.kind == "category" or f.kind == "year" and "<>" not in say and rng.random() < .4:
+        ops = [op for op in ("=", "<>") if op in say and not (op == "<>" and t.has_null(f))]
+        op, v = rng.choice(ops), rng.choice(vals)
     else:
-        op, v = rng.choice([op for op in (">", "<", ">=", "<=") if op in say]), _threshold(t, f, rng)
-        words = dict(zip("><", ("after", "before"))).get(op, op) if f.kind in ("year", "date") else op
-    return rng.choice(say.get(words) or say[op]).format(c=_say(f.name), v=v), f"{c} {op} {literal(v)}"
+        op, v = rng.choice([op for op in _ALIKE[1] if op in say]), _threshold(t, f, rng)
+    words = {">": "after", "<": "before"}.get(op) if f.kind in ("year", "date") else op
+    return rng.choice(say.get(words) or say[op]).format(c=_say(f), v=v), f"{c} {op} {literal(v)}"
 
 # %% ../../nbs/world/questions.ipynb #6bf868c0
 _KINDS = {} # function -> (difficulty, weight)
@@ -197,6 +214,8 @@ _COUNT = ["How many {t} are there {p}?", "Count the {t} {p}.", "What is the numb
 _AGGREGATE = ["What is the {a} {c} of the {t}{p}?", "Give the {a} {c} of all {t}{p}.",
               "Find the {a} {c} among the {t}{p}."]
 
+def _not_null(t, f): return f" WHERE {f.name} IS NOT NULL" if t.has_null(f) else ""
+
 # %% ../../nbs/world/questions.ipynb #1ff128e7
 @_kind("easy", 3)
 def _count_all(w, t, rng, say):
@@ -212,17 +231,17 @@ def _count_where(w, t, rng, say):
 @_kind("easy", 8)
 def _lookup(w, t, rng, say):
     n, f = _pick(rng, t.of("name")), _pick(rng, t.of(*_FILTERS))
-    if not (n and f): return None
-    v = rng.choice(t.values(n))
-    return (["What is the {c} of the {t} whose {n} is {v}?", "Give the {c} of the {t} with {n} {v}."],
-            dict(c=_say(f.name), n=_say(n.name), v=v), f"SELECT {f.name} FROM {t.name} WHERE {n.name} = {literal(v)}")
+    v = n and f and rng.choice(t.values(n))
+    return v and (
+        ["What is the {c} of the {t} whose {n} is {v}?", "Give the {c} of the {t} with {n} {v}."],
+        dict(c=f, n=n, v=v), f"SELECT {f.name} FROM {t.name} WHERE {n.name} = {literal(v)}")
 
 @_kind("easy", 9)
 def _aggregate(w, t, rng, say):
     f = _pick(rng, t.of(*_NUMBERS))
-    if not f: return None
-    a = rng.choice(["AVG", "AVG", "SUM", "MAX", "MIN"])
-    return _AGGREGATE, dict(a=rng.choice(say[a]), c=_say(f.name), p=""), f"SELECT {a}({f.name}) FROM {t.name}"
+    a = f and rng.choice(["AVG", "AVG", "SUM", "MAX", "MIN"])
+    return f and (_AGGREGATE, dict(a=rng.choice(say[a]), c=f, p=""),
+                  f"SELECT {a}({f.name}) FROM {t.name}")
 
 @_kind("easy", 6)
 def _list_where(w, t, rng, say):
@@ -230,44 +249,44 @@ def _list_where(w, t, rng, say):
     cond = n and f and _condition(t, f, rng, say)
     return cond and (["List the {n} of the {t} {p}.", "What is the {n} of the {t} {p}?",
                       "Show the {n} of all {t} {p}."],
-                     dict(n=_say(n.name), p=cond[0]), f"SELECT {n.name} FROM {t.name} WHERE {cond[1]}")
+                     dict(n=n, p=cond[0]), f"SELECT {n.name} FROM {t.name} WHERE {cond[1]}")
 
 # %% ../../nbs/world/questions.ipynb #780bc1d9
 @_kind("medium", 9)
 def _aggregate_where(w, t, rng, say):
     f = _pick(rng, t.of(*_NUMBERS))
     g = _pick(rng, [x for x in t.of("category")*2 + t.of("year", "integer", "real") if x is not f])
-    cond = f and g and _condition(t, g, rng, say)
-    a = rng.choice(["AVG", "SUM", "MAX", "MIN"])
-    return cond and (_AGGREGATE, dict(a=rng.choice(say[a]), c=_say(f.name), p=" " + cond[0]),
+    cond, a = f and g and _condition(t, g, rng, say), rng.choice(_ALIKE[2])
+    return cond and (_AGGREGATE, dict(a=rng.choice(say[a]), c=f, p=" " + cond[0]),
                      f"SELECT {a}({f.name}) FROM {t.name} WHERE {cond[1]}")
 
 @_kind("medium", 4)
 def _distinct(w, t, rng, say):
     f = _pick(rng, t.of("category", "year"))
-    return f and (["How many different {c} values do the {t} have?", "Count the distinct {c} values of the {t}.",
+    return f and (["How many different {c} values do the {t} have?",
+                   "Count the distinct {c} values of the {t}.",
                    "How many distinct {c} values are there among the {t}?"],
-                  dict(c=_say(f.name)), f"SELECT COUNT(DISTINCT {f.name}) FROM {t.name}")
+                  dict(c=f), f"SELECT COUNT(DISTINCT {f.name}) FROM {t.name}")
+
+def _ranked(t, rng, say, phrasings, *most):
+    "The first of a table, or so many."
+    n, f, d = _pick(rng, t.of("name")), _pick(rng, t.of(*_NUMBERS)), rng.choice(_ALIKE[3])
+    k = rng.randint(2, *most) if most else 1
+    return n and f and (
+        phrasings, dict(n=n, s=rng.choice(say[d]), c=f, k=k),
+        f"SELECT {n.name} FROM {t.name}{_not_null(t, f) if d == 'ASC' else ''} "
+        f"ORDER BY {f.name} {d} LIMIT {k}")
 
 @_kind("medium", 10)
 def _superlative(w, t, rng, say):
-    n, f, d = _pick(rng, t.of("name")), _pick(rng, t.of(*_NUMBERS)), rng.choice(["DESC", "ASC"])
-    if not (n and f): return None
-    notnull = f" WHERE {f.name} IS NOT NULL" if d == "ASC" and t.has_null(f) else ""
-    return (["What is the {n} of the {t} with the {s} {c}?", "Give the {n} of the {t} that have the {s} {c}.",
-             "Which {n} among the {t} has the {s} {c}?"],
-            dict(n=_say(n.name), s=rng.choice(say[d]), c=_say(f.name)),
-            f"SELECT {n.name} FROM {t.name}{notnull} ORDER BY {f.name} {d} LIMIT 1")
+    return _ranked(t, rng, say, ["What is the {n} of the {t} with the {s} {c}?",
+                                 "Give the {n} of the {t} that have the {s} {c}.",
+                                 "Which {n} among the {t} has the {s} {c}?"])
 
 @_kind("medium", 6)
 def _top_k(w, t, rng, say):
-    n, f = _pick(rng, t.of("name")), _pick(rng, t.of(*_NUMBERS))
-    d, k = rng.choice(["DESC", "ASC"]), rng.randint(2, 5)
-    if not (n and f): return None
-    notnull = f" WHERE {f.name} IS NOT NULL" if d == "ASC" and t.has_null(f) else ""
-    return (["List the {n} of the {k} {t} with the {s} {c}.", "Show the {n} of the {k} {t} that have the {s} {c}."],
-            dict(n=_say(n.name), s=rng.choice(say[d]), c=_say(f.name), k=k),
-            f"SELECT {n.name} FROM {t.name}{notnull} ORDER BY {f.name} {d} LIMIT {k}")
+    return _ranked(t, rng, say, ["List the {n} of the {k} {t} with the {s} {c}.",
+                                 "Show the {n} of the {k} {t} that have the {s} {c}."], 5)
 
 # %% ../../nbs/world/questions.ipynb #31cf7d98
 @_kind("medium", 6)
@@ -275,13 +294,15 @@ def _count_both(w, t, rng, say):
     f = _pick(rng, t.of("category"))
     g = _pick(rng, [x for x in t.of(*_FILTERS) if x is not f])
     a, b = f and _condition(t, f, rng, say), g and _condition(t, g, rng, say)
-    return a and b and (_COUNT, dict(p=f"{a[0]} and {b[0]}"), f"SELECT COUNT(*) FROM {t.name} WHERE {a[1]} AND {b[1]}")
+    return a and b and (_COUNT, dict(p=f"{a[0]} and {b[0]}"),
+                        f"SELECT COUNT(*) FROM {t.name} WHERE {a[1]} AND {b[1]}")
 
 @_kind("medium", 5)
 def _count_missing(w, t, rng, say):
     f = _pick(rng, [f for f in t.fields if f.kind not in ("id", "name") and t.has_null(f)])
-    return f and "IS NULL" in say and (_COUNT, dict(p=rng.choice(say["IS NULL"]).format(c=_say(f.name))),
-                  f"SELECT COUNT(*) FROM {t.name} WHERE {f.name} IS NULL")
+    return f and "IS NULL" in say and (
+        _COUNT, dict(p=rng.choice(say["IS NULL"]).format(c=_say(f))),
+        f"SELECT COUNT(*) FROM {t.name} WHERE {f.name} IS NULL")
 
 # %% ../../nbs/world/questions.ipynb #fb979253
 @_kind("hard", 3)
@@ -289,106 +310,102 @@ def _group_count(w, t, rng, say):
     f = _pick(rng, t.of("category"))
     return f and (["For each {c}, how many {t} are there?", "Count the {t} per {c}.",
                    "How many {t} are there for each {c}?"],
-                  dict(c=_say(f.name)), f"SELECT {f.name}, COUNT(*) FROM {t.name} GROUP BY {f.name}")
+                  dict(c=f), f"SELECT {f.name}, COUNT(*) FROM {t.name} GROUP BY {f.name}")
 
 @_kind("hard", 3)
 def _group_aggregate(w, t, rng, say):
-    f, g, a = _pick(rng, t.of("category")), _pick(rng, t.of(*_NUMBERS)), rng.choice(["AVG", "SUM", "MAX", "MIN"])
-    return f and g and (["For each {c}, what is the {a} {g} of the {t}?", "Give the {a} {g} of the {t} per {c}."],
-                        dict(c=_say(f.name), g=_say(g.name), a=rng.choice(say[a])),
+    f, g, a = _pick(rng, t.of("category")), _pick(rng, t.of(*_NUMBERS)), rng.choice(_ALIKE[2])
+    return f and g and (["For each {c}, what is the {a} {g} of the {t}?",
+                         "Give the {a} {g} of the {t} per {c}."],
+                        dict(c=f, g=g, a=rng.choice(say[a])),
                         f"SELECT {f.name}, {a}({g.name}) FROM {t.name} GROUP BY {f.name}")
 
 @_kind("hard", 4)
 def _most_common(w, t, rng, say):
     f, d = _pick(rng, t.of("category", "year")), rng.choice(["DESC", "DESC", "ASC"])
-    if not f: return None
-    notnull = f" WHERE {f.name} IS NOT NULL" if t.has_null(f) else ""
-    return (["Which {c} is the {m} common among the {t}?", "What is the {m} common {c} of the {t}?"],
-            dict(c=_say(f.name), m="most" if d == "DESC" else "least"),
-            f"SELECT {f.name} FROM {t.name}{notnull} GROUP BY {f.name} ORDER BY COUNT(*) {d} LIMIT 1")
+    return f and (["Which {c} is the {m} common among the {t}?",
+                   "What is the {m} common {c} of the {t}?"],
+                  dict(c=f, m="most" if d == "DESC" else "least"),
+                  f"SELECT {f.name} FROM {t.name}{_not_null(t, f)} "
+                  f"GROUP BY {f.name} ORDER BY COUNT(*) {d} LIMIT 1")
 
 # %% ../../nbs/world/questions.ipynb #3505a7bc
-def _link(w, t, rng): return _pick(rng, [l for l in w.links() if l[0] is t])
+def _linked(fn):
+    "A kind about a table `c` whose field `r` refers to the table `p`."
+    @wraps(fn)
+    def kind(w, t, rng, say):
+        link = _pick(rng, [l for l in w.links() if l[0] is t])
+        return link and fn(*link, rng, say)
+    return kind
 
 def _join(c, r, p): return f"{c.name} JOIN {p.name} ON {c.name}.{r.name} = {p.name}.id"
 
-def _named(p, f, rng, say):
-    "The condition that field `f` of the parent table `p` is one of its names."
-    v = rng.choice(p.values(f))
-    return rng.choice(say["="]).format(c=_say(f.name), v=v), f"{p.name}.{f.name} = {literal(v)}"
-
 @_kind("hard", 16)
-def _join_count(w, t, rng, say):
-    l = _link(w, t, rng)
-    if not l: return None
-    c, r, p = l
+@_linked
+def _join_count(c, r, p, rng, say):
     f = _pick(rng, p.of("name", "category", "category", "year", *_NUMBERS))
-    cond = f and (_condition(p, f, rng, say, p.name + ".") if f.kind != "name" else _named(p, f, rng, say))
+    cond = f and _condition(p, f, rng, say, p.name + ".")
     return cond and (["How many {t} belong to {o} {p}?", "Count the {t} of the {o} {p}.",
-                      "What is the number of {t} that belong to {o} {p}?"], dict(o=_say(p.name), p=cond[0]),
+                      "What is the number of {t} that belong to {o} {p}?"], dict(o=p, p=cond[0]),
                      f"SELECT COUNT(*) FROM {_join(c, r, p)} WHERE {cond[1]}")
 
 # %% ../../nbs/world/questions.ipynb #37c29a0e
 @_kind("hard", 6)
-def _join_list(w, t, rng, say):
-    l = _link(w, t, rng)
-    if not l: return None
-    c, r, p = l
+@_linked
+def _join_list(c, r, p, rng, say):
     n, f = _pick(rng, c.of("name")), _pick(rng, p.of("category", "year"))
     cond = n and f and _condition(p, f, rng, say, p.name + ".")
-    return cond and (["List the {n} of the {t} that belong to {o} {p}.", "Show the {n} of all {t} of the {o} {p}."],
-                     dict(n=_say(n.name), o=_say(p.name), p=cond[0]),
+    return cond and (["List the {n} of the {t} that belong to {o} {p}.",
+                      "Show the {n} of all {t} of the {o} {p}."], dict(n=n, o=p, p=cond[0]),
                      f"SELECT {c.name}.{n.name} FROM {_join(c, r, p)} WHERE {cond[1]}")
 
 @_kind("hard", 8)
-def _join_aggregate(w, t, rng, say):
-    l = _link(w, t, rng)
-    if not l: return None
-    c, r, p = l
+@_linked
+def _join_aggregate(c, r, p, rng, say):
     g, f = _pick(rng, c.of(*_NUMBERS)), _pick(rng, p.of("name", "category", "category"))
-    a = rng.choice(["AVG", "SUM", "MAX", "MIN"])
-    cond = g and f and (_named(p, f, rng, say) if f.kind == "name" else _condition(p, f, rng, say, p.name + "."))
+    a = rng.choice(_ALIKE[2])
+    cond = g and f and _condition(p, f, rng, say, p.name + ".")
     return cond and (["What is the {a} {g} of the {t} that belong to {o} {p}?",
                       "Find the {a} {g} of the {t} of the {o} {p}."],
-                     dict(a=rng.choice(say[a]), g=_say(g.name), o=_say(p.name), p=cond[0]),
+                     dict(a=rng.choice(say[a]), g=g, o=p, p=cond[0]),
                      f"SELECT {a}({c.name}.{g.name}) FROM {_join(c, r, p)} WHERE {cond[1]}")
 
 # %% ../../nbs/world/questions.ipynb #e8831b4b
 @_kind("extra", 4)
 def _beyond_average(w, t, rng, say):
     f, op = _pick(rng, t.of(*_NUMBERS)), rng.choice("<>")
-    return f and (["How many {t} have a {c} {o} the average?", "Count the {t} whose {c} is {o} the average {c}."],
-                  dict(c=_say(f.name), o="above" if op == ">" else "below"),
-                  f"SELECT COUNT(*) FROM {t.name} WHERE {f.name} {op} (SELECT AVG({f.name}) FROM {t.name})")
+    return f and (["How many {t} have a {c} {o} the average?",
+                   "Count the {t} whose {c} is {o} the average {c}."],
+                  dict(c=f, o="above" if op == ">" else "below"),
+                  f"SELECT COUNT(*) FROM {t.name} "
+                  f"WHERE {f.name} {op} (SELECT AVG({f.name}) FROM {t.name})")
 
 @_kind("extra", 5)
-def _top_parent(w, t, rng, say):
-    l = _link(w, t, rng)
-    if not l: return None
-    c, r, p = l
+@_linked
+def _top_parent(c, r, p, rng, say):
     n = _pick(rng, p.of("name"))
-    return n and (["Which {n} of the {o} has the most {t}?", "What is the {n} of the {o} with the most {t}?"],
-                  dict(n=_say(n.name), o=_say(p.name)),
-                  f"SELECT {p.name}.{n.name} FROM {_join(c, r, p)} GROUP BY {p.name}.id ORDER BY COUNT(*) DESC LIMIT 1")
+    return n and (["Which {n} of the {o} has the most {t}?",
+                   "What is the {n} of the {o} with the most {t}?"], dict(n=n, o=p),
+                  f"SELECT {p.name}.{n.name} FROM {_join(c, r, p)} "
+                  f"GROUP BY {p.name}.id ORDER BY COUNT(*) DESC LIMIT 1")
 
 @_kind("extra", 4)
-def _without(w, t, rng, say):
-    l = _link(w, t, rng)
-    if not l: return None
-    c, r, p = l
-    notnull = f" WHERE {r.name} IS NOT NULL" if c.has_null(r) else ""
-    return (["How many {o} have no {t}?", "Count the {o} that have no {t}."], dict(o=_say(p.name)),
-            f"SELECT COUNT(*) FROM {p.name} WHERE id NOT IN (SELECT {r.name} FROM {c.name}{notnull})")
+@_linked
+def _without(c, r, p, rng, say):
+    return (["How many {o} have no {t}?", "Count the {o} that have no {t}."], dict(o=p),
+            f"SELECT COUNT(*) FROM {p.name} "
+            f"WHERE id NOT IN (SELECT {r.name} FROM {c.name}{_not_null(c, r)})")
 
 @_kind("extra", 2)
 def _having(w, t, rng, say):
     f = _pick(rng, t.of("category", "year"))
     if not f: return None
-    counts = sorted(t.values(f).count(v) for v in set(t.values(f)))
-    k, notnull = counts[len(counts)//2], f" WHERE {f.name} IS NOT NULL" if t.has_null(f) else ""
-    return (["Which {c} values have more than {k} {t}?", "List the {c} values that have more than {k} {t}."],
-            dict(c=_say(f.name), k=k),
-            f"SELECT {f.name} FROM {t.name}{notnull} GROUP BY {f.name} HAVING COUNT(*) > {k}")
+    counts = sorted(Counter(t.values(f)).values())
+    k = counts[len(counts)//2]
+    return (["Which {c} values have more than {k} {t}?",
+             "List the {c} values that have more than {k} {t}."],
+            dict(c=f, k=k), f"SELECT {f.name} FROM {t.name}{_not_null(t, f)} "
+                            f"GROUP BY {f.name} HAVING COUNT(*) > {k}")
 
 # %% ../../nbs/world/questions.ipynb #b121f941
 def draw_question(
@@ -397,22 +414,23 @@ def draw_question(
     say: dict|None = None # how operations are said; None: in plain words
 ) -> dict|None: # question, query, difficulty and kind; None when the draw does not fit
     "One random question about world `w`."
-    kind = rng.choices(list(_KINDS), [x[1] for x in _KINDS.values()])[0]
+    kind = rng.choices(list(_KINDS), [weight for _, weight in _KINDS.values()])[0]
     t = rng.choice(w.tables)
     made = kind(w, t, rng, say or _PLAIN)
     if not made: return None
     phrasings, slots, sql = made
-    return dict(question=rng.choice(phrasings).format(t=_say(t.name), **slots), query=sql, difficulty=_KINDS[kind][0],
-                kind=kind.__name__.lstrip("_"))
+    said = {k: _say(x) if isinstance(x, (Field, Table)) else x for k, x in slots.items()}
+    return dict(question=rng.choice(phrasings).format(t=_say(t), **said), query=sql,
+                difficulty=_KINDS[kind][0], kind=kind.__name__.lstrip("_"))
 
 # %% ../../nbs/world/questions.ipynb #91d480c8
 def is_ambiguous(
     query: str, # one of this grammar's
     run # gives the rows of a query
 ) -> bool:
-    "Whether another right query could return something else: ties at the border of an ORDER BY ... LIMIT."
-    if (m := re.search(r"^(.*) ORDER BY (.*?)(?: DESC| ASC)? LIMIT (\d+)$", query)) is None: return False
-    head, key, k = m.group(1), m.group(2), int(m.group(3))
-    order = query[len(head):query.rindex(" LIMIT")]
-    keys = [r[0] for r in run("SELECT " + key + head[head.index(" FROM "):] + order + f" LIMIT {k+1}")]
+    "Could another right query return something else? There are ties at the border of a LIMIT."
+    m = re.search(r"^(.*)( ORDER BY (.*?)(?: DESC| ASC)?) LIMIT (\d+)$", query)
+    if m is None: return False
+    source = m[1][m[1].index(" FROM "):]
+    keys = [r[0] for r in run(f"SELECT {m[3]}{source}{m[2]} LIMIT {int(m[4]) + 1}")]
     return len(set(keys)) < len(keys) or None in keys

@@ -21,24 +21,24 @@ from .questions import (
 
 # %% ../../nbs/world/tasks.ipynb #8a62f51e
 def packaged_data() -> Path|None:
-    "What came with the package: in an installed one inside of it, in a checkout beside it."
+    "What came with the package: inside an installed one, beside a checkout."
     home = Path(sql_grpo.__file__).resolve().parent # an editable install may hold links
-    return next((p for p in (home/"data", home.parent/"data") if (p/"questions"/"train.json").exists()), None)
+    found = (p for p in (home/"data", home.parent/"data") if (p/"questions"/"train.json").exists())
+    return next(found, None)
 
 def data_folder() -> Path:
     "The folder of the embedded world: SQL_GRPO_DATA, or what came with the package."
-    folder = Path(env).expanduser() if (env := os.environ.get("SQL_GRPO_DATA")) else packaged_data()
-    if folder is None:
-        raise FileNotFoundError("the package came without its data: set SQL_GRPO_DATA to a copy of the repository's data/")
-    if not (folder/"questions"/"train.json").exists():
-        raise FileNotFoundError(f"SQL_GRPO_DATA is {env!r}, and there is no questions/train.json in it: unset it")
+    env = os.environ.get("SQL_GRPO_DATA")
+    folder = Path(env).expanduser() if env else packaged_data()
+    if folder is None or not (folder/"questions"/"train.json").exists():
+        raise FileNotFoundError(f"SQL_GRPO_DATA is {env!r}, but has no questions/train.json in it")
     return folder
 
 @lru_cache
 def theme_words() -> frozenset: # of str
     "Every table and column name of the package's databases, keys left out."
-    dbs = [open_database(p) for p in sorted(((packaged_data() or data_folder())/"databases").glob("*/*.sqlite"))]
-    return frozenset(name for db in dbs for t in db.tables for name in
+    files = ((packaged_data() or data_folder())/"databases").glob("*/*.sqlite")
+    return frozenset(name for db in map(open_database, files) for t in db.tables for name in
                      (t, *(c.name for c in db.columns(t) if not c.pk and not c.fk)))
 
 # %% ../../nbs/world/tasks.ipynb #62d61e11
@@ -50,7 +50,7 @@ def cache_folder() -> Path:
 def code_digest(
     *modules: str # of this package, such as world.tasks
 ) -> str:
-    "A digest of modules' code, for the names of what they keep, so that other code's files are not taken for theirs."
+    "A digest of modules' code, for the names of files that it makes."
     code = [Path(importlib.util.find_spec(f"sql_grpo.{m}").origin).read_bytes() for m in modules]
     return hashlib.sha256(b"\0".join(code)).hexdigest()[:12]
 
@@ -63,35 +63,33 @@ class Task:
     id: str # unique in its file
     db_id: str # the database's name
     question: str # what the policy is asked
-    query: str|None = "" # gold SQL: for the judge, never shown to a policy; may be left out if there is an answer
+    query: str|None = "" # gold SQL, for the judge; may be left out if there is an answer
     difficulty: str = "unknown" # easy, medium, hard, extra or unknown
     split: str = "train" # train, dev or eval
     db_path: str|Path|Database = "" # where the database is
     extra: dict = field(default_factory=dict) # every other field of the question file
-    variants: tuple = () # databases of the same schema with other rows (paths or `Database`), for test-suite verdicts
-    answer: object = None # what is right where there is no query: a value, a list of values, or a list of rows
-    ordered: bool|None = None # does the order of rows count? By default if the query says ORDER BY
+    variants: tuple = () # databases (paths or `Database`) of the same schema with other rows
+    answer: object = None # what is right without a query: a value, or a list of values or rows
+    ordered: bool|None = None # does the order of rows count? By default the query's ORDER BY
 
     def __post_init__(self):
         self.query = self.query or ""
-        try: f"{self.id}{self.db_id}{self.question}".encode()
-        except UnicodeEncodeError:
-            raise ValueError(f"task {self.id!r} about {self.db_id!r}, {self.question!r}: not Unicode text") from None
-
     def database(self) -> Database:
         "The guarded, read-only database, opened once per path and thread."
         return open_database(self.db_path)
 
     @property
-    def judged(self) -> bool: return bool(self.query) or self.answer is not None # else it can be played, and no more
+    def judged(self) -> bool:
+        "Can an answer be judged?"
+        return bool(self.query) or self.answer is not None
 
     @cached_property
     def gold(self) -> Result:
-        "The gold query's whole result, or the answer: for the judge only. Warns if nothing can be right by it."
+        "The gold query's whole result, or the answer. Warns if nothing can be right by it."
         if not self.query: return answer_result(self.answer)
         result = _run_gold(self)
         fault = result.error or result.truncated and f"more than {len(result.rows)} rows"
-        if fault: warnings.warn(f"task {self.id}: no answer to it is right, since the gold query has no whole result: {fault}")
+        if fault: warnings.warn(f"task {self.id}: no answer to it is right, gold query: {fault}")
         return result
 
 def _run_gold(task: Task) -> Result:
@@ -108,7 +106,8 @@ def __repr__(self:Task): return f"Task({self.id!r}, {self.difficulty}, {self.que
 @patch
 def _repr_markdown_(self:Task) -> str:
     gold = f"```sql\n{self.query}\n```" if self.query else self.gold._repr_markdown_()
-    return f"**{self.id}** ({self.difficulty}, database `{self.db_id}`)\n\n{self.question}\n\n{gold}"
+    head = f"**{self.id}** ({self.difficulty}, database `{self.db_id}`)"
+    return f"{head}\n\n{self.question}\n\n{gold}"
 
 # %% ../../nbs/world/tasks.ipynb #a5e70b02
 def answer_result(
@@ -119,13 +118,16 @@ def answer_result(
     is_list = lambda x: isinstance(x, (list, tuple))
     rows = answer if is_list(answer) else [answer]
     lengths = {len(row) if is_list(row) else None for row in rows}
-    if len(lengths) > 1 or 0 in lengths: raise ValueError("a list of values, or of rows of one length, is wanted")
+    if len(lengths) > 1 or 0 in lengths:
+        raise ValueError("expected a list of values, or of rows of one length")
     rows = [tuple(row) if is_list(row) else (row,) for row in rows]
-    odd = [c for row in rows for c in row if type(c) not in (int, float, bool, str, bytes, type(None)) or c != c]
-    if odd: raise ValueError(f"numbers and texts are wanted in an answer, not {odd[0]!r}")
-    width = len(rows[0]) if rows else 1
-    rows = [tuple(int(c) if type(c) is bool else c for c in row) for row in rows] # SQLite has no other truth
-    return Result(["answer"] if width == 1 else [f"answer {i}" for i in range(1, width + 1)], rows)
+    for c in (c for row in rows for c in row):
+        if not isinstance(c, (int, float, str, bytes, type(None))) or c != c:
+            raise ValueError(f"expected numbers and strings in an answer, got {c!r}")
+    # SQLite has no other truth than 1 and 0
+    rows = [tuple(int(c) if type(c) is bool else c for c in row) for row in rows]
+    names = [f"answer {i}" for i in range(1, len(rows[0]) + 1)] if rows else []
+    return Result(names if len(names) > 1 else ["answer"], rows)
 
 # %% ../../nbs/world/tasks.ipynb #a5e70b06
 @patch(as_prop=True)
@@ -136,19 +138,22 @@ def judged_by(self:Task) -> tuple:
 # %% ../../nbs/world/tasks.ipynb #7e7f75e1
 _SPLITS = ("train", "dev", "eval", "eval_train_dbs", "eval_heldout_dbs", "plain")
 
-def _database_in(folder: Path, db_id: str) -> Path: return folder/"databases"/db_id/f"{db_id}.sqlite"
+def _database_in(folder: Path, db_id: str) -> Path:
+    return folder/"databases"/db_id/f"{db_id}.sqlite"
 
 def embedded_tasks(
     split: str = "train", # one of _SPLITS
     path: str|Path|None = None # a folder like data_folder(), if it is not that
 ) -> list[Task]:
     "The tasks of the embedded world."
-    if split not in _SPLITS: raise ValueError(f"unknown split {split!r}: one of {', '.join(_SPLITS)} is wanted")
+    if split not in _SPLITS:
+        raise ValueError(f"unknown split {split!r}: expected one of {', '.join(_SPLITS)}")
     folder, part = Path(path) if path else data_folder(), split.partition("_")[0]
     file = folder/"questions"/f"{part}.json"
     if not file.is_file(): raise FileNotFoundError(f"no question file at {file}")
     entries = json.loads(file.read_text(encoding="utf-8"))
-    if split.startswith("eval_"): entries = [e for e in entries if e["heldout"] == (split == "eval_heldout_dbs")]
+    if split.startswith("eval_"):
+        entries = [e for e in entries if e["heldout"] == (split == "eval_heldout_dbs")]
     part = "eval" if part == "plain" else part
     return [Task(e["id"], e["db_id"], e["question"], e["query"], e["difficulty"], part,
                  _database_in(folder, e["db_id"]), {k: e[k] for k in ("kind", "words", "heldout")})
@@ -159,18 +164,24 @@ _VARIANTS = 5 # variants of a database
 _EDGE_ROWS = 3 # rows of a variant that get a value that a question compares with
 
 def _fresh_numbers(f: Field, values: list, rng: random.Random) -> list: # as many
-    "Numbers, years or dates between neighbouring ones of a column: spread alike, and few of them the same."
+    "Numbers, years or dates between neighbouring ones of a column."
     known, digits = sorted(v for v in values if v is not None), 0
     if f.kind == "date": known = [date.fromisoformat(v).toordinal() for v in known]
     if f.kind == "real": digits = max((len(repr(v).partition(".")[2]) for v in known), default=0)
     def one():
         i = int((len(known) - 1)*rng.random())
-        v = round(known[i] + (known[min(i + 1, len(known) - 1)] - known[i])*rng.random(), digits or None)
+        step = known[min(i + 1, len(known) - 1)] - known[i]
+        v = round(known[i] + step*rng.random(), digits or None)
         return date.fromordinal(v).isoformat() if f.kind == "date" else v
     return [v if v is None else one() for v in values]
 
-def _other_values(f: Field, values: list, n: int, parents: int, rng: random.Random) -> list: # of `n`
-    "A column of a variant; `parents` is the number of rows that it may refer to."
+def _other_values(
+    f: Field, values: list,
+    n: int, # how many
+    parents: int, # number of rows that it may refer to
+    rng: random.Random
+) -> list:
+    "A column of a variant."
     shuffled = lambda xs: sorted(xs, key=lambda _: rng.random())
     if f.kind == "id": return list(range(1, n + 1))
     if f.kind in ("integer", "real", "year", "date"): values = _fresh_numbers(f, values, rng)
@@ -210,29 +221,33 @@ def _edges_of(
     out = {}
     for q in queries:
         table = re.search(r"FROM (\w+)", q)[1]
-        for t, column, v in re.findall(r"(?:(\w+)\.)?(\w+) [<>]=? ('[^']*'|[-.\d]+)", q.partition(" HAVING ")[0]):
+        compared = r"(?:(\w+)\.)?(\w+) [<>]=? ('[^']*'|[-.\d]+)"
+        for t, column, v in re.findall(compared, q.partition(" HAVING ")[0]):
             value = v[1:-1] if v[0] == "'" else float(v) if "." in v else int(v)
             out.setdefault((t or table, column), set()).add(value)
     return {k: sorted(vs) for k, vs in sorted(out.items())}
 
 # %% ../../nbs/world/tasks.ipynb #dda494f7
 @lru_cache
-def _edges_in(folder: Path, db_id: str) -> tuple: # its edges, and a digest of all that variants depend on
+def _edges_in(folder: Path, db_id: str) -> tuple: # its edges, a digest of what variants depend on
     "What variants of a database are made from, by the database and the questions in `folder`."
-    edges = _edges_of(t.query for split in ("train", "dev", "eval") for t in embedded_tasks(split, folder)
-                      if t.db_id == db_id)
-    told = f"{code_digest('world.tasks', 'world.questions')} {edges}".encode() + _database_in(folder, db_id).read_bytes()
+    tasks = [t for split in ("train", "dev", "eval") for t in embedded_tasks(split, folder)]
+    edges = _edges_of(t.query for t in tasks if t.db_id == db_id)
+    told = f"{code_digest('world.tasks', 'world.questions')} {edges}".encode()
+    told += _database_in(folder, db_id).read_bytes()
     return edges, hashlib.sha256(told).hexdigest()[:12]
 
-def _embedded_variants(folder: Path, db_id: str) -> tuple: # of paths; none of a database that is no `World`
+def _embedded_variants(folder: Path, db_id: str) -> tuple: # of paths
     "The variants of a database in `folder`, made the first time."
     edges, digest = _edges_in(folder, db_id)
-    paths = [cache_folder()/"variants"/f"{db_id}-{digest}"/f"{db_id}_{k}.sqlite" for k in range(1, _VARIANTS+1)]
+    made = cache_folder()/"variants"/f"{db_id}-{digest}"
+    paths = [made/f"{db_id}_{k}.sqlite" for k in range(1, _VARIANTS + 1)]
     if all(p.exists() for p in paths): return tuple(paths)
     try: world = read_world(_database_in(folder, db_id))
     except ValueError: return ()
     for k, path in enumerate(paths, 1):
-        with written_whole(path) as part: write_script(world_script(_make_variant(world, k, edges)), part)
+        variant = world_script(_make_variant(world, k, edges))
+        with written_whole(path) as part: write_script(variant, part)
     return tuple(paths)
 
 # %% ../../nbs/world/tasks.ipynb #e41a1c9f
@@ -246,8 +261,9 @@ def _suits(
     return bool(rows) and rows not in ([(0,)], [(None,)]) and not is_ambiguous(task.query, run)
 
 def with_variants(task: Task) -> Task:
-    "The same task with the variants that suit it. Raises ValueError for one that is not of an embedded world."
+    "A task of an embedded world with the variants that suit it."
     folder = Path(str(task.db_path)).absolute().parent.parent.parent
-    if not (folder/"questions"/"train.json").exists(): raise ValueError(f"task {task.id!r} is not of an embedded world")
+    if not (folder/"questions"/"train.json").exists():
+        raise ValueError(f"task {task.id!r} is not of an embedded world")
     made = _embedded_variants(folder, task.db_id)
     return replace(task, variants=tuple(p for p in made if _suits(task, p)))
