@@ -207,7 +207,8 @@ def _rows_script(
             rows.append([_cell((t.lower(), c.lower()), pools, want, lucky, rng) for c in columns])
         fields = ", ".join(f"{quoted(c)} {kind}".strip() for c, kind in columns.items())
         lines = ",\n".join(f"({', '.join(map(literal, r))})" for r in rows)
-        out += [f"CREATE TABLE {quoted(t)} ({fields});", f"INSERT INTO {quoted(t)} VALUES\n{lines};"]
+        out += [f"CREATE TABLE {quoted(t)} ({fields});",
+                f"INSERT INTO {quoted(t)} VALUES\n{lines};"]
     return "\n".join(out)
 
 # %% ../../nbs/world/context.ipynb #75f4a5ce

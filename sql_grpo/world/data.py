@@ -37,13 +37,14 @@ def _is_like(c) -> bool: return isinstance(c.this if isinstance(c, exp.Not) else
 
 def _nested(condition) -> int:
     "The number of queries in a condition, without those inside another."
-    return sum(isinstance(n, exp.Query) for n in condition.walk(prune=lambda n: isinstance(n, exp.Query)))
+    is_query = lambda n: isinstance(n, exp.Query)
+    return sum(map(is_query, condition.walk(prune=is_query)))
 
 # %% ../../nbs/world/data.ipynb #6f7c1483
 def _counts(
     tree # a parsed query
 ) -> tuple: # numbers of clauses, nested queries, others
-    "What Spider's hardness rule counts (evaluation.py of taoyds/spider: count_component1, count_component2, ...)."
+    "What Spider's hardness rule counts (evaluation.py of taoyds/spider: count_component1, ...)."
     compound, q = False, tree.unnest()
     while isinstance(q, exp.SetOperation): compound, q = True, q.this.unnest()
     arg = lambda name: q.args.get(name)
@@ -55,8 +56,10 @@ def _counts(
     clauses = sum(map(bool, (where[0], group, order, arg("limit")))) + len(joins)
     clauses += sum(n for _, n in (*ons, where, having)) + sum(map(_is_like, every))
     negated = sum(map(_negated, where[0] + having[0])) + max(0, len(having[0]) - 1)
-    aggregates = sum(e.find(exp.AggFunc) is not None for e in q.expressions + (order.expressions if order else []))
-    others = (aggregates + negated > 1, len(q.expressions) > 1, len(where[0]) > 1, group and len(group.expressions) > 1)
+    ordered = order.expressions if order else []
+    aggregates = sum(e.find(exp.AggFunc) is not None for e in q.expressions + ordered)
+    others = (aggregates + negated > 1, len(q.expressions) > 1, len(where[0]) > 1,
+              group and len(group.expressions) > 1)
     return clauses, sum(map(_nested, every)) + compound, sum(map(bool, others))
 
 # %% ../../nbs/world/data.ipynb #9d1fccf6
@@ -81,8 +84,7 @@ def _read_text(path: Path) -> str:
     try: text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError: raise FileNotFoundError(f"no question file at {path}") from None
     except UnicodeDecodeError as e:
-        line = e.object.count(b"\n", 0, e.start) + 1
-        raise ValueError(f"{path}: not UTF-8 text at line {line} (byte {e.start})") from None
+        raise ValueError(f"{path}: not UTF-8 text at byte {e.start}") from None
     if not text.strip(): raise ValueError(f"{path}: the file is empty")
     return text
 
@@ -90,7 +92,7 @@ def _loads(text: str, where: str):
     "JSON in a file; a fault names its place."
     try: return json.loads(text)
     except json.JSONDecodeError as e:
-        line = f"line {e.lineno}, " if "\n" in text else "" # one of JSON lines has its number in `where`
+        line = f"line {e.lineno}, " if "\n" in text else "" # one of JSON lines has its own
         raise ValueError(f"{where}: not valid JSON at {line}column {e.colno}: {e.msg}") from None
 
 # %% ../../nbs/world/data.ipynb #425dee28
@@ -98,7 +100,7 @@ def _from_json(path: Path) -> list:
     entries = _loads(_read_text(path), f"{path}")
     if isinstance(entries, dict): entries = entries.get("questions", entries)
     if not isinstance(entries, list):
-        raise ValueError(f"{path}: a list of questions is wanted, not {type(entries).__name__}")
+        raise ValueError(f"{path}: expected a list of questions, got {type(entries).__name__}")
     return [(f"{path}: entry {i}", e) for i, e in enumerate(entries)]
 
 # %% ../../nbs/world/data.ipynb #df62869b
@@ -110,31 +112,27 @@ def from_jsonl(path: Path) -> list:
 _ALIASES = ("SQL", "answer") # what others call `query`: BIRD, and sql-create-context
 
 def _cell(name: str, text: str):
-    "What a cell of a CSV file means: in a column of answers a number or a list, if it reads as one."
+    "What a cell of a CSV file means: an answer may be a number or a list."
     if name == "ordered": return dict(true=True, false=False).get(text.strip().lower(), text)
     try: value = json.loads(text) if name == "answer" else text
     except ValueError: return text
-    return value if isinstance(value, list) or type(value) in (int, float) else text
+    return value if type(value) in (list, int, float) else text
 
 def _from_csv(path: Path) -> list:
     rows, out = csv.DictReader(io.StringIO(_read_text(path), newline=""), strict=True), []
     try:
-        wanted = (("question",), ("query", *_ALIASES))
-        missing = [names[0] for names in wanted if not set(names) & set(rows.fieldnames or ())]
-        if missing:
-            more = _OR_ANSWER if missing[0] == "query" else ""
-            raise ValueError(f"{path}: line 1: column {missing[0]!r} is missing{more}; found {rows.fieldnames}")
         for row in rows:
-            where, n = f"{path}: line {rows.line_num}", len(rows.fieldnames)
+            where = f"{path}: line {rows.line_num}"
             if None in row:
-                raise ValueError(f"{where}: {n + len(row[None])} fields, and the header has {n}; "
+                raise ValueError(f"{where}: more fields than the header has; "
                                  "a field with a comma in it belongs in double quotes")
             out.append((where, {k: _cell(k, v) for k, v in row.items() if v}))
-    except csv.Error as e: raise ValueError(f"{path}: line {rows.reader.line_num}: not valid CSV: {e}") from None
+    except csv.Error as e:
+        raise ValueError(f"{path}: line {rows.reader.line_num}: not valid CSV: {e}") from None
     return out
 
-_OR_ANSWER = ", and so is 'answer': one of them is wanted"
-_READERS = {".json": _from_json, ".jsonl": from_jsonl, ".csv": _from_csv} # by a file name's ending
+# by a file name's ending
+_READERS = {".json": _from_json, ".jsonl": from_jsonl, ".csv": _from_csv}
 
 # %% ../../nbs/world/data.ipynb #40d20c19
 LEVELS = ("easy", "medium", "hard", "extra")
@@ -144,18 +142,17 @@ _SQL = re.compile(r"\s*(?:with\b.*\bas\b.*)?select\b.+\bfrom\b", re.I | re.S)
 
 def _check_answer(e, where):
     "Raise ValueError for an answer that cannot be one."
-    if isinstance(e["answer"], str):
-        if not e["answer"].strip(): raise ValueError(f"{where}: field 'answer' is empty")
-        if "query" not in e and _SQL.match(e["answer"]):
-            raise ValueError(f"{where}: field 'answer' holds SQL, which belongs in 'query'")
+    if "query" not in e and isinstance(e["answer"], str) and _SQL.match(e["answer"]):
+        raise ValueError(f"{where}: field 'answer' holds SQL, which belongs in 'query'")
     try: answer_result(e["answer"])
     except ValueError as fault: raise ValueError(f"{where}: field 'answer': {fault}") from None
     if type(e.get("ordered", True)) is not bool:
-        raise ValueError(f"{where}: field 'ordered': true or false is wanted, not {e['ordered']!r}")
+        raise ValueError(f"{where}: field 'ordered': expected true or false, got {e['ordered']!r}")
 
 def _read_entry(entry, where, i, db_id):
     "Validate one entry of a question file and fill in what is optional."
-    if not isinstance(entry, dict): raise ValueError(f"{where}: an object is wanted, not {type(entry).__name__}")
+    if not isinstance(entry, dict):
+        raise ValueError(f"{where}: expected an object, got {type(entry).__name__}")
     e = {k: v for k, v in entry.items() if v is not None}
     for name in _ALIASES if "context" in e else _ALIASES[:1]: # elsewhere an answer is no query
         if "query" not in e and name in e: e["query"] = e.pop(name)
@@ -165,12 +162,13 @@ def _read_entry(entry, where, i, db_id):
     for f in ("db_id", "question", "query"):
         if f == "query" and f not in e and answered: continue
         if f not in e:
-            more = _OR_ANSWER if f == "query" and "context" not in e else ""
-            raise ValueError(f"{where}: field {f!r} is missing{more}; found {', '.join(k for k in entry if k in e)}")
+            more = " (or 'answer')" if f == "query" and "context" not in e else ""
+            found = ", ".join(k for k in entry if k in e)
+            raise ValueError(f"{where}: field {f!r}{more} is missing; found {found}")
         if not isinstance(e[f], str):
-            raise ValueError(f"{where}: field {f!r}: a text is wanted, not {type(e[f]).__name__}")
+            raise ValueError(f"{where}: field {f!r}: expected a string, got {type(e[f]).__name__}")
         if not e[f].strip(): raise ValueError(f"{where}: field {f!r} is empty")
-    if not re.fullmatch(r"[\w.-]+", e["db_id"]) or set(e["db_id"]) == {"."}:
+    if not re.fullmatch(r"\w[\w.-]*", e["db_id"]):
         raise ValueError(f"{where}: field 'db_id': {e['db_id']!r} is not the name of a folder")
     if answered: _check_answer(e, where)
     e["id"] = str(e.get("id", e.get("question_id", f"{e['db_id']}-{i}")))
@@ -180,11 +178,14 @@ def _read_entry(entry, where, i, db_id):
 def _levels(e, where):
     "The entry's difficulty as one of LEVELS: its own, or by Spider's rule."
     level = e.get("difficulty")
-    if level is None: return dict(difficulty=_sql_difficulty(e["query"]) if "query" in e else "unknown")
-    if not isinstance(level, str) or level not in (*LEVELS, *_BIRD_LEVELS, "unknown"):
-        known = ", ".join((*LEVELS, *_BIRD_LEVELS))
-        raise ValueError(f"{where}: field 'difficulty': one of {known} is wanted, not {level!r}")
-    return dict(difficulty=_BIRD_LEVELS[level], bird_difficulty=level) if level in _BIRD_LEVELS else {}
+    if level is None:
+        return dict(difficulty=_sql_difficulty(e["query"]) if "query" in e else "unknown")
+    known = (*LEVELS, *_BIRD_LEVELS, "unknown")
+    if level not in known:
+        expected = ", ".join(known)
+        raise ValueError(f"{where}: field 'difficulty': expected one of {expected}, got {level!r}")
+    if level not in _BIRD_LEVELS: return {}
+    return dict(difficulty=_BIRD_LEVELS[level], bird_difficulty=level)
 
 def _entries(path, db_id=None) -> list:
     "Pairs (where, entry) of a question file, validated."
@@ -193,31 +194,40 @@ def _entries(path, db_id=None) -> list:
         raise ValueError(f"{path}: a question file ends in {', '.join(_READERS)}")
     for i, (where, e) in enumerate(_READERS[path.suffix.lower()](path)):
         e = _read_entry(e, where, i, db_id)
-        if (first := ids.setdefault(e["id"], where)) != where:
-            raise ValueError(f"{where}: field 'id': {e['id']!r} is also the id of {first.removeprefix(f'{path}: ')}")
+        if e["id"] in ids:
+            first = ids[e["id"]].removeprefix(f"{path}: ")
+            raise ValueError(f"{where}: field 'id': {e['id']!r} is also the id of {first}")
+        ids[e["id"]] = where
         found.append((where, e))
     if not found: raise ValueError(f"{path}: the list of questions is empty")
     return found
 
 # %% ../../nbs/world/data.ipynb #026d22b4
-_QUESTION_FILES = dict(train=("train", "train_spider", "questions"), eval=("eval", "dev", "test")) # without endings
-_DATABASE_FOLDERS = dict(train=("database", "databases", "train_databases"),
-                        eval=("database", "databases", "dev_databases", "test_database", "test_databases"))
+_QUESTION_FILES = dict(train=("train", "train_spider", "questions"), # without endings
+                       eval=("eval", "dev", "test"))
+_FOLDERS = ("database", "databases")
+_DATABASE_FOLDERS = dict(train=(*_FOLDERS, "train_databases"),
+                         eval=(*_FOLDERS, "dev_databases", "test_database", "test_databases"))
 _ENDINGS = (".sqlite", ".sqlite3", ".db")
 
 def _part(split) -> str: return "train" if split == "train" else "eval"
 
 def _question_file(folder, questions, stems, whose) -> Path:
     "The question file of a folder: the one that is asked for, or the first of the usual ones."
-    tried = [folder/questions, Path(questions)] if questions else [folder/(s + end) for s in stems for end in _READERS]
-    if found := next((f for f in tried if f.is_file()), None): return found
-    more = "" if questions or len(stems) > 1 else "; one of another name can be given as question_file"
-    raise FileNotFoundError(f"no questions for {whose}: looked for {questions or ', '.join(f.name for f in tried)}{more}")
+    if questions: tried = [folder/questions, Path(questions)]
+    else: tried = [folder/(stem + end) for stem in stems for end in _READERS]
+    found = next((f for f in tried if f.is_file()), None)
+    if found: return found
+    names = questions or ", ".join(f.name for f in tried)
+    more = "" if questions else "; another name can be given as question_file"
+    raise FileNotFoundError(f"no questions for {whose}: looked for {names}{more}")
 
 def _database_file(folder, split, db_id) -> Path:
     "Where the database `db_id` is; if it is nowhere, where it is expected first."
-    roots = [folder/name for name in _DATABASE_FOLDERS[_part(split)] if (folder/name).is_dir()] + [folder]
-    tried = [path/(db_id + end) for root in roots for path in (root/db_id, root) for end in _ENDINGS]
+    roots = [folder/name for name in _DATABASE_FOLDERS[_part(split)]]
+    roots = [root for root in roots if root.is_dir()] + [folder]
+    tried = [path/(db_id + end) for root in roots for path in (root/db_id, root)
+             for end in _ENDINGS]
     return next((f for f in tried if f.is_file()), tried[0])
 
 # %% ../../nbs/world/data.ipynb #caf7560e
@@ -226,22 +236,15 @@ def _database_fault(path) -> str|None:
     if isinstance(path, Database): return None
     path = Path(path)
     if not path.is_file(): return f"no database at {path}"
-    with path.open("rb") as f: head = f.read(100)
-    if head[:16] != b"SQLite format 3\0": return f"{path} is not an SQLite database"
-    page, pages = int.from_bytes(head[16:18], "big"), int.from_bytes(head[28:32], "big")
-    size, wanted = path.stat().st_size, pages*(page if page > 1 else 65536)
-    if head[24:28] == head[92:96] and size < wanted: return f"{path} is cut short: {size:,} of {wanted:,} bytes"
+    with path.open("rb") as f:
+        if f.read(16) != b"SQLite format 3\0": return f"{path} is not an SQLite database"
 
-def _make_tasks(file, split, find_db, db_id=None, strict=True) -> list[Task]:
+def _make_tasks(file, split, find_db, db_id=None) -> list[Task]:
     "Tasks of a question file; `find_db` gives an entry's database."
-    tasks, faults = [], {}
-    for where, e in _entries(file, db_id):
+    tasks = []
+    for _, e in _entries(file, db_id):
         try: path = find_db(e)
-        except ValueError as fault:
-            if strict: raise ValueError(f"{where}: field 'context': {fault}") from None
-            path, e["context_fault"] = "", str(fault)
-        if path not in faults: faults[path] = _database_fault(path)
-        if strict and faults[path]: raise FileNotFoundError(f"{where}: field 'db_id': {faults[path]}")
+        except ValueError as fault: path, e["context_fault"] = "", str(fault)
         own = [e.pop(f, "") for f in ("id", "db_id", "question", "query", "difficulty")]
         answered = ("answer", "ordered") if "answer" in e and "context" not in e else ()
         right = {f: e.pop(f) for f in answered if f in e}
@@ -249,13 +252,14 @@ def _make_tasks(file, split, find_db, db_id=None, strict=True) -> list[Task]:
     return tasks
 
 # %% ../../nbs/world/data.ipynb #88b1dc76
-def _folder_tasks(split, path, questions, strict):
+def _folder_tasks(split, path, questions):
     "Tasks from a folder of databases and a question file, as Spider and BIRD come, or your own."
     folder = Path(path)
     if not folder.is_dir(): raise FileNotFoundError(f"no folder at {folder}")
     find_db = lru_cache(None)(lambda db_id: _database_file(folder, split, db_id))
-    file = _question_file(folder, questions, _QUESTION_FILES[_part(split)], f"split {split!r} in {folder}")
-    tasks = _make_tasks(file, split, lambda e: find_db(e["db_id"]), strict=strict)
+    whose = f"split {split!r} in {folder}"
+    file = _question_file(folder, questions, _QUESTION_FILES[_part(split)], whose)
+    tasks = _make_tasks(file, split, lambda e: find_db(e["db_id"]))
     return tasks if split == "train" else _not_held_out(tasks, folder)
 
 def _not_held_out(tasks, folder) -> list[Task]:
@@ -278,17 +282,18 @@ def share_out(
 ) -> list[Task]:
     "A split's share of one list of questions; the same ones each time, none of them held out."
     for t in tasks: t.extra["heldout"] = False
-    drawn = sorted({t.question for t in tasks}, key=lambda q: hashlib.sha256(repr(q).encode()).digest())
+    digest = lambda q: hashlib.sha256(repr(q).encode()).digest()
+    drawn = sorted({t.question for t in tasks}, key=digest)
     kept = set(drawn[:int(_EVAL_SHARE*len(drawn))])
     return [t for t in tasks if (t.question in kept) == (split != "train")] if kept else tasks
 
-def _sqlite_tasks(split, path, questions, strict):
-    "Tasks about one SQLite file, the questions in `questions` or beside it under the same name; or about a folder."
+def _sqlite_tasks(split, path, questions):
+    "Tasks about a folder, or about one SQLite file with its questions beside it."
     path = Path(path)
-    if path.is_dir(): return _folder_tasks(split, path, questions, strict)
+    if path.is_dir(): return _folder_tasks(split, path, questions)
     if fault := _database_fault(path): raise FileNotFoundError(fault)
     file = _question_file(path.parent, questions, [path.stem], path)
-    tasks = _make_tasks(file, split, lambda e: path, re.sub(r"[^\w.-]", "_", path.stem), strict)
+    tasks = _make_tasks(file, split, lambda e: path, re.sub(r"[^\w.-]", "_", path.stem))
     if not questions: return share_out(tasks, split)
     for t in tasks: t.extra["heldout"] = False
     return tasks
@@ -297,27 +302,30 @@ def _sqlite_tasks(split, path, questions, strict):
 _LEFT_OUT = {"baseball_1", "soccer_1"}
 _EVAL_DATABASES, _DEV_DATABASES = 30, 15
 
-def _tasks_by_database(split, path, questions, strict):
+def _tasks_by_database(split, path, questions):
     "Spider's training questions, shared out by database. Raises ValueError if these are too few."
-    tasks = [t for t in _folder_tasks("train", path, questions, strict) if t.db_id not in _LEFT_OUT]
+    tasks = [t for t in _folder_tasks("train", path, questions) if t.db_id not in _LEFT_OUT]
     names, held = sorted({t.db_id for t in tasks}), _EVAL_DATABASES + _DEV_DATABASES
     if len(names) <= held:
-        raise ValueError(f"the training questions in {path} are about {len(names)} databases, and {held} of them would be "
-                         "held out: spider_by_database is for the whole of Spider")
+        raise ValueError(f"spider_by_database needs more than {held} databases; "
+                         f"the training questions in {path} have {len(names)}")
     random.Random(7).shuffle(names)
-    part = dict(eval=names[:_EVAL_DATABASES], dev=names[_EVAL_DATABASES:held], train=names[held:])[split]
-    return [replace(t, split=_part(split), extra=t.extra | dict(heldout=split != "train")) for t in tasks if t.db_id in part]
+    part = dict(eval=names[:_EVAL_DATABASES], dev=names[_EVAL_DATABASES:held], train=names[held:])
+    return [replace(t, split=_part(split), extra=t.extra | dict(heldout=split != "train"))
+            for t in tasks if t.db_id in part[split]]
 
 # %% ../../nbs/world/data.ipynb #1646aad4
-def _context_tasks(split, path, questions, strict):
+def _context_tasks(split, path, questions):
     "Tasks of a sql-create-context file, each with a database of its own."
     def _find_db(e):
-        if not isinstance(e.get("context"), str): raise ValueError(f"a text is wanted, not {e.get('context')!r}")
-        return context_database(e["context"], e["query"], e["db_id"])
-    return share_out(_make_tasks(Path(path), split, _find_db, "context", strict), split)
+        context = e.get("context")
+        if isinstance(context, str): return context_database(context, e["query"], e["db_id"])
+        raise ValueError(f"expected a string, got {type(context).__name__}")
+    return share_out(_make_tasks(Path(path), split, _find_db, "context"), split)
 
-_LOADERS = dict(embedded=lambda split, path, questions, strict: embedded_tasks(split, path),
-               spider=_folder_tasks, spider_by_database=_tasks_by_database, bird=_folder_tasks, sqlite=_sqlite_tasks, context=_context_tasks)
+_LOADERS = dict(embedded=lambda split, path, questions: embedded_tasks(split, path),
+                spider=_folder_tasks, spider_by_database=_tasks_by_database, bird=_folder_tasks,
+                sqlite=_sqlite_tasks, context=_context_tasks)
 
 # %% ../../nbs/world/data.ipynb #c885c165
 def _variant_files(task: Task) -> tuple: # of paths
@@ -327,10 +335,14 @@ def _variant_files(task: Task) -> tuple: # of paths
     return tuple(sorted(p for p in path.parent.iterdir() if p.suffix in _ENDINGS and p != path))
 
 # %% ../../nbs/world/data.ipynb #f4621843
-def _task_fault(task: Task) -> str|None:
-    "Why this task is of no use, or None: a reason, and after a colon what there is to say about it."
+def _database_missing(task: Task) -> str|None:
+    "Why this task has no database, or None."
     if fault := task.extra.get("context_fault"): return f"context unreadable: {fault}"
     if fault := _database_fault(task.db_path): return f"database missing: {fault}"
+
+def _task_fault(task: Task) -> str|None:
+    "Why this task is of no use, or None: a reason, and after a colon more about it."
+    if fault := _database_missing(task): return fault
     with warnings.catch_warnings(action="ignore"): g = task.gold
     if not g.ok: return f"gold fails: {g.error}"
     if g.truncated: return f"gold too long: more than {len(g.rows)} rows"
@@ -361,7 +373,8 @@ class LoadReport:
     def __repr__(self):
         why = ", ".join(f"{len(faults)} {reason}" for reason, faults in self.reasons().items())
         n = len(self.tasks) + len(self.left_out)
-        return f"<LoadReport {len(self.tasks)} of {n} tasks" + (f"; left out: {why}>" if why else ">")
+        left_out = f"; left out: {why}" if why else ""
+        return f"<LoadReport {len(self.tasks)} of {n} tasks{left_out}>"
 
     def _repr_markdown_(self):
         rows = [("can be used", len(self.tasks), "")]
@@ -373,7 +386,7 @@ class LoadReport:
 
 # %% ../../nbs/world/data.ipynb #84db1d0c
 def _asked_before(task, asked) -> str|None:
-    "The fault of a question that another task asks, for which something else is right; `asked` has the tasks so far."
+    "The fault of a question that another task asks, and something else is right there."
     first = asked.setdefault((task.question, tuple(task.database().tables)), task)
     if first.judged_by != task.judged_by:
         return f"asked twice: {first.id} has another {'gold query' if first.query else 'answer'}"
@@ -394,72 +407,73 @@ def check_tasks(
 # %% ../../nbs/world/data.ipynb #f466b99a
 _QUESTION_SPLITS = ("train", "dev", "eval")
 
-def _load(source, split, path, questions, strict) -> list[Task]:
+def _load(source, split, path, questions) -> list[Task]:
     "All tasks of a source."
     source, path, questions = (x and os.path.expanduser(x) for x in (source, path, questions))
     if source not in _LOADERS:
-        if path is None and not Path(source).exists() and re.search(r"[./\\]", str(source)):
-            raise FileNotFoundError(f"no file or folder at {source}")
         if path is not None or not Path(source).exists():
-            wanted = "or a path is wanted" if path is None else "is wanted beside a path"
-            raise ValueError(f"unknown source {str(source)!r}: one of {', '.join(_LOADERS)} {wanted}")
+            raise ValueError(f"unknown source {str(source)!r}: expected a file, a folder, "
+                             f"or one of {', '.join(_LOADERS)} (with a path)")
         source, path = "sqlite", source
     if source == "embedded":
-        if path and Path(path).is_file():
-            raise ValueError(f"the embedded world is a folder, and {path} is a file: give that as the source itself")
-        if questions: raise ValueError("the embedded world has questions of its own: name the source that yours are about")
-    else:
-        if path is None: raise ValueError(f"source {source!r} needs a path")
-        if split.startswith("eval_"): raise ValueError(f"split {split!r} exists in the embedded world only; use 'eval'")
-        if split not in _QUESTION_SPLITS:
-            raise ValueError(f"unknown split {split!r}: one of {', '.join(_QUESTION_SPLITS)} is wanted")
-    return _LOADERS[source](split, path, questions, strict)
+        if questions or path and Path(path).is_file():
+            raise ValueError("the embedded world has a folder and questions of its own: "
+                             "give the file that yours are about as the source")
+    elif path is None: raise ValueError(f"source {source!r} needs a path")
+    elif split not in _QUESTION_SPLITS:
+        raise ValueError(f"unknown split {split!r}: expected one of {', '.join(_QUESTION_SPLITS)}")
+    return _LOADERS[source](split, path, questions)
 
 def load_with_report(
-    source: str|Path = "embedded", # embedded, spider, bird, context or sqlite; or the path of a folder or a SQLite file
-    split: str = "train", # train or eval; in the embedded world also dev, plain, eval_train_dbs and eval_heldout_dbs
+    source: str|Path = "embedded", # spider, bird, context, ...; or a folder or SQLite file
+    split: str = "train", # train, dev or eval; in the embedded world also plain and others
     path: str|Path|None = None, # the folder or file, where `source` is a loader's name
     questions: str|Path|None = None # the question file, if its name is not one of the usual ones
 ) -> LoadReport:
     "Load tasks, run every gold query, and say which can be used and what is wrong with the others."
-    return check_tasks(_load(source, split, path, questions, strict=False), strict=False)
+    return check_tasks(_load(source, split, path, questions), strict=False)
 
 # %% ../../nbs/world/data.ipynb #6d90b2fe
 _VARIANTS = 5 # of a database whose rows are made up
 
 def _variants(source, task) -> tuple:
-    "The variants of a task's database, as its source has or makes them; none without SQL to run there."
+    "The variants of a task's database; none without SQL to run there."
     if not task.query: return ()
     if source == "embedded": return with_variants(task).variants
     if source != "context": return _variant_files(task)
-    return tuple(context_database(task.extra["context"], task.query, task.db_id, seed=k) for k in range(1, _VARIANTS+1))
+    return tuple(context_database(task.extra["context"], task.query, task.db_id, seed=k)
+                 for k in range(1, _VARIANTS + 1))
 
 def _checked(tasks, drop) -> list[Task]:
-    "The tasks that can be used; raises if there are others, unless they are to be dropped, and if all are."
+    "The tasks that can be used; raises if there are others, unless `drop`, and if there are none."
     report = check_tasks(tasks, strict=not drop)
     if tasks and not report.tasks:
-        raise ValueError(f"none of {len(tasks)} tasks can be used; {'; '.join(f for _, f in report.left_out[:3])}")
+        faults = "; ".join(f for _, f in report.left_out[:3])
+        raise ValueError(f"none of {len(tasks)} tasks can be used; {faults}")
     if report.left_out: warnings.warn(repr(report), stacklevel=3)
     return report.tasks
 
 # %% ../../nbs/world/data.ipynb #58c286da
 def load_tasks(
-    source: str|Path = "embedded", # embedded, spider, bird, context or sqlite; or the path of a folder or a SQLite file
-    split: str = "train", # train or eval; in the embedded world also dev, plain, eval_train_dbs and eval_heldout_dbs
+    source: str|Path = "embedded", # spider, bird, context, ...; or a folder or SQLite file
+    split: str = "train", # train, dev or eval; in the embedded world also plain and others
     path: str|Path|None = None, # the folder or file, where `source` is a loader's name
     questions: str|Path|None = None, # the question file, if its name is not one of the usual ones
     difficulty: str|list|None = None, # keep only these levels
     limit: int|None = None, # keep at most this many
     seed: int|None = None, # shuffle first
-    check: bool|str = False, # run every gold query: True raises at a fault, "drop" leaves out what is of no use
+    check: bool|str = False, # run the gold queries: True raises at a fault, "drop" leaves it out
     variants: bool = False # give each task the variants of its database
 ) -> list[Task]:
     "Load tasks; a fault in the files raises with the file, the entry and the field."
     levels = [difficulty] if isinstance(difficulty, str) else difficulty
     for level in levels or ():
         if level not in (*LEVELS, "unknown"):
-            raise ValueError(f"difficulty is {level!r}; it must be one of {', '.join(LEVELS)}, unknown")
-    tasks = _load(source, split, path, questions, strict=check != "drop")
+            expected = ", ".join(LEVELS)
+            raise ValueError(f"difficulty is {level!r}; it must be one of {expected}, unknown")
+    tasks = _load(source, split, path, questions)
+    for t in {t.db_path: t for t in reversed(tasks)}.values() if check != "drop" else ():
+        if fault := _database_missing(t): raise ValueError(f"task {t.id}: {fault}")
     if levels: tasks = [t for t in tasks if t.difficulty in levels]
     if seed is not None: random.Random(seed).shuffle(tasks)
     tasks = tasks[:limit]
