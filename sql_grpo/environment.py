@@ -10,8 +10,7 @@ __all__ = ['ACTIONS', 'MAX_TEXT', 'LAST_TURN', 'SQLAction', 'without_thoughts', 
 import random, re
 from dataclasses import dataclass, field
 
-from .world.database import format_value, Result
-from .world.database import one_line
+from .world.database import format_value, one_line, Result
 
 # %% ../nbs/01_environment.ipynb #edef8669
 ACTIONS = ('DESCRIBE', 'SAMPLE', 'QUERY', 'ANSWER')
@@ -66,7 +65,7 @@ def as_text(text: str|bytes) -> str:
     "Valid Unicode, whatever comes in."
     if isinstance(text, bytes): return text.decode('utf-8', errors='replace')
     if not isinstance(text, str):
-        raise TypeError(f'an action must be SQLAction, str or bytes, not {type(text).__name__}')
+        raise TypeError(f'expected SQLAction, str or bytes, got {type(text).__name__}')
     return text if text.isascii() else text.encode('utf-8', errors='replace').decode('utf-8')
 
 # %% ../nbs/01_environment.ipynb #7b32b776
@@ -152,7 +151,8 @@ class Episode:
     prompt_tokens: int = 0 # filled in by policies that count
     completion_tokens: int = 0 # the same
     start: SQLObservation|None = None # the first observation
-    verdict: dict = field(default_factory=dict, init=False, compare=False) # what the judge has found, kept
+    # what the judge has found
+    verdict: dict = field(default_factory=dict, init=False, compare=False)
 
     @property
     def done(self) -> bool: return self.outcome is not None

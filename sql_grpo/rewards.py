@@ -67,7 +67,8 @@ def result_progress(gold: Result, # result of the gold query, or the answer of a
                    ) -> float: # 0, 0.25, 0.5 or 0.75
     "How near a result came to the gold one."
     if not (gold.rows and predicted.rows) or gold.truncated or predicted.truncated: return 0.0
-    near, (g, p) = _near(gold.rows, predicted.rows), (len(r.rows)*len(r.columns) for r in (gold, predicted))
+    near = _near(gold.rows, predicted.rows)
+    g, p = (len(r.rows)*len(r.columns) for r in (gold, predicted))
     if not read or near == _WRONG_CAP or p > _READ_TIMES*g: return near
     return max(near, _near(as_read(gold).rows, as_read(predicted).rows))
 
@@ -143,11 +144,11 @@ def total_reward(episode: Episode, weights: tuple = REWARD_WEIGHTS) -> float:
 def explain_rewards(episode: Episode) -> dict:
     "An episode's rewards with their parts, for transcripts."
     due = _signals(episode)
-    parts = correctness(episode), progress(episode), operational(episode)
-    return dict(outcome=episode.outcome, grounded=episode.outcome == "answered" and not due["ungrounded"],
-                correctness=parts[0], progress=parts[1], operational=parts[2],
+    grounded = episode.outcome == "answered" and not due["ungrounded"]
+    return dict(outcome=episode.outcome, grounded=grounded, correctness=correctness(episode),
+                progress=progress(episode), operational=operational(episode),
                 signals={k: round(v, 6) for k, v in due.items() if v},
-                total=round(sum(w*part for w, part in zip(REWARD_WEIGHTS, parts)), 6))
+                total=round(total_reward(episode), 6))
 
 # %% ../nbs/02_rewards.ipynb #23e90561
 def _each(score, episodes: list|None) -> list[float]:

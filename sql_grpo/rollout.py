@@ -52,19 +52,11 @@ class Policy:
     def __repr__(self): return f"<{type(self).__name__} {self.name}>"
 
 # %% ../nbs/03_rollout.ipynb #51130c66
-def _checked(policy, texts, live: list) -> list:
+def _checked(policy, texts: Iterable, live: list) -> list:
     "The texts of a policy, if there is one for each live episode."
-    who = f"policy {getattr(policy, 'name', type(policy).__name__)!r}: act()"
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise TypeError(f"{who} must return a list of texts, "
-                        f"got {type(texts).__name__}")
-    texts = list(texts)
-    if len(texts) != len(live):
-        raise ValueError(f"{who} returned {len(texts)} texts for {len(live)} episodes")
-    for t in texts:
-        if not isinstance(t, (str, bytes, type(None))):
-            raise TypeError(f"{who} must return text or None, got {type(t).__name__}")
-    return texts
+    texts, name = list(texts), getattr(policy, "name", type(policy).__name__)
+    if len(texts) == len(live): return texts
+    raise ValueError(f"policy {name!r} returned {len(texts)} texts for {len(live)} episodes")
 
 # %% ../nbs/03_rollout.ipynb #c33b3afd
 class ScriptedPolicy(Policy):
@@ -112,8 +104,8 @@ def need_sql(tasks: list[Task], who: str) -> None:
     "Raises `ValueError` if one of the tasks has only its answer, and no gold SQL."
     without = [t for t in tasks if not t.query]
     if without:
-        raise ValueError(f"{who} plays gold SQL, and {len(without)} of {len(tasks)} tasks (the first is "
-                         f"{without[0].id!r}) have none: give these a field 'query', or do without {who}")
+        raise ValueError(f"{who} plays gold SQL, and {len(without)} of {len(tasks)} tasks have "
+                         f"none (the first is {without[0].id!r}): give them a field 'query'")
 
 # %% ../nbs/03_rollout.ipynb #4255b9f7
 class OraclePolicy(Policy):
@@ -222,8 +214,8 @@ def baseline(
     if name == "oracle": return OraclePolicy(mode)
     if mode == "agent": return RandomPolicy(seed)
     def guess(ep):
-        db = ep.task.database()
-        return _random_query(random.Random(f"{seed}/{ep.task.id}"), {t: [c.name for c in db.columns(t)] for t in db.tables})
+        db, rng = ep.task.database(), random.Random(f"{seed}/{ep.task.id}")
+        return _random_query(rng, {t: [c.name for c in db.columns(t)] for t in db.tables})
     return ScriptedPolicy(guess, name)
 
 # %% ../nbs/03_rollout.ipynb #a5bc7bf3

@@ -41,25 +41,28 @@ def parse_query(
     sql: str,
 ) -> exp.Expression | None: # a SELECT, or several with UNION and the like; None for everything else
     "The tree of one query, if `sql` is one."
-    if len(sql) > MAX_SQL_CHARS or not re.match(r"[\s(]*(?:SELECT|WITH|VALUES)\b", sql, re.I): return None
+    begins = re.match(r"[\s(]*(?:SELECT|WITH|VALUES)\b", sql, re.I)
+    if len(sql) > MAX_SQL_CHARS or not begins: return None
     try: trees = _Parser(dialect=_SQLITE).parse(_SQLITE.tokenize(sql), sql)
     except (sqlglot.errors.SqlglotError, RecursionError): return None
     return trees[0] if len(trees) == 1 and isinstance(trees[0], (exp.Query, exp.Values)) else None
 
 # %% ../../nbs/judge/text2sql.ipynb #1819273e
 _SPECIAL = re.compile(r"<\|\w+\|>") # such as <|im_end|>
-_BLOCK = re.compile(r"```[ \t]*(?:(?:sqlite3?|sql|text|txt|plaintext)\b)?(.*?)(?:```|\Z)", re.S | re.I)
+_BLOCK = re.compile(r"```[ \t]*(?:(?:sqlite3?|sql|text|txt|plaintext)\b)?(.*?)(?:```|\Z)",
+                    re.S | re.I)
 _QUERY = re.compile(r"""\b(?:SELECT|VALUES)\b
     |\bWITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\)\s*)?AS\b""", re.I | re.X)
-_OTHER = re.compile(r"""\b(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|DETACH|VACUUM|EXPLAIN)\b
+_OTHER = re.compile(r"""\b(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|DETACH
+    |VACUUM|EXPLAIN)\b
     |(?i:\b(?:(?:insert|replace)\s+into|delete\s+from|explain\s+(?:query\s+plan\s+)?select
              |(?:create|drop|alter)\s+(?:temp\s+)?(?:table|view|index|trigger))\b)""", re.X)
 
 def _said(text: str) -> str:
-    "What a reply says: without thoughts, and of its code blocks only the last one with a query in it, if there is one."
+    "What a reply says, without thoughts: the last code block with a query in it, if there is one."
     said = _SPECIAL.sub(" ", without_thoughts(text)[:MAX_TEXT])
-    blocks = [b for b in _BLOCK.findall(said) if b.strip()]
-    return next((b for b in reversed(blocks) if _QUERY.search(b)), blocks[-1] if blocks else said).strip()
+    blocks = [b for b in _BLOCK.findall(said) if b.strip()] or [said]
+    return next((b for b in reversed(blocks) if _QUERY.search(b)), blocks[-1]).strip()
 
 # %% ../../nbs/judge/text2sql.ipynb #9f0d0bda
 _PIECES = re.compile(r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|;|</\w+>", re.S)
@@ -68,12 +71,16 @@ _STARTS = 5 # places where a query may begin that are tried
 
 def _statements(text: str, start: int):
     "The texts that a statement beginning at `start` may have, the longest first."
-    mark, line_end = "**" if text[start-2:start] == "**" else text[start-1:start], text.find("\n", start)
-    if mark in ("**", "`", "'", '"') and (end := text.rfind(mark, start, line_end if line_end >= 0 else None)) > start:
-        text = text[:end]
-    end = next((m.start() for m in _PIECES.finditer(text, start) if m[0] == ";" or m[0][:2] == "</"), len(text))
+    mark = "**" if text[start-2:start] == "**" else text[start-1:start]
+    line_end = text.find("\n", start)
+    if mark in ("**", "`", "'", '"'):
+        end = text.rfind(mark, start, line_end if line_end >= 0 else None)
+        if end > start: text = text[:end]
+    ends = (m.start() for m in _PIECES.finditer(text, start) if m[0] == ";" or m[0][:2] == "</")
+    end = next(ends, len(text))
     sentence = _SENTENCE.search(text, start, end)
-    for sql in [text[start:end].strip()] + ([text[start:sentence.start()].strip()] if sentence else []):
+    for stop in [end] + ([sentence.start()] if sentence else []):
+        sql = text[start:stop].strip()
         yield sql
         if (bare := sql.rstrip(" \n.~")) != sql: yield bare
 
@@ -88,14 +95,16 @@ def extract_sql(
         for sql in _statements(said, start):
             if parse_query(sql): return sql
         if _OTHER.match(said, start): break # the SELECT in an INSERT is not what was meant
-    begins = [s for s in starts if said[s:s+3].isupper() or not said[:s].rpartition("\n")[2].strip()]
+    begins = [s for s in starts
+              if said[s:s+3].isupper() or not said[:s].rpartition("\n")[2].strip()]
     return next(_statements(said, begins[0])) if begins else said
 
 # %% ../../nbs/judge/text2sql.ipynb #b2bb52aa
 def _schema_text(db: Database) -> str: # one line a table
     "Tables, columns and foreign keys, in short."
     column = lambda c: quoted(c.name, False) + (f" -> {c.fk}" if c.fk else "")
-    return "\n".join(f"{quoted(t, False)}: {', '.join(map(column, db.columns(t)))}" for t in db.tables)
+    return "\n".join(f"{quoted(t, False)}: {', '.join(map(column, db.columns(t)))}"
+                     for t in db.tables)
 
 # %% ../../nbs/judge/text2sql.ipynb #efd7186c
 class Text2SQLEnvironment(SQLEnvironment):
@@ -124,9 +133,9 @@ MODES = dict(agent=SQLEnvironment, single_turn=Text2SQLEnvironment)
 
 # %% ../../nbs/judge/text2sql.ipynb #c75224a1
 TEXT2SQL_INSTRUCTIONS = """\
-You answer a question about a SQLite database with one SELECT statement. You are shown every table with its columns; \
-an arrow stands before the column that a foreign key points to. Reply with the SQL only, with no explanation. \
-Select only what the question asks for.
+You answer a question about a SQLite database with one SELECT statement. You are shown every \
+table with its columns; an arrow stands before the column that a foreign key points to. \
+Reply with the SQL only, with no explanation. Select only what the question asks for.
 
 Example:
 zorbles: id, hue, plim_id -> plims.id
@@ -168,7 +177,8 @@ class BaseReward:
         if episodes is not None: # what was written, before any template took it apart
             completions = [ep.turns[-1].text if ep.turns else "" for ep in episodes]
             answer, context = [ep.task.query for ep in episodes], [ep.task for ep in episodes]
-        if answer is None: raise ValueError("no gold SQL: give columns `answer` and `context`, or episodes=[...]")
+        if answer is None:
+            raise ValueError("no gold SQL: give columns `answer` and `context`, or episodes=[...]")
         none = [None]*len(completions)
         rows = zip(prompts or none, completions, answer, context or none, strict=True)
         return [self.compute(*row).score for row in rows]
@@ -178,14 +188,16 @@ _INVALID, _NOT_A_QUERY, _VALID = -0.5, 0.0, 1.0
 
 def _database(context) -> Database:
     "The database that a context means."
-    if context is None: raise ValueError("no database: pass a Database, the path of one, or a Task as context")
+    if context is None: raise ValueError("no context: give a Database, the path of one, or a Task")
     return context.database() if hasattr(context, "database") else open_database(context)
 
 def _run(sql: str, context, gold: Result | None = None) -> Result:
-    "Run a policy's query, for as many rows as the gold result has; one that is too long to be looked at is an error."
+    "Run a policy's query, for as many rows as the gold result has."
     db = _database(context)
-    if len(sql) <= MAX_SQL_CHARS: return db.whole(sql, like=gold) if gold is not None and gold.ok else db.query(sql)
-    return Result([], [], error=f"the query is too long, at most {MAX_SQL_CHARS} characters")
+    if len(sql) > MAX_SQL_CHARS:
+        error = f"the query is too long, at most {MAX_SQL_CHARS} characters"
+        return Result([], [], error=error)
+    return db.whole(sql, like=gold) if gold and gold.ok else db.query(sql)
 
 class SyntaxReward(BaseReward):
     "Is the completion's SQL a query?"
@@ -194,14 +206,12 @@ class SyntaxReward(BaseReward):
         sql = extract_sql(_content(completion))
         if parse_query(sql): return RewardResult(_VALID, dict(sql=sql))
         if _OTHER.match(sql.upper()): return RewardResult(_NOT_A_QUERY, dict(sql=sql))
-        return RewardResult(_VALID if context is not None and _run(sql, context).ok else _INVALID, dict(sql=sql))
+        runs = context is not None and _run(sql, context).ok
+        return RewardResult(_VALID if runs else _INVALID, dict(sql=sql))
 
 # %% ../../nbs/judge/text2sql.ipynb #a3bc5bfa
 _ERROR_SCORE, _WRONG_SCORE, _RIGHT_SCORE = -0.8, 0.0, 1.0
 _NEAR = 0.4 # times `result_progress`, which is at most 0.75, for a wrong result
-
-@lru_cache(maxsize=256)
-def _gold(db: Database, sql: str) -> Result: return db.whole(sql)
 
 class ExecutionReward(BaseReward):
     "Does the completion's SQL return what the gold SQL returns?"
@@ -209,12 +219,14 @@ class ExecutionReward(BaseReward):
         "From -0.8, it fails, over 0.0 to 0.3, a wrong result, to 1.0."
         db, sql = _database(context), extract_sql(_content(completion))
         if not answer and getattr(context, "answer", None) is None:
-            raise ValueError("no gold SQL and no answer: give the SQL, or a Task with its answer as context")
-        gold = _gold(db, answer) if answer else context.gold
+            raise ValueError("no gold SQL and no answer: give the SQL, or a Task as context")
+        gold = db.whole(answer) if answer else context.gold
         result = _run(sql, db, gold)
         if not result.ok: return RewardResult(_ERROR_SCORE, dict(sql=sql, error=result.error))
-        details = dict(sql=sql, rows=len(result.rows)) | ({} if gold.ok else dict(gold_error=gold.error))
-        right = results_match(gold, result, is_ordered(answer)) if answer else is_correct(result, context)
+        details = dict(sql=sql, rows=len(result.rows))
+        if not gold.ok: details["gold_error"] = gold.error
+        if answer: right = results_match(gold, result, is_ordered(answer))
+        else: right = is_correct(result, context)
         if right: return RewardResult(_RIGHT_SCORE, details)
         near = result_progress(gold, result, read=not (answer or context.query))
         near = _NEAR*near if gold.ok and reads_table(sql) else 0.0
@@ -226,7 +238,9 @@ _DIFFERENT, _SAME = -0.2, 0.8
 def _plain_form(tree: exp.Expression) -> exp.Expression: # another tree
     "A query without what does not matter: case of names, aliases, needless qualifiers."
     tree = tree.copy()
-    for node in tree.find_all(exp.Identifier): node.set("this", node.name.lower()); node.set("quoted", False)
+    for node in tree.find_all(exp.Identifier):
+        node.set("this", node.name.lower())
+        node.set("quoted", False)
     tables = list(tree.find_all(exp.Table))
     names = {t.alias: t.name for t in tables if t.alias}
     for column in tree.find_all(exp.Column):
@@ -234,7 +248,8 @@ def _plain_form(tree: exp.Expression) -> exp.Expression: # another tree
         column.set("table", exp.to_identifier(table) if table else None)
     for t in tables: t.set("alias", None)
     for alias in list(tree.find_all(exp.Alias)): alias.replace(alias.this)
-    for join in tree.find_all(exp.Join): join.set("kind", None if join.kind == "INNER" else join.args.get("kind"))
+    for join in tree.find_all(exp.Join):
+        if join.kind == "INNER": join.set("kind", None)
     return tree
 
 # %% ../../nbs/judge/text2sql.ipynb #11cd834a
@@ -249,7 +264,8 @@ def _features(sql: str) -> tuple: # two bags: steps of the tree, words
         tree = _plain_form(tree)
         nodes = [n for n in tree.walk() if not isinstance(n, exp.Identifier)]
         steps = Counter((type(n.parent).__name__, type(n).__name__) for n in nodes)
-        return steps, Counter(t if t[0] == "'" else t.lower() for t in _TOKENS.findall(tree.sql("sqlite")))
+        words = _TOKENS.findall(tree.sql("sqlite"))
+        return steps, Counter(t if t[0] == "'" else t.lower() for t in words)
     except RecursionError: return Counter(), Counter()
 
 def _jaccard(a: Counter, b: Counter) -> float: # 0 to 1
@@ -261,9 +277,9 @@ def _jaccard(a: Counter, b: Counter) -> float: # 0 to 1
 class SemanticReward(BaseReward):
     "How alike are the completion's SQL and the gold SQL?"
     def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:
-        "From -0.2, nothing in common, to 0.8, the same up to names' case, aliases and qualifiers; 0 without gold SQL."
+        "From -0.2, nothing in common, to 0.8, the same up to aliases and the like."
         sql = extract_sql(_content(completion))
-        if not answer: return RewardResult(0.0, dict(sql=sql)) # an answer has no words and no structure
+        if not answer: return RewardResult(0.0, dict(sql=sql)) # there is no gold SQL
         if sql.strip() == answer.strip(): structure = words = 1.0
         elif len(sql) > MAX_SQL_CHARS: structure = words = 0.0
         else: structure, words = (_jaccard(a, b) for a, b in zip(_features(sql), _features(answer)))
@@ -283,18 +299,21 @@ class CombinedReward(BaseReward):
         found = [p.compute(prompt, completion, answer, context) for p in self.parts]
         score = sum(w*r.score for w, r in zip(self.weights, found, strict=True))
         scores = {p.__name__.removeprefix("reward_"): r.score for p, r in zip(self.parts, found)}
-        return RewardResult(round(score, 6), scores | {k: v for r in found for k, v in r.details.items()})
+        for r in found: scores |= r.details
+        return RewardResult(round(score, 6), scores)
 
-_SQL_REWARDS = dict(syntax=SyntaxReward, execution=ExecutionReward, semantic=SemanticReward, combined=CombinedReward)
+_SQL_REWARDS = dict(syntax=SyntaxReward, execution=ExecutionReward, semantic=SemanticReward,
+                    combined=CombinedReward)
 
 def create_sql_reward(
     config=None, # a SQLGRPOConfig, whose last three reward_weights count if its mode is single_turn
     reward_type: str = "combined", # a key of _SQL_REWARDS
 ) -> BaseReward:
     "A reward by its name."
-    if isinstance(config, str): raise TypeError(f"config is {config!r}; give the name of a reward as reward_type")
+    if isinstance(config, str): raise TypeError("give the name of a reward as reward_type")
     if reward_type not in _SQL_REWARDS:
-        raise ValueError(f"reward_type is {reward_type!r}; it must be one of {', '.join(_SQL_REWARDS)}")
+        names = ", ".join(_SQL_REWARDS)
+        raise ValueError(f"reward_type is {reward_type!r}; it must be one of {names}")
     if reward_type != "combined": return _SQL_REWARDS[reward_type]()
     single = getattr(config, "mode", None) == "single_turn"
     return CombinedReward(tuple(config.reward_weights[-3:]) if single else _SQL_WEIGHTS)
