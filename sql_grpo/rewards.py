@@ -151,27 +151,23 @@ def explain_rewards(episode: Episode) -> dict:
                 total=round(total_reward(episode), 6))
 
 # %% ../nbs/02_rewards.ipynb #23e90561
-def _each(score, episodes: list|None) -> list[float]:
-    if episodes is None: raise ValueError("no episodes: pass those that were played")
-    return [score(ep) for ep in episodes]
-
 def make_reward_funcs(require_grounded: bool = False, # does a guess score 0?
                      ) -> list: # of three functions, in the order of the weights
     "The reward functions of a training."
     def reward_correctness(prompts=None, completions=None, episodes=None,
                            **kwargs) -> list[float]:
         "1.0 for each episode that was answered rightly, else 0.0."
-        return _each(lambda ep: correctness(ep, require_grounded), episodes)
+        return [correctness(ep, require_grounded) for ep in episodes]
 
     def reward_progress(prompts=None, completions=None, episodes=None,
                         **kwargs) -> list[float]:
         "How near each episode's queries came, 0.0 to 1.0."
-        return _each(lambda ep: progress(ep, require_grounded), episodes)
+        return [progress(ep, require_grounded) for ep in episodes]
 
     def reward_operational(prompts=None, completions=None, episodes=None,
                            **kwargs) -> list[float]:
         "Each episode's small signals, -1.0 to 1.0."
-        return _each(operational, episodes)
+        return [operational(ep) for ep in episodes]
 
     return [reward_correctness, reward_progress, reward_operational]
 

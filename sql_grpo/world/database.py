@@ -79,13 +79,12 @@ _FUNCTIONS = set("""abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling 
 concat_ws cos cosh count cume_dist current_date current_time current_timestamp date datetime decoded
 degrees dense_rank exp first_value floor format glob group_concat hex if ifnull iif instr
 json json_array json_array_length json_extract json_insert json_object json_quote json_remove
-json_replace json_set json_type json_valid -> ->> julianday lag last_value lead length like likelihood likely ln
-log log10 log2 lower ltrim max median min mod nth_value ntile nullif octet_length percent_rank
-percentile percentile_cont percentile_disc pi pow power printf quote radians rank replace round
-row_number rtrim sign sin sinh soundex sqrt strftime string_agg substr substring sum tan tanh time
-total trim trunc typeof unhex unicode unixepoch unlikely upper""".split())
+json_replace json_set json_type json_valid -> ->> julianday lag last_value lead length like
+likelihood likely ln log log10 log2 lower ltrim max median min mod nth_value ntile nullif
+octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf quote
+radians rank replace round row_number rtrim sign sin sinh soundex sqrt strftime string_agg substr
+substring sum tan tanh time total trim trunc typeof unhex unicode unixepoch unlikely upper""".split())
 
-@lru_cache(maxsize=10_000)
 def _is_virtual(table: str) -> bool:
     "Is this the name of a virtual table that SQLite makes when it is asked for?"
     return re.fullmatch(r'pragma_\w+|jsonb?_(each|tree)|carray', table, re.I) is not None
@@ -597,14 +596,14 @@ def sample(self: Database,
 def from_sql(cls: Database,
              script: str, # CREATE and INSERT statements that you trust
              name: str = ':memory:', # what to call it
-             timeout: float = 2.0, # as in `Database`
+             **kwargs, # `timeout`, `max_rows`, `max_bytes` and `now`, as in `Database`
             ) -> Database:
     "A database in memory; raises `ValueError` if the script fails or makes no table."
     def build():
         con = apsw.Connection(':memory:', statementcachesize=0)
         con.execute(script)
         return con, con.serialize('main'), _names(con)
-    db = Database(None, timeout)
+    db = Database(None, **kwargs)
     db.name = name
     try: db._plain, db._image, db._tables = _trusted(build)
     except apsw.Error as e:
