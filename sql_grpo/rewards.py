@@ -34,7 +34,7 @@ def _nearness(a, b) -> float:
     "1 for equal numbers, falling to 0 where they are a factor of two apart."
     return 1.0 if same_number(a, b) else max(0.0, 1 - 2*abs(a - b)/max(abs(a), abs(b)))
 
-def _bag(rows: list) -> Counter:
+def _bag(rows: list):
     "The cells of rows; floats count to six digits."
     return Counter([float(f"{c:.6g}") if type(c) is float else c
                     for c in chain.from_iterable(rows)])
@@ -98,13 +98,13 @@ _SIGNALS = dict(
 _FREE_TURNS = 4 # that many turns can pay for themselves
 
 # %% ../nbs/02_rewards.ipynb #3767b1b2
-def _same_action(action: SQLAction) -> tuple:
+def _same_action(action: SQLAction):
     "What makes two actions the same: upper and lower case count in SQL only."
     text = " ".join(action.argument[:MAX_SQL_CHARS].split()).rstrip("; ")
     has_case = action.action_type not in ("DESCRIBE", "SAMPLE")
     return action.action_type, text if has_case else text.casefold()
 
-def _counts(episode: Episode) -> Counter:
+def _counts(episode: Episode):
     "How often each of `_SIGNALS` is due."
     seen, shown, n = set(), set(), Counter(turns=len(episode.turns))
     for turn in episode.turns:
@@ -120,7 +120,7 @@ def _counts(episode: Episode) -> Counter:
     return n
 
 # %% ../nbs/02_rewards.ipynb #135332a1
-def _signals(episode: Episode) -> dict: # sums by name, zeros included
+def _signals(episode: Episode): # sums by name, zeros included
     "The small signals of an episode."
     n, answered = _counts(episode), episode.outcome == "answered"
     n["new_information"] = min(n["new_information"], _FREE_TURNS)

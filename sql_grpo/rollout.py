@@ -52,7 +52,7 @@ class Policy:
     def __repr__(self): return f"<{type(self).__name__} {self.name}>"
 
 # %% ../nbs/03_rollout.ipynb #51130c66
-def _checked(policy, texts: Iterable, live: list) -> list:
+def _checked(policy, texts: Iterable, live: list):
     "The texts of a policy, if there is one for each live episode."
     texts, name = list(texts), getattr(policy, "name", type(policy).__name__)
     if len(texts) == len(live): return texts
@@ -73,7 +73,7 @@ class ScriptedPolicy(Policy):
         return [dict(enumerate(self.script)).get(len(ep.turns)) for ep in episodes]
 
 # %% ../nbs/03_rollout.ipynb #8779c19b
-def _let_hear(env: SQLEnvironment, watch: Callable) -> None:
+def _let_hear(env: SQLEnvironment, watch: Callable):
     "From now on, call `watch` with the episode after each turn."
     step = env.step
     def heard(text):
@@ -126,12 +126,12 @@ class OraclePolicy(Policy):
         "The next of its three actions."
         return [self._script(ep.task)[min(len(ep.turns), 2)] for ep in episodes]
 
-    def _script(self, task: Task) -> list[str]:
+    def _script(self, task: Task):
         "All that it ever does with a task."
         if self.mode == "single_turn": return [task.query]
         return [f"DESCRIBE {self._table(task)}", f"QUERY {task.query}", "ANSWER"]
 
-    def _table(self, task: Task) -> str:
+    def _table(self, task: Task):
         "The table that comes first in the gold SQL; the first of all if none is found."
         sql, tables = task.query.lower(), task.database().tables
         found = [(sql.find(t.lower()), t) for t in tables if t.lower() in sql]
@@ -187,7 +187,7 @@ class RandomPolicy(Policy):
         "One of the four actions for each episode, all equally likely."
         return [self._choose(ep, self._rngs[id(ep)]) for ep in episodes]
 
-    def _choose(self, ep: Episode, rng: random.Random) -> str:
+    def _choose(self, ep: Episode, rng: random.Random):
         "A random action, over what this episode has seen."
         kind, tables, seen = rng.choice(ACTIONS), ep.task.database().tables, _seen(ep)
         if kind == "ANSWER": return self._answer(ep, rng)
@@ -195,7 +195,7 @@ class RandomPolicy(Policy):
         look = kind if kind != "QUERY" else "DESCRIBE"
         return f"{look} {rng.choice(tables) if tables else ''}"
 
-    def _answer(self, ep: Episode, rng: random.Random) -> str:
+    def _answer(self, ep: Episode, rng: random.Random):
         "ANSWER alone, or with a cell of a random row of a random result."
         results = [t.result for t in ep.turns if t.result is not None and t.result.ok]
         rows = [row for result in results for row in result.rows if row]

@@ -24,7 +24,7 @@ _NOISE = 1e-12 # or within this one: what sums of floats that should be zero lea
 
 def _slack(x): return max(_NOISE, _TOL*abs(x))
 
-def _is_whole(x) -> bool:
+def _is_whole(x):
     "An integer, or a float that holds one exactly."
     return type(x) is int or x.is_integer() and abs(x) < 2**53
 
@@ -35,7 +35,7 @@ def same_number(a, b) -> bool:
     return math.isclose(a, b, rel_tol=_TOL, abs_tol=_NOISE)
 
 # %% ../../nbs/judge/results.ipynb #a953dc6a
-def _snapped(cells: list) -> list:
+def _snapped(cells: list):
     "The cells, with every float that is not whole replaced by the number that stands for it."
     out, whole, start, last, waiting, anchors = {}, -math.inf, -math.inf, -math.inf, [], {}
     for n in sorted({c for c in cells if type(c) in (int, float) and -1e300 < c < 1e300}):
@@ -62,7 +62,7 @@ def _numbered(g: list, p: list) -> tuple|None:
                  for at in (0, n))
 
 # %% ../../nbs/judge/results.ipynb #ebcdd7cc
-def _recolour(columns: list, colours: list) -> list:
+def _recolour(columns: list, colours: list):
     "One round: colours of rows from those of columns, then of columns from those of rows."
     rows = [sum(map(hash, zip(row, colours))) for row in zip(*columns)]
     return [hash((c, sum(map(hash, zip(col, rows))))) for c, col in zip(colours, columns)]
@@ -71,21 +71,21 @@ def _recolour(columns: list, colours: list) -> list:
 _ROUNDS = 100 # of colouring, at most, in a comparison of small results
 _CELL_ROUNDS = 600_000 # rounds times cells, in one of larger ones; but at least three rounds
 
-def _rows(columns: list, order: list) -> Counter: return Counter(zip(*(columns[i] for i in order)))
+def _rows(columns: list, order: list): return Counter(zip(*(columns[i] for i in order)))
 
-def _unlike(columns: list, colours: list) -> list:
+def _unlike(columns: list, colours: list):
     "The smallest group of columns that share a colour without being identical; or empty."
     groups = {}
     for i, c in enumerate(colours): groups.setdefault(c, []).append(i)
     unlike = (m for m in groups.values() if len({columns[i] for i in m}) > 1)
     return min(unlike, key=len, default=[])
 
-def _marked(colours: list, i: int) -> list:
+def _marked(colours: list, i: int):
     "`colours`, with one that no other has at `i`."
     return [abs(hash((c,))) if j == i else c for j, c in enumerate(colours)]
 
 # %% ../../nbs/judge/results.ipynb #758ad2b9
-def _pairs_up(g: list, p: list, g_colours: list, p_colours: list, left: list) -> bool:
+def _pairs_up(g: list, p: list, g_colours: list, p_colours: list, left: list):
     "Do the columns pair up, by colour, so that the rows are the same bag? Spends `left[0]`."
     if left[0] <= 0: return False
     left[0] -= 1
@@ -103,7 +103,7 @@ def _pairs_up(g: list, p: list, g_colours: list, p_colours: list, left: list) ->
     return any(_pairs_up(g, p, marked, _marked(p_colours, i), left) for i in candidates.values())
 
 # %% ../../nbs/judge/results.ipynb #c5a23704
-def _same_table(g: list, p: list, ordered: bool) -> bool:
+def _same_table(g: list, p: list, ordered: bool):
     "Are two lists of rows of one shape the same, but for the order of columns (and rows)?"
     numbered = _numbered(g, p)
     if numbered is None: return False
@@ -142,16 +142,16 @@ def _number(text: str):
     text = text.replace(",", "")
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
-def _bare(text: str) -> str:
+def _bare(text: str):
     "`text` without a full stop at its end and quotes around it."
     text = text.strip().removesuffix(".").rstrip()
     enclosed = len(text) > 1 and text[0] == text[-1] and text[0] in "'\"`"
     return text[1:-1].strip() if enclosed else text
 
 # %% ../../nbs/judge/results.ipynb #927b1bad
-def _printed(value) -> str: return format_value(value).strip()
+def _printed(value): return format_value(value).strip()
 
-def _canonical(gold: Result) -> tuple:
+def _canonical(gold: Result):
     "The rows of the gold result as they are printed, and what each printed cell stands for."
     printed = [[*map(_printed, row)] for row in gold.rows]
     says = {}
@@ -181,7 +181,7 @@ def _readings(lines: list, width: int, height: int):
             cells = lines[0].split(sep)
             if len(cells) == height: yield [[c] for c in cells]
 
-def _line(cells) -> str:
+def _line(cells):
     "A row as one text, without blanks around its cells (which may hold the separator themselves)."
     return "|".join(c.strip() for c in "|".join(cells).split("|"))
 
@@ -211,7 +211,7 @@ def answer_matches(gold: Result, # result of the gold query
     return any(results_match(meant, Result(gold.columns, rows), ordered) for rows in read)
 
 # %% ../../nbs/judge/results.ipynb #613875ce
-def _order_counts(task) -> bool:
+def _order_counts(task):
     "Does the order of rows count? By default if the query has an outermost ORDER BY."
     return bool(task.query) and is_ordered(task.query) if task.ordered is None else task.ordered
 
@@ -220,7 +220,7 @@ def as_read(result: Result) -> Result:
     rows = [tuple(_read_cell(_printed(c), {}) for c in row) for row in result.rows]
     return replace(result, rows=rows)
 
-def _queries(turns: list) -> list:
+def _queries(turns: list):
     "The turns whose QUERY executed."
     return [t for t in turns if t.action.action_type == "QUERY" and t.result and t.result.ok]
 
@@ -243,7 +243,7 @@ def once(find): # find(episode): a part of the verdict
     return kept
 
 @once
-def _right(episode: Episode) -> bool:
+def _right(episode: Episode):
     headers = tuple(t.result.columns for t in episode.turns if t.result is not None)
     return is_correct(_answer(episode), episode.task, headers)
 
@@ -346,7 +346,7 @@ def _on_half(db: Database, sql: str, rest: int) -> Result: # rest: 0 or 1
     with_ = _WITH.match(sql)
     return db.query(f"WITH RECURSIVE {halves}{',' + sql[with_.end():] if with_ else ' ' + sql}")
 
-def _depends_on_rows(task, sql: str, columns: tuple|None) -> bool:
+def _depends_on_rows(task, sql: str, columns: tuple|None):
     "Could a right query depend on rows? Not if its result stays where the gold query's changes."
     if not task.query: return True
     db, same = task.database(), lambda result: results_match(task.gold, result, _order_counts(task))
@@ -369,7 +369,7 @@ def is_grounded(episode: Episode) -> bool:
     return not is_correct(episode) or _depends_on_rows(episode.task, *behind)
 
 # %% ../../nbs/judge/results.ipynb #b70fa31c
-def _variant_golds(task) -> list: # of (Database, Result)
+def _variant_golds(task): # of (Database, Result)
     "The variants that count, each with the gold query's result there."
     pairs = [(db, db.query(task.query)) for db in map(open_database, task.variants)]
     return [(db, gold) for db, gold in pairs if gold.ok and not gold.truncated]

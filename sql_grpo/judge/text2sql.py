@@ -58,7 +58,7 @@ _OTHER = re.compile(r"""\b(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAG
     |(?i:\b(?:(?:insert|replace)\s+into|delete\s+from|explain\s+(?:query\s+plan\s+)?select
              |(?:create|drop|alter)\s+(?:temp\s+)?(?:table|view|index|trigger))\b)""", re.X)
 
-def _said(text: str) -> str:
+def _said(text: str):
     "What a reply says, without thoughts: the last code block with a query in it, if there is one."
     said = _SPECIAL.sub(" ", without_thoughts(text)[:MAX_TEXT])
     blocks = [b for b in _BLOCK.findall(said) if b.strip()] or [said]
@@ -100,7 +100,7 @@ def extract_sql(
     return next(_statements(said, begins[0])) if begins else said
 
 # %% ../../nbs/judge/text2sql.ipynb #b2bb52aa
-def _schema_text(db: Database) -> str: # one line a table
+def _schema_text(db: Database): # one line a table
     "Tables, columns and foreign keys, in short."
     column = lambda c: quoted(c.name, False) + (f" -> {c.fk}" if c.fk else "")
     return "\n".join(f"{quoted(t, False)}: {', '.join(map(column, db.columns(t)))}"
@@ -256,7 +256,7 @@ def _plain_form(tree: exp.Expression) -> exp.Expression: # another tree
 _TOKENS = re.compile(r"'[^']*'?|\w+|[^\w\s]")
 
 @lru_cache(maxsize=4096)
-def _features(sql: str) -> tuple: # two bags: steps of the tree, words
+def _features(sql: str): # two bags: steps of the tree, words
     "What is compared of a query; of a text that is none, only the words."
     tree = parse_query(sql)
     try:

@@ -129,7 +129,7 @@ def _demands(
     return out
 
 # %% ../../nbs/world/context.ipynb #65d940c3
-def _neighbours(v) -> list:
+def _neighbours(v):
     "Values around `v`, of its kind, and `v` itself."
     if v is None: return [None]
     if isinstance(v, (int, float)): return [v, v - 1, v + 1, v - 7, v + 7, v*2, v//2]
@@ -138,14 +138,14 @@ def _neighbours(v) -> list:
         return [v, *(str(int(float(v)) + d) for d in (-3, -1, 1, 3))]
     return [v]
 
-def _passes(x, op: str, v) -> bool:
+def _passes(x, op: str, v):
     "Does the value `x` pass the comparison `op v`?"
     if op == "is": return x is None
     if x is None: return False
     if isinstance(x, str) != isinstance(v, str): x, v = str(x), str(v)
     return {"=": x == v, "!=": x != v, ">": x > v, ">=": x >= v, "<": x < v, "<=": x <= v}[op]
 
-def _hits(op: str, v) -> list:
+def _hits(op: str, v):
     "Values that pass the comparison `op v`."
     if op == "like":
         return [re.sub("_", "a", re.sub("%", pad, str(v))) for pad in ("", "an", "er", " Delta ")]
@@ -155,7 +155,7 @@ def _hits(op: str, v) -> list:
 _WORDS = """Amber Birch Cedar Delta Ember Fern Grove Harbor Iris Juniper Kestrel Linden Maple North
 Onyx Pearl Quartz River Sage Thistle Umber Violet Willow Zephyr""".split()
 
-def _plain_values(name: str, kind: str, numeric: bool) -> list:
+def _plain_values(name: str, kind: str, numeric: bool):
     "Values for a column that nothing is known of but its name and type."
     name = name.lower()
     if re.search(r"(^|_)(id|code|no|number)$|id$", name): return list(range(1, 10))
@@ -166,7 +166,7 @@ def _plain_values(name: str, kind: str, numeric: bool) -> list:
     return [7*i % 101 + 3 for i in range(40)]
 
 # %% ../../nbs/world/context.ipynb #6118fe38
-def _pools(schema: dict, want: _Demands, rng: random.Random) -> dict: # column -> values
+def _pools(schema: dict, want: _Demands, rng: random.Random): # column -> values
     "The values that each column draws from."
     shared, out = {}, {}
     for t, columns in schema.items():

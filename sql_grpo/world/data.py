@@ -29,10 +29,10 @@ def _conditions(
     (a, n), (b, m) = _conditions(node.this), _conditions(node.expression)
     return a + b, n + m + isinstance(node, exp.Or)
 
-def _negated(c) -> bool: # not so "a IS NOT NULL", whose NOT comes after the operator
+def _negated(c): # not so "a IS NOT NULL", whose NOT comes after the operator
     return bool(c.args.get("negate")) or isinstance(c, exp.Not) and not isinstance(c.this, exp.Is)
 
-def _is_like(c) -> bool: return isinstance(c.this if isinstance(c, exp.Not) else c, exp.Like)
+def _is_like(c): return isinstance(c.this if isinstance(c, exp.Not) else c, exp.Like)
 
 def _nested(condition) -> int:
     "The number of queries in a condition, without those inside another."
@@ -78,7 +78,7 @@ def _sql_difficulty(
     return "hard" if nested == 1 and clauses <= 1 and others == 0 else "extra"
 
 # %% ../../nbs/world/data.ipynb #6997ac5c
-def _read_text(path: Path) -> str:
+def _read_text(path: Path):
     "The text of a question file."
     try: text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError: raise FileNotFoundError(f"no question file at {path}") from None
@@ -95,7 +95,7 @@ def _loads(text: str, where: str):
         raise ValueError(f"{where}: not valid JSON at {line}column {e.colno}: {e.msg}") from None
 
 # %% ../../nbs/world/data.ipynb #425dee28
-def _from_json(path: Path) -> list:
+def _from_json(path: Path):
     entries = _loads(_read_text(path), f"{path}")
     if isinstance(entries, dict): entries = entries.get("questions", entries)
     if not isinstance(entries, list):
@@ -117,7 +117,7 @@ def _cell(name: str, text: str):
     except ValueError: return text
     return value if type(value) in (list, int, float) else text
 
-def _from_csv(path: Path) -> list:
+def _from_csv(path: Path):
     rows, out = csv.DictReader(io.StringIO(_read_text(path), newline=""), strict=True), []
     try:
         for row in rows:
@@ -186,7 +186,7 @@ def _levels(e, where):
     if level not in _BIRD_LEVELS: return {}
     return dict(difficulty=_BIRD_LEVELS[level], bird_difficulty=level)
 
-def _entries(path, db_id=None) -> list:
+def _entries(path, db_id=None):
     "Pairs (where, entry) of a question file, validated."
     found, ids, path = [], {}, Path(path)
     if path.suffix.lower() not in _READERS:
@@ -209,7 +209,7 @@ _DATABASE_FOLDERS = dict(train=(*_FOLDERS, "train_databases"),
                          eval=(*_FOLDERS, "dev_databases", "test_database", "test_databases"))
 _ENDINGS = (".sqlite", ".sqlite3", ".db")
 
-def _part(split) -> str: return "train" if split == "train" else "eval"
+def _part(split): return "train" if split == "train" else "eval"
 
 def _question_file(folder, questions, stems, whose) -> Path:
     "The question file of a folder: the one that is asked for, or the first of the usual ones."
@@ -238,7 +238,7 @@ def _database_fault(path) -> str|None:
     with path.open("rb") as f:
         if f.read(16) != b"SQLite format 3\0": return f"{path} is not an SQLite database"
 
-def _make_tasks(file, split, find_db, db_id=None) -> list[Task]:
+def _make_tasks(file, split, find_db, db_id=None):
     "Tasks of a question file; `find_db` gives an entry's database."
     tasks = []
     for _, e in _entries(file, db_id):
@@ -261,7 +261,7 @@ def _folder_tasks(split, path, questions):
     tasks = _make_tasks(file, split, lambda e: find_db(e["db_id"]))
     return tasks if split == "train" else _not_held_out(tasks, folder)
 
-def _not_held_out(tasks, folder) -> list[Task]:
+def _not_held_out(tasks, folder):
     "Evaluation tasks of a folder, after noting whose databases its training questions are about."
     try: file = _question_file(folder, None, _QUESTION_FILES["train"], folder)
     except FileNotFoundError: return tasks # nothing there to train on
@@ -327,7 +327,7 @@ _LOADERS = dict(embedded=lambda split, path, questions: embedded_tasks(split, pa
                 sqlite=_sqlite_tasks, context=_context_tasks)
 
 # %% ../../nbs/world/data.ipynb #c885c165
-def _variant_files(task: Task) -> tuple: # of paths
+def _variant_files(task: Task): # of paths
     "The other databases in the folder of a task's own: in Spider's layout, its variants."
     if isinstance(task.db_path, Database) or Path(task.db_path).parent.name != task.db_id: return ()
     path = Path(task.db_path)
@@ -397,7 +397,7 @@ def check_tasks(
 # %% ../../nbs/world/data.ipynb #f466b99a
 _QUESTION_SPLITS = ("train", "dev", "eval")
 
-def _load(source, split, path, questions) -> list[Task]:
+def _load(source, split, path, questions):
     "All tasks of a source."
     source, path, questions = (x and os.path.expanduser(x) for x in (source, path, questions))
     if source not in _LOADERS:
@@ -426,7 +426,7 @@ def load_with_report(
 # %% ../../nbs/world/data.ipynb #6d90b2fe
 _VARIANTS = 5 # of a database whose rows are made up
 
-def _variants(source, task) -> tuple:
+def _variants(source, task):
     "The variants of a task's database; none without SQL to run there."
     if not task.query: return ()
     if source == "embedded": return with_variants(task).variants
@@ -434,7 +434,7 @@ def _variants(source, task) -> tuple:
     return tuple(context_database(task.extra["context"], task.query, task.db_id, seed=k)
                  for k in range(1, _VARIANTS + 1))
 
-def _checked(tasks, drop) -> list[Task]:
+def _checked(tasks, drop):
     "The tasks that can be used; raises if there are others, unless `drop`, and if there are none."
     report = check_tasks(tasks, strict=not drop)
     if tasks and not report.tasks:

@@ -66,7 +66,7 @@ def markdown_cell(x, # a value of SQLite
     return re.sub(r'([|\\`*_<>$#\[\]~])', r'\\\1', format_value(x, n))
 
 @patch
-def _repr_markdown_(self: Result) -> str:
+def _repr_markdown_(self: Result):
     if not self.ok: return f'**Error:** {markdown_cell(self.error)}'
     lines = [[markdown_cell(c) for c in row] for row in [self.columns, *self.rows[:10]]]
     lines.insert(1, ['---']*len(self.columns))
@@ -85,7 +85,7 @@ octet_length percent_rank percentile percentile_cont percentile_disc pi pow powe
 radians rank replace round row_number rtrim sign sin sinh soundex sqrt strftime string_agg substr
 substring sum tan tanh time total trim trunc typeof unhex unicode unixepoch unlikely upper""".split())
 
-def _is_virtual(table: str) -> bool:
+def _is_virtual(table: str):
     "Is this the name of a virtual table that SQLite makes when it is asked for?"
     return re.fullmatch(r'pragma_\w+|jsonb?_(each|tree)|carray', table, re.I) is not None
 
@@ -194,7 +194,7 @@ _PRODUCT = 50_000_000 # lengths of the first two arguments, multiplied: some mil
 
 def _size(x) -> int: return len(x if isinstance(x, (str, bytes)) else str(x))
 
-def _too_long(name: str, args: tuple) -> bool:
+def _too_long(name: str, args: tuple):
     "Could these arguments keep SQLite's function `name` busy for long?"
     trims = name not in ('instr', 'replace')
     return trims and _size(args[1]) > 100 or (1 + 2*trims)*_size(args[0])*_size(args[1]) > _PRODUCT
@@ -250,7 +250,7 @@ def _bound(con, guard: _Guard, length: int = _LENGTH, pattern: int = _PATTERN, s
     guard.length = length
 
 # %% ../../nbs/world/database.ipynb #17c9ae40
-def _guarded(con, now: str|None = NOW) -> tuple:
+def _guarded(con, now: str|None = NOW):
     "Put all guards on `con`; returns the connection and its guard."
     guard = _Guard()
     guard.now = now
@@ -287,7 +287,7 @@ class Database:
         self._known = {}
 
 # %% ../../nbs/world/database.ipynb #c9eeaf50
-def _is_sqlite(path: str|Path) -> bool:
+def _is_sqlite(path: str|Path):
     "Does the file begin as SQLite files do, or is it empty? Raises `FileNotFoundError`."
     if not os.path.exists(path): raise FileNotFoundError(f'no such database: {path}')
     if not os.path.isfile(path): return False
@@ -306,20 +306,20 @@ def _open(self: Database) -> apsw.Connection:
     return apsw.Connection(f'{self.path.as_uri()}?mode=ro' + ('' if pending else '&immutable=1'),
                            apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, statementcachesize=0)
 
-def _names(con) -> list:
+def _names(con):
     "The tables of a connection without guards."
     return [t for t, in con.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND "
                                     r"name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid")]
 
 @patch
-def _connect(self: Database) -> tuple:
+def _connect(self: Database):
     "A new guarded connection and its guard; the first one tells which tables there are."
     con = self._open()
     if self._tables is None: self._tables = _names(con)
     return _guarded(con, self.now)
 
 @patch(as_prop=True)
-def _con(self: Database) -> tuple:
+def _con(self: Database):
     "This thread's guarded connection and its guard."
     con = getattr(self._local, 'con', None)
     if con is None: con = self._local.con = _trusted(self._connect)
@@ -361,7 +361,7 @@ def _try(self: Database, con, guard, sql: str, tried: set,
         _heap.leave(alone)
 
 # %% ../../nbs/world/database.ipynb #be8da063
-def _fetch(cur: apsw.Cursor, max_rows: int, max_bytes: int) -> tuple:
+def _fetch(cur: apsw.Cursor, max_rows: int, max_bytes: int):
     "At most `max_rows` rows and about `max_bytes` bytes, and whether there was more."
     rows = []
     for row in cur:
@@ -410,7 +410,7 @@ def quoted(
     return name if name.isidentifier() and not always else '"' + name.replace('"', '""') + '"'
 
 # %% ../../nbs/world/database.ipynb #e06d4a92
-def _readable(guard: _Guard) -> str:
+def _readable(guard: _Guard):
     "The query, with other characters in place of what is not UTF-8."
     cells = [f"CASE typeof(c{i}) WHEN 'text' THEN decoded(CAST(c{i} AS BLOB)) "
              f"ELSE c{i} END AS {quoted(name)}" for i, name in enumerate(guard.columns)]
@@ -485,7 +485,7 @@ _SENTENCES = [
     ('SQL logic error', 'the query cannot be parsed')]
 _KNOWN = re.compile('|'.join(f'({pattern})' for pattern, _ in _SENTENCES))
 
-def _explain(e: Exception, guard: _Guard, timeout: float) -> str:
+def _explain(e: Exception, guard: _Guard, timeout: float):
     "One sentence for an error."
     if not guard.reason and isinstance(e, (apsw.NoMemError, MemoryError)):
         return 'the query needs too much memory' if guard.first else 'the query is too complex'
@@ -503,7 +503,7 @@ def _need(e: Exception, guard: _Guard) -> str|None:
 
 # %% ../../nbs/world/database.ipynb #604cd10f
 @patch
-def _inspect(self: Database, sql: str, args: tuple = ()) -> list:
+def _inspect(self: Database, sql: str, args: tuple = ()):
     "Rows of one of our own queries about the schema, on a connection without guards."
     def rows():
         if self._plain is None: self._plain = self._open()
@@ -521,7 +521,7 @@ def __repr__(self: Database) -> str: return f'<Database {self.name} ({", ".join(
 
 # %% ../../nbs/world/database.ipynb #a4c53687
 @patch
-def _table(self: Database, name: str) -> str:
+def _table(self: Database, name: str):
     "The table's name as the schema spells it."
     for t in self.tables:
         if t.lower() == name.lower(): return t
@@ -552,7 +552,7 @@ def columns(self: Database,
 
 # %% ../../nbs/world/database.ipynb #9775b019
 @patch
-def _target(self: Database, table: str, column: str|None, seq: int) -> str:
+def _target(self: Database, table: str, column: str|None, seq: int):
     "`table.column` that a foreign key points to."
     table = next((t for t in self.tables if t.lower() == table.lower()), table)
     if column is None:

@@ -17,7 +17,7 @@ from ..common.basics import or_exit
 from .data import load_tasks, load_with_report
 
 # %% ../../nbs/world/download.ipynb #a8c928b5
-def _receive(url: str, part: Path, quiet: bool) -> None:
+def _receive(url: str, part: Path, quiet: bool):
     "Take what is missing in `part`; raises httpx2.RequestError when the connection breaks."
     mark, headers = part.with_suffix(".mark"), {"Accept-Encoding": "identity"}
     if part.exists() and mark.exists():
@@ -38,7 +38,7 @@ def _receive(url: str, part: Path, quiet: bool) -> None:
             for data in answer.iter_raw(): out.write(data)
 
 # %% ../../nbs/world/download.ipynb #cf865a23
-def _fetch(url: str, part: Path, quiet: bool) -> None:
+def _fetch(url: str, part: Path, quiet: bool):
     "Download a file; what has arrived stays in `part` for the next call. Raises ConnectionError."
     for left in reversed(range(3)):
         try: return _receive(url, part, quiet)
@@ -55,7 +55,7 @@ def _root(folder: Path) -> Path:
     if not found: raise ValueError("there is no folder 'database' in it")
     return min(found, key=lambda p: len(p.parts))
 
-def _unpack(path: Path, folder: Path) -> None:
+def _unpack(path: Path, folder: Path):
     "Unpack an archive into a new or empty folder, wholly or not at all."
     is_tar = tarfile.is_tarfile(path)
     if not is_tar and not zipfile.is_zipfile(path):
@@ -106,7 +106,7 @@ def download_spider(
     return folder
 
 # %% ../../nbs/world/download.ipynb #c8166bda
-def _print_counts(folder: Path) -> bool: # is there anything to read?
+def _print_counts(folder: Path): # is there anything to read?
     "Print how many questions of a Spider can be used, and how to train on them."
     readable = set()
     for split in ("train", "eval"):

@@ -73,7 +73,7 @@ def literal(v) -> str:
     if v is None: return "NULL"
     return "'" + v.replace("'", "''") + "'" if isinstance(v, str) else repr(v)
 
-def _create(t: Table) -> str:
+def _create(t: Table):
     "A table's CREATE TABLE, without its semicolon."
     def column(f):
         target = f" REFERENCES {f.ref}(id)" if f.kind == "ref" else ""
@@ -101,7 +101,7 @@ def write_script(script: str, path: str|Path) -> Path:
     return path
 
 # %% ../../nbs/world/questions.ipynb #5e0a000b
-def _kind_of(declared: str, values: list) -> str: # of `Field`; values without NULLs
+def _kind_of(declared: str, values: list): # of `Field`; values without NULLs
     "What a column holds that is no key."
     if declared == "REAL": return "real"
     if declared == "INTEGER":

@@ -104,7 +104,7 @@ def _run_gold(task: Task) -> Result:
 def __repr__(self:Task): return f"Task({self.id!r}, {self.difficulty}, {self.question!r})"
 
 @patch
-def _repr_markdown_(self:Task) -> str:
+def _repr_markdown_(self:Task):
     gold = f"```sql\n{self.query}\n```" if self.query else self.gold._repr_markdown_()
     head = f"**{self.id}** ({self.difficulty}, database `{self.db_id}`)"
     return f"{head}\n\n{self.question}\n\n{gold}"
@@ -163,7 +163,7 @@ def embedded_tasks(
 _VARIANTS = 5 # variants of a database
 _EDGE_ROWS = 3 # rows of a variant that get a value that a question compares with
 
-def _fresh_numbers(f: Field, values: list, rng: random.Random) -> list: # as many
+def _fresh_numbers(f: Field, values: list, rng: random.Random): # as many
     "Numbers, years or dates between neighbouring ones of a column."
     known, digits = sorted(v for v in values if v is not None), 0
     if f.kind == "date": known = [date.fromisoformat(v).toordinal() for v in known]
@@ -229,7 +229,7 @@ def _edges_of(
 
 # %% ../../nbs/world/tasks.ipynb #dda494f7
 @lru_cache
-def _edges_in(folder: Path, db_id: str) -> tuple: # its edges, a digest of what variants depend on
+def _edges_in(folder: Path, db_id: str): # its edges, a digest of what variants depend on
     "What variants of a database are made from, by the database and the questions in `folder`."
     tasks = [t for split in ("train", "dev", "eval") for t in embedded_tasks(split, folder)]
     edges = _edges_of(t.query for t in tasks if t.db_id == db_id)
@@ -237,7 +237,7 @@ def _edges_in(folder: Path, db_id: str) -> tuple: # its edges, a digest of what 
     told += _database_in(folder, db_id).read_bytes()
     return edges, hashlib.sha256(told).hexdigest()[:12]
 
-def _embedded_variants(folder: Path, db_id: str) -> tuple: # of paths
+def _embedded_variants(folder: Path, db_id: str): # of paths
     "The variants of a database in `folder`, made the first time."
     edges, digest = _edges_in(folder, db_id)
     made = cache_folder()/"variants"/f"{db_id}-{digest}"
