@@ -10,8 +10,7 @@ __all__ = ['ACTIONS', 'MAX_TEXT', 'LAST_TURN', 'SQLAction', 'without_thoughts', 
 import random, re
 from dataclasses import dataclass, field
 
-from .world.database import format_value, Result
-from .world.database import one_line
+from .world.database import format_value, one_line, Result
 
 # %% ../nbs/01_environment.ipynb #edef8669
 ACTIONS = ('DESCRIBE', 'SAMPLE', 'QUERY', 'ANSWER')
@@ -40,7 +39,7 @@ def without_thoughts(text: str) -> str:
     said = after.partition('<think>')[0]
     return said if said.strip() else before.partition('<think>')[0]
 
-def _peel(text: str) -> str:
+def _peel(text: str):
     "`text` without thoughts, code fences and the special tokens of chat templates."
     return _SPECIAL.sub('', _FENCE.sub('\n', without_thoughts(text))).strip()
 
@@ -50,7 +49,7 @@ _ACTION = re.compile(
     r'(?:(?:next[ \t]+)?action[ \t]*:[ \t*_`]*)?' # "Action:"
     rf'({"|".join(ACTIONS)})\b[*_`]*(?:[ \t]*:[*_`]*)?', re.M | re.I)
 
-def _argument(kind: str, text: str, before: str) -> str:
+def _argument(kind: str, text: str, before: str):
     "The argument in `text`; `before` is the action's word and what is around it."
     text = text.strip()
     for mark in ('**', '`'):
@@ -66,7 +65,7 @@ def as_text(text: str|bytes) -> str:
     "Valid Unicode, whatever comes in."
     if isinstance(text, bytes): return text.decode('utf-8', errors='replace')
     if not isinstance(text, str):
-        raise TypeError(f'an action must be SQLAction, str or bytes, not {type(text).__name__}')
+        raise TypeError(f'expected SQLAction, str or bytes, got {type(text).__name__}')
     return text if text.isascii() else text.encode('utf-8', errors='replace').decode('utf-8')
 
 # %% ../nbs/01_environment.ipynb #7b32b776
@@ -113,7 +112,7 @@ class SQLObservation:
         return self.terminated or self.truncated
 
 # %% ../nbs/01_environment.ipynb #fd795b89
-def _cut(text: str, max_chars: int, footer: str = '') -> str:
+def _cut(text: str, max_chars: int, footer: str = ''):
     "The lines of `text` that fit in `max_chars`, and a note if those are not all."
     if len(text) <= max_chars: return text + footer
     end = text.rfind('\n', 0, max_chars + 1)
@@ -152,7 +151,8 @@ class Episode:
     prompt_tokens: int = 0 # filled in by policies that count
     completion_tokens: int = 0 # the same
     start: SQLObservation|None = None # the first observation
-    verdict: dict = field(default_factory=dict, init=False, compare=False) # what the judge has found, kept
+    # what the judge has found
+    verdict: dict = field(default_factory=dict, init=False, compare=False)
 
     @property
     def done(self) -> bool: return self.outcome is not None
@@ -173,11 +173,11 @@ class Episode:
         first = self.start.text if self.start else f'Question: {self.task.question}'
         turns = (f'> {t.action}\n{t.observation.text}' for t in self.turns)
         return '\n\n'.join([first, *turns])
-    def _end(self) -> str:
+    def _end(self):
         turns = f'{len(self.turns)} turn' + 's'*(len(self.turns) != 1)
         return f"{turns}, {(self.outcome or 'running').replace('_', ' ')}"
     def __repr__(self) -> str: return f'<Episode {self.task.db_id}: {self._end()}>'
-    def _repr_markdown_(self) -> str:
+    def _repr_markdown_(self):
         text = self.transcript().replace('```', "'''")
         return f'```text\n{text}\n```\n\n*{self.task.db_id}: {self._end()}*'
 
@@ -247,7 +247,7 @@ class SQLEnvironment:
         return obs
 
 # %% ../nbs/01_environment.ipynb #213efcfb
-def _carry_out(env, action: SQLAction) -> tuple: # text, result or None
+def _carry_out(env, action: SQLAction): # text, result or None
     "Carry out an action: the observation's text, and the result if there is one."
     kind, arg, rules = action.action_type, action.argument, env.rules
     if kind == 'ANSWER':
@@ -262,7 +262,7 @@ def _carry_out(env, action: SQLAction) -> tuple: # text, result or None
     if kind == 'QUERY' and result.ok: env._last = result
     return format_result(result, rules.max_obs_rows, rules.max_obs_chars), result
 
-def _table_error(arg: str, e: ValueError) -> str:
+def _table_error(arg: str, e: ValueError):
     "What to tell a policy that named no table, several, or an unknown one."
     first, comma, _ = arg.partition(',')
     if comma: return f'one table at a time, for example {one_line(first)}'

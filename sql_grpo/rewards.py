@@ -34,7 +34,7 @@ def _nearness(a, b) -> float:
     "1 for equal numbers, falling to 0 where they are a factor of two apart."
     return 1.0 if same_number(a, b) else max(0.0, 1 - 2*abs(a - b)/max(abs(a), abs(b)))
 
-def _bag(rows: list) -> Counter:
+def _bag(rows: list):
     "The cells of rows; floats count to six digits."
     return Counter([float(f"{c:.6g}") if type(c) is float else c
                     for c in chain.from_iterable(rows)])
@@ -67,7 +67,8 @@ def result_progress(gold: Result, # result of the gold query, or the answer of a
                    ) -> float: # 0, 0.25, 0.5 or 0.75
     "How near a result came to the gold one."
     if not (gold.rows and predicted.rows) or gold.truncated or predicted.truncated: return 0.0
-    near, (g, p) = _near(gold.rows, predicted.rows), (len(r.rows)*len(r.columns) for r in (gold, predicted))
+    near = _near(gold.rows, predicted.rows)
+    g, p = (len(r.rows)*len(r.columns) for r in (gold, predicted))
     if not read or near == _WRONG_CAP or p > _READ_TIMES*g: return near
     return max(near, _near(as_read(gold).rows, as_read(predicted).rows))
 
@@ -97,13 +98,13 @@ _SIGNALS = dict(
 _FREE_TURNS = 4 # that many turns can pay for themselves
 
 # %% ../nbs/02_rewards.ipynb #3767b1b2
-def _same_action(action: SQLAction) -> tuple:
+def _same_action(action: SQLAction):
     "What makes two actions the same: upper and lower case count in SQL only."
     text = " ".join(action.argument[:MAX_SQL_CHARS].split()).rstrip("; ")
     has_case = action.action_type not in ("DESCRIBE", "SAMPLE")
     return action.action_type, text if has_case else text.casefold()
 
-def _counts(episode: Episode) -> Counter:
+def _counts(episode: Episode):
     "How often each of `_SIGNALS` is due."
     seen, shown, n = set(), set(), Counter(turns=len(episode.turns))
     for turn in episode.turns:
@@ -119,7 +120,7 @@ def _counts(episode: Episode) -> Counter:
     return n
 
 # %% ../nbs/02_rewards.ipynb #135332a1
-def _signals(episode: Episode) -> dict: # sums by name, zeros included
+def _signals(episode: Episode): # sums by name, zeros included
     "The small signals of an episode."
     n, answered = _counts(episode), episode.outcome == "answered"
     n["new_information"] = min(n["new_information"], _FREE_TURNS)
@@ -143,34 +144,30 @@ def total_reward(episode: Episode, weights: tuple = REWARD_WEIGHTS) -> float:
 def explain_rewards(episode: Episode) -> dict:
     "An episode's rewards with their parts, for transcripts."
     due = _signals(episode)
-    parts = correctness(episode), progress(episode), operational(episode)
-    return dict(outcome=episode.outcome, grounded=episode.outcome == "answered" and not due["ungrounded"],
-                correctness=parts[0], progress=parts[1], operational=parts[2],
+    grounded = episode.outcome == "answered" and not due["ungrounded"]
+    return dict(outcome=episode.outcome, grounded=grounded, correctness=correctness(episode),
+                progress=progress(episode), operational=operational(episode),
                 signals={k: round(v, 6) for k, v in due.items() if v},
-                total=round(sum(w*part for w, part in zip(REWARD_WEIGHTS, parts)), 6))
+                total=round(total_reward(episode), 6))
 
 # %% ../nbs/02_rewards.ipynb #23e90561
-def _each(score, episodes: list|None) -> list[float]:
-    if episodes is None: raise ValueError("no episodes: pass those that were played")
-    return [score(ep) for ep in episodes]
-
 def make_reward_funcs(require_grounded: bool = False, # does a guess score 0?
                      ) -> list: # of three functions, in the order of the weights
     "The reward functions of a training."
     def reward_correctness(prompts=None, completions=None, episodes=None,
                            **kwargs) -> list[float]:
         "1.0 for each episode that was answered rightly, else 0.0."
-        return _each(lambda ep: correctness(ep, require_grounded), episodes)
+        return [correctness(ep, require_grounded) for ep in episodes]
 
     def reward_progress(prompts=None, completions=None, episodes=None,
                         **kwargs) -> list[float]:
         "How near each episode's queries came, 0.0 to 1.0."
-        return _each(lambda ep: progress(ep, require_grounded), episodes)
+        return [progress(ep, require_grounded) for ep in episodes]
 
     def reward_operational(prompts=None, completions=None, episodes=None,
                            **kwargs) -> list[float]:
         "Each episode's small signals, -1.0 to 1.0."
-        return _each(operational, episodes)
+        return [operational(ep) for ep in episodes]
 
     return [reward_correctness, reward_progress, reward_operational]
 

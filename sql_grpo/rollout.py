@@ -52,19 +52,11 @@ class Policy:
     def __repr__(self): return f"<{type(self).__name__} {self.name}>"
 
 # %% ../nbs/03_rollout.ipynb #51130c66
-def _checked(policy, texts, live: list) -> list:
+def _checked(policy, texts: Iterable, live: list):
     "The texts of a policy, if there is one for each live episode."
-    who = f"policy {getattr(policy, 'name', type(policy).__name__)!r}: act()"
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise TypeError(f"{who} must return a list of texts, "
-                        f"got {type(texts).__name__}")
-    texts = list(texts)
-    if len(texts) != len(live):
-        raise ValueError(f"{who} returned {len(texts)} texts for {len(live)} episodes")
-    for t in texts:
-        if not isinstance(t, (str, bytes, type(None))):
-            raise TypeError(f"{who} must return text or None, got {type(t).__name__}")
-    return texts
+    texts, name = list(texts), getattr(policy, "name", type(policy).__name__)
+    if len(texts) == len(live): return texts
+    raise ValueError(f"policy {name!r} returned {len(texts)} texts for {len(live)} episodes")
 
 # %% ../nbs/03_rollout.ipynb #c33b3afd
 class ScriptedPolicy(Policy):
@@ -81,7 +73,7 @@ class ScriptedPolicy(Policy):
         return [dict(enumerate(self.script)).get(len(ep.turns)) for ep in episodes]
 
 # %% ../nbs/03_rollout.ipynb #8779c19b
-def _let_hear(env: SQLEnvironment, watch: Callable) -> None:
+def _let_hear(env: SQLEnvironment, watch: Callable):
     "From now on, call `watch` with the episode after each turn."
     step = env.step
     def heard(text):
@@ -112,8 +104,8 @@ def need_sql(tasks: list[Task], who: str) -> None:
     "Raises `ValueError` if one of the tasks has only its answer, and no gold SQL."
     without = [t for t in tasks if not t.query]
     if without:
-        raise ValueError(f"{who} plays gold SQL, and {len(without)} of {len(tasks)} tasks (the first is "
-                         f"{without[0].id!r}) have none: give these a field 'query', or do without {who}")
+        raise ValueError(f"{who} plays gold SQL, and {len(without)} of {len(tasks)} tasks have "
+                         f"none (the first is {without[0].id!r}): give them a field 'query'")
 
 # %% ../nbs/03_rollout.ipynb #4255b9f7
 class OraclePolicy(Policy):
@@ -134,12 +126,12 @@ class OraclePolicy(Policy):
         "The next of its three actions."
         return [self._script(ep.task)[min(len(ep.turns), 2)] for ep in episodes]
 
-    def _script(self, task: Task) -> list[str]:
+    def _script(self, task: Task):
         "All that it ever does with a task."
         if self.mode == "single_turn": return [task.query]
         return [f"DESCRIBE {self._table(task)}", f"QUERY {task.query}", "ANSWER"]
 
-    def _table(self, task: Task) -> str:
+    def _table(self, task: Task):
         "The table that comes first in the gold SQL; the first of all if none is found."
         sql, tables = task.query.lower(), task.database().tables
         found = [(sql.find(t.lower()), t) for t in tables if t.lower() in sql]
@@ -195,7 +187,7 @@ class RandomPolicy(Policy):
         "One of the four actions for each episode, all equally likely."
         return [self._choose(ep, self._rngs[id(ep)]) for ep in episodes]
 
-    def _choose(self, ep: Episode, rng: random.Random) -> str:
+    def _choose(self, ep: Episode, rng: random.Random):
         "A random action, over what this episode has seen."
         kind, tables, seen = rng.choice(ACTIONS), ep.task.database().tables, _seen(ep)
         if kind == "ANSWER": return self._answer(ep, rng)
@@ -203,7 +195,7 @@ class RandomPolicy(Policy):
         look = kind if kind != "QUERY" else "DESCRIBE"
         return f"{look} {rng.choice(tables) if tables else ''}"
 
-    def _answer(self, ep: Episode, rng: random.Random) -> str:
+    def _answer(self, ep: Episode, rng: random.Random):
         "ANSWER alone, or with a cell of a random row of a random result."
         results = [t.result for t in ep.turns if t.result is not None and t.result.ok]
         rows = [row for result in results for row in result.rows if row]
@@ -222,8 +214,8 @@ def baseline(
     if name == "oracle": return OraclePolicy(mode)
     if mode == "agent": return RandomPolicy(seed)
     def guess(ep):
-        db = ep.task.database()
-        return _random_query(random.Random(f"{seed}/{ep.task.id}"), {t: [c.name for c in db.columns(t)] for t in db.tables})
+        db, rng = ep.task.database(), random.Random(f"{seed}/{ep.task.id}")
+        return _random_query(rng, {t: [c.name for c in db.columns(t)] for t in db.tables})
     return ScriptedPolicy(guess, name)
 
 # %% ../nbs/03_rollout.ipynb #a5bc7bf3

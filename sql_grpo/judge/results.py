@@ -24,7 +24,7 @@ _NOISE = 1e-12 # or within this one: what sums of floats that should be zero lea
 
 def _slack(x): return max(_NOISE, _TOL*abs(x))
 
-def _is_whole(x) -> bool:
+def _is_whole(x):
     "An integer, or a float that holds one exactly."
     return type(x) is int or x.is_integer() and abs(x) < 2**53
 
@@ -35,12 +35,13 @@ def same_number(a, b) -> bool:
     return math.isclose(a, b, rel_tol=_TOL, abs_tol=_NOISE)
 
 # %% ../../nbs/judge/results.ipynb #a953dc6a
-def _snapped(cells: list) -> list:
+def _snapped(cells: list):
     "The cells, with every float that is not whole replaced by the number that stands for it."
     out, whole, start, last, waiting, anchors = {}, -math.inf, -math.inf, -math.inf, [], {}
     for n in sorted({c for c in cells if type(c) in (int, float) and -1e300 < c < 1e300}):
         if _is_whole(n):
-            while waiting and n - waiting[-1] <= _slack(waiting[-1]): out[waiting.pop()] = n # floats just below it
+            while waiting and n - waiting[-1] <= _slack(waiting[-1]): # floats just below it
+                out[waiting.pop()] = n
             whole, waiting = n, []
         elif n - whole <= _slack(n): out[n] = whole # just above one
         else:
@@ -51,17 +52,18 @@ def _snapped(cells: list) -> list:
 
 # %% ../../nbs/judge/results.ipynb #0a545b6a
 def _numbered(g: list, p: list) -> tuple|None:
-    "Both results as lists of columns of numbers, the same one for the same cell; None if they hold different cells."
-    cells, n, width = [*chain.from_iterable(g), *chain.from_iterable(p)], len(g)*len(g[0]), len(g[0])
+    "Both results as columns of numbers, the same one for the same cell; None if cells differ."
+    cells, n, width = list(chain.from_iterable(g + p)), len(g)*len(g[0]), len(g[0])
     if any(type(c) is float and not c.is_integer() for c in cells): cells = _snapped(cells)
     bag = Counter(cells[:n])
     if bag != Counter(cells[n:]): return None
     code = dict(zip(bag, count())).__getitem__
-    return tuple([tuple(map(code, cells[i:i+n:width])) for i in range(at, at + width)] for at in (0, n))
+    return tuple([tuple(map(code, cells[i:i+n:width])) for i in range(at, at + width)]
+                 for at in (0, n))
 
 # %% ../../nbs/judge/results.ipynb #ebcdd7cc
-def _recolour(columns: list, colours: list) -> list:
-    "One round: the colours of rows from those of columns, then the colours of columns from those of rows."
+def _recolour(columns: list, colours: list):
+    "One round: colours of rows from those of columns, then of columns from those of rows."
     rows = [sum(map(hash, zip(row, colours))) for row in zip(*columns)]
     return [hash((c, sum(map(hash, zip(col, rows))))) for c, col in zip(colours, columns)]
 
@@ -69,21 +71,22 @@ def _recolour(columns: list, colours: list) -> list:
 _ROUNDS = 100 # of colouring, at most, in a comparison of small results
 _CELL_ROUNDS = 600_000 # rounds times cells, in one of larger ones; but at least three rounds
 
-def _rows(columns: list, order: list) -> Counter: return Counter(zip(*(columns[i] for i in order)))
+def _rows(columns: list, order: list): return Counter(zip(*(columns[i] for i in order)))
 
-def _unlike(columns: list, colours: list) -> list:
-    "The smallest group of columns that share a colour without being identical; empty if there is none."
+def _unlike(columns: list, colours: list):
+    "The smallest group of columns that share a colour without being identical; or empty."
     groups = {}
     for i, c in enumerate(colours): groups.setdefault(c, []).append(i)
-    return min((m for m in groups.values() if len({columns[i] for i in m}) > 1), key=len, default=[])
+    unlike = (m for m in groups.values() if len({columns[i] for i in m}) > 1)
+    return min(unlike, key=len, default=[])
 
-def _marked(colours: list, i: int) -> list:
+def _marked(colours: list, i: int):
     "`colours`, with one that no other has at `i`."
     return [abs(hash((c,))) if j == i else c for j, c in enumerate(colours)]
 
 # %% ../../nbs/judge/results.ipynb #758ad2b9
-def _pairs_up(g: list, p: list, g_colours: list, p_colours: list, left: list) -> bool:
-    "Do the columns of `g` and `p` pair up, by colour, so that the rows are the same bag? Spends rounds of `left[0]`."
+def _pairs_up(g: list, p: list, g_colours: list, p_colours: list, left: list):
+    "Do the columns pair up, by colour, so that the rows are the same bag? Spends `left[0]`."
     if left[0] <= 0: return False
     left[0] -= 1
     kinds = 0
@@ -93,15 +96,15 @@ def _pairs_up(g: list, p: list, g_colours: list, p_colours: list, left: list) ->
         g_colours, p_colours = _recolour(g, g_colours), _recolour(p, p_colours)
         if Counter(g_colours) != Counter(p_colours): return False
     if not group:
-        g_order, p_order = (sorted(range(len(c)), key=c.__getitem__) for c in (g_colours, p_colours))
-        return _rows(g, g_order) == _rows(p, p_order)
+        orders = (sorted(range(len(c)), key=c.__getitem__) for c in (g_colours, p_colours))
+        return _rows(g, next(orders)) == _rows(p, next(orders))
     candidates = {p[i]: i for i, c in enumerate(p_colours) if c == g_colours[group[0]]}
     marked = _marked(g_colours, group[0])
     return any(_pairs_up(g, p, marked, _marked(p_colours, i), left) for i in candidates.values())
 
 # %% ../../nbs/judge/results.ipynb #c5a23704
-def _same_table(g: list, p: list, ordered: bool) -> bool:
-    "Are two lists of rows of one shape the same, up to order of columns and (unless `ordered`) of rows?"
+def _same_table(g: list, p: list, ordered: bool):
+    "Are two lists of rows of one shape the same, but for the order of columns (and rows)?"
     numbered = _numbered(g, p)
     if numbered is None: return False
     (g, p), start, cells = numbered, [1]*len(g[0]), len(g)*len(g[0])
@@ -113,7 +116,7 @@ def results_match(gold: Result, # result of the gold query
                   predicted: Result, # result of the policy's query
                   ordered: bool, # does the order of rows count?
                  ) -> bool:
-    "Do both results hold the same rows, up to order of columns, float noise, and (unless `ordered`) order of rows?"
+    "Do both results hold the same rows, up to order of columns (and rows) and float noise?"
     if not (gold.ok and predicted.ok) or gold.truncated or predicted.truncated: return False
     g, p = gold.rows, predicted.rows
     if len(g) != len(p) or len(gold.columns) != len(predicted.columns): return False
@@ -123,13 +126,15 @@ def results_match(gold: Result, # result of the gold query
 @lru_cache(maxsize=4096)
 def is_ordered(sql: str, # a gold query
               ) -> bool:
-    "Does `sql` have an outermost ORDER BY? SQL that sqlglot cannot parse counts as ordered if it has one anywhere."
+    "Does `sql` have an outermost ORDER BY? Or any, where sqlglot cannot parse it."
     try: tree = sqlglot.parse_one(sql, read="sqlite")
-    except (sqlglot.errors.SqlglotError, RecursionError): return bool(re.search(r"\border\s+by\b", sql, re.I))
+    except (sqlglot.errors.SqlglotError, RecursionError):
+        return bool(re.search(r"\border\s+by\b", sql, re.I))
     return tree.args.get("order") is not None
 
 # %% ../../nbs/judge/results.ipynb #edb1e1f8
-_NUMBER = re.compile(r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?", re.I | re.A)
+_NUMBER = re.compile(r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?",
+                     re.I | re.A)
 
 def _number(text: str):
     "The number that `text` is, or None."
@@ -137,15 +142,16 @@ def _number(text: str):
     text = text.replace(",", "")
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
-def _bare(text: str) -> str:
+def _bare(text: str):
     "`text` without a full stop at its end and quotes around it."
     text = text.strip().removesuffix(".").rstrip()
-    return text[1:-1].strip() if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"`" else text
+    enclosed = len(text) > 1 and text[0] == text[-1] and text[0] in "'\"`"
+    return text[1:-1].strip() if enclosed else text
 
 # %% ../../nbs/judge/results.ipynb #927b1bad
-def _printed(value) -> str: return format_value(value).strip()
+def _printed(value): return format_value(value).strip()
 
-def _canonical(gold: Result) -> tuple:
+def _canonical(gold: Result):
     "The rows of the gold result as they are printed, and what each printed cell stands for."
     printed = [[*map(_printed, row)] for row in gold.rows]
     says = {}
@@ -175,7 +181,7 @@ def _readings(lines: list, width: int, height: int):
             cells = lines[0].split(sep)
             if len(cells) == height: yield [[c] for c in cells]
 
-def _line(cells) -> str:
+def _line(cells):
     "A row as one text, without blanks around its cells (which may hold the separator themselves)."
     return "|".join(c.strip() for c in "|".join(cells).split("|"))
 
@@ -183,17 +189,20 @@ def _line(cells) -> str:
 def answer_matches(gold: Result, # result of the gold query
                    answer: str, # what the policy wrote after ANSWER
                    ordered: bool = False, # does the order of rows count?
-                   headers: tuple = (), # lists of column names that may stand above the rows, beside the gold's own
+                   headers: tuple = (), # lists of column names that may stand above the rows
                   ) -> bool:
     "Does a written answer say what the gold result says? An empty one never does."
     if not (answer and gold.ok) or gold.truncated: return False
     if len(answer) > _MAX_ANSWER_CHARS or not answer.strip(): return False
     lines = [l.strip() for l in answer.strip().split("\n")]
-    height, width, names = len(gold.rows), len(gold.columns), {_line(h).casefold() for h in (gold.columns, *headers)}
-    if len(lines) == max(height, 1) + 1 and _line([lines[0]]).casefold() in names: lines = lines[1:]
+    height, width = len(gold.rows), len(gold.columns)
+    names = {_line(h).casefold() for h in (gold.columns, *headers)}
+    headed = len(lines) == max(height, 1) + 1 and _line([lines[0]]).casefold() in names
+    lines = lines[headed:]
     if not height: return lines == ["(0 rows)"]
     readings = list(_readings(lines, width, height))
-    if not readings and (len(lines) != height or answer.count("|") < height*(width - 1)): return False
+    if not readings and (len(lines) != height or answer.count("|") < height*(width - 1)):
+        return False
     printed, says = _canonical(gold)
     said, tidy = [*map(_line, printed)], [_line([line]) for line in lines]
     if tidy == said or not ordered and Counter(tidy) == Counter(said): return True
@@ -202,20 +211,21 @@ def answer_matches(gold: Result, # result of the gold query
     return any(results_match(meant, Result(gold.columns, rows), ordered) for rows in read)
 
 # %% ../../nbs/judge/results.ipynb #613875ce
-def _order_counts(task) -> bool:
-    "Does the order of rows count in a task? If it does not say, an outermost ORDER BY of its query does."
+def _order_counts(task):
+    "Does the order of rows count? By default if the query has an outermost ORDER BY."
     return bool(task.query) and is_ordered(task.query) if task.ordered is None else task.ordered
 
 def as_read(result: Result) -> Result:
     "The same result, each cell as it is read in a written answer."
-    return replace(result, rows=[tuple(_read_cell(_printed(c), {}) for c in row) for row in result.rows])
+    rows = [tuple(_read_cell(_printed(c), {}) for c in row) for row in result.rows]
+    return replace(result, rows=rows)
 
-def _queries(turns: list) -> list:
+def _queries(turns: list):
     "The turns whose QUERY executed."
-    return [t for t in turns if t.action.action_type == "QUERY" and t.result is not None and t.result.ok]
+    return [t for t in turns if t.action.action_type == "QUERY" and t.result and t.result.ok]
 
 def _answer(episode: Episode) -> Result|str|None:
-    "What the episode answers: a text, or the result that a bare ANSWER submits, and no less of it than the gold has."
+    "What the episode answers: a text, or the result that a bare ANSWER submits."
     if episode.outcome != "answered" or episode.answer is None: return None
     if episode.answer.strip(): return episode.answer
     result, gold = episode.submitted, episode.task.gold
@@ -233,7 +243,7 @@ def once(find): # find(episode): a part of the verdict
     return kept
 
 @once
-def _right(episode: Episode) -> bool:
+def _right(episode: Episode):
     headers = tuple(t.result.columns for t in episode.turns if t.result is not None)
     return is_correct(_answer(episode), episode.task, headers)
 
@@ -254,16 +264,18 @@ def is_correct(said: Episode|Result|str, # an episode, a query's result, or a wr
 
 # %% ../../nbs/judge/results.ipynb #a5e70c11
 def without_sql(task): # another task
-    "The same task with its gold result as the answer, and no query. Raises ValueError if the gold query gave none."
+    "The same task with its gold result as the answer, and no query. Raises ValueError."
     gold = task.gold
     if not gold.ok or gold.truncated or not gold.rows:
-        raise ValueError(f"task {task.id}: {gold.error or 'the gold result is empty, or too long'}; no answer is left")
+        fault = gold.error or "the gold result is empty, or too long"
+        raise ValueError(f"task {task.id}: {fault}; no answer is left")
     rows = gold.rows if len(gold.columns) > 1 else [c for row in gold.rows for c in row]
     answer = rows[0] if len(rows) == 1 and len(gold.columns) == 1 and rows[0] is not None else rows
     return replace(task, query="", answer=answer, ordered=_order_counts(task), variants=())
 
 # %% ../../nbs/judge/results.ipynb #7dad6dac
-_PICKS, _PICK_CELLS = 50, 5_000 # choices of columns that are tried for an answer, and cells that are compared for it
+# choices of columns that are tried for an answer, and cells that are compared for it
+_PICKS, _PICK_CELLS = 50, 5_000
 
 def _only(result: Result, columns: tuple|None) -> Result:
     "Some columns of a result, by their positions; None for all."
@@ -273,23 +285,29 @@ def _only(result: Result, columns: tuple|None) -> Result:
 
 def _choices(result: Result, answer: str):
     "The choices of columns under which `result` may say what `answer` says: None is all of them."
-    lines, rows, width = answer.count("\n") + 1, max(1, len(result.rows)), answer.split("\n")[-1].count("|") + 1
+    lines, rows = answer.count("\n") + 1, max(1, len(result.rows))
+    width, n = answer.split("\n")[-1].count("|") + 1, len(result.columns)
     if lines not in (rows, rows + 1) and (lines > 1 or answer.count(",") + 1 < rows): return
-    yield None, len(result.columns)*rows
-    if width < len(result.columns): yield from ((c, width*rows) for c in combinations(range(len(result.columns)), width))
+    yield None, n*rows
+    if width < n: yield from ((c, width*rows) for c in combinations(range(n), width))
 
 def _behind(turns: list, answer: str): # a turn, and which columns; or None
-    "The first of the turns whose result says what is written. Looks at no more than `_PICKS` and `_PICK_CELLS`."
+    "The first of the turns whose result says what is written."
     headers, cells = tuple(t.result.columns for t in turns), 0
     tries = ((t, c, n) for t in turns for c, n in _choices(t.result, answer.strip()))
     for turn, columns, n in islice(tries, _PICKS):
         if (cells := cells + n) > _PICK_CELLS: return None
-        if answer_matches(_only(turn.result, columns), answer, headers=headers): return turn, columns
+        result = _only(turn.result, columns)
+        if answer_matches(result, answer, headers=headers): return turn, columns
 
 # %% ../../nbs/judge/results.ipynb #f325d729
-def query_behind(episode: Episode, turns: list|None = None) -> tuple|None: # SQL, and which columns (None: all)
-    "The last query among `turns` (all of the episode's) that produced its answer; None if there is none."
-    if episode.outcome != "answered" or episode.answer is None or len(episode.answer) > _MAX_ANSWER_CHARS: return None
+def query_behind(
+    episode: Episode,
+    turns: list|None = None # all of the episode's
+) -> tuple|None: # SQL, and which columns (None: all)
+    "The last query among `turns` that produced the episode's answer, if there is one."
+    if episode.outcome != "answered" or episode.answer is None: return None
+    if len(episode.answer) > _MAX_ANSWER_CHARS: return None
     ran = _queries(episode.turns if turns is None else turns)[::-1]
     if not episode.answer.strip():
         return (ran[0].action.argument, None) if ran and episode.submitted is not None else None
@@ -301,8 +319,10 @@ MAX_SQL_CHARS = 10_000 # longer queries are not looked at, and earn nothing
 _LITERALS = re.compile(r"""'[^']*'|--[^\n]*|/\*.*?\*/|\b(?:as|collate)\s+\w+""", re.I | re.S)
 _ARMS = re.compile(r"\b(?:union|intersect|except)\b", re.I)
 _SELECT, _FROM = re.compile(r"\bselect\b", re.I), re.compile(r"\bfrom\b", re.I)
-_NAME = re.compile(r"""(?:^|[(,.])\s*\*  # a star that doesn't multiply; or a name, not a keyword or function
-    |(?<![\w.])(?!(?:select|distinct|all|null|true|false|case|when|then|else|end|and|or|not|in|is|like|between|exists
+# a star that doesn't multiply; or a name, not a keyword or function
+_NAME = re.compile(r"""(?:^|[(,.])\s*\*
+    |(?<![\w.])(?!(?:select|distinct|all|null|true|false|case|when|then|else|end|and|or|not|in|is
+    |like|between|exists
     |cast|as|integer|text|real|numeric|random|current_date|current_time|current_timestamp)\b)
     [a-z_"`\[][\w"`\]]*+(?!\s*\()""", re.I | re.X)
 
@@ -321,18 +341,17 @@ _WITH = re.compile(r"\s*with\b(\s+recursive\b)?", re.I)
 
 def _on_half(db: Database, sql: str, rest: int) -> Result: # rest: 0 or 1
     "What a query returns where each table has its rows of even or odd rowid only."
-    halves = (f"{quoted(t)} AS (SELECT * FROM main.{quoted(t)} WHERE rowid % 2 = {rest})" for t in db.tables)
+    halves = ", ".join(f"{quoted(t)} AS (SELECT * FROM main.{quoted(t)} WHERE rowid % 2 = {rest})"
+                       for t in db.tables)
     with_ = _WITH.match(sql)
-    return db.query(f"WITH RECURSIVE {', '.join(halves)}{',' + sql[with_.end():] if with_ else ' ' + sql}")
+    return db.query(f"WITH RECURSIVE {halves}{',' + sql[with_.end():] if with_ else ' ' + sql}")
 
-@lru_cache(maxsize=4096)
-def _gold_halves(db: Database, sql: str) -> tuple: return _on_half(db, sql, 0), _on_half(db, sql, 1)
-
-def _depends_on_rows(task, sql: str, columns: tuple|None) -> bool:
-    "Could a query that gives the right result depend on rows? Not if that stays where the gold query's changes."
+def _depends_on_rows(task, sql: str, columns: tuple|None):
+    "Could a right query depend on rows? Not if its result stays where the gold query's changes."
     if not task.query: return True
     db, same = task.database(), lambda result: results_match(task.gold, result, _order_counts(task))
-    if all(same(gold) or not gold.ok for gold in _gold_halves(db, task.query)): return True
+    golds = [_on_half(db, task.query, rest) for rest in (0, 1)]
+    if all(same(gold) or not gold.ok for gold in golds): return True
     return not all(same(_only(_on_half(db, sql, rest), columns)) for rest in (0, 1))
 
 # %% ../../nbs/judge/results.ipynb #2c7eeade
@@ -350,12 +369,9 @@ def is_grounded(episode: Episode) -> bool:
     return not is_correct(episode) or _depends_on_rows(episode.task, *behind)
 
 # %% ../../nbs/judge/results.ipynb #b70fa31c
-@lru_cache(maxsize=4096)
-def _gold_on(variant, sql: str) -> Result: return open_database(variant).query(sql)
-
-def _variant_golds(task) -> list: # of (Database, Result)
-    "The variants that count, each with the gold query's result there; that is kept for the next episode."
-    pairs = [(open_database(v), _gold_on(v, task.query)) for v in task.variants]
+def _variant_golds(task): # of (Database, Result)
+    "The variants that count, each with the gold query's result there."
+    pairs = [(db, db.query(task.query)) for db in map(open_database, task.variants)]
     return [(db, gold) for db, gold in pairs if gold.ok and not gold.truncated]
 
 @once
@@ -364,5 +380,6 @@ def suite_correct(episode: Episode) -> bool|None: # None if the task has no vari
     if not (episode.task.variants and episode.task.query): return None
     behind = query_behind(episode) if is_correct(episode) else None
     if behind is None: return False
-    (sql, columns), ordered, golds = behind, _order_counts(episode.task), _variant_golds(episode.task)
+    (sql, columns), ordered = behind, _order_counts(episode.task)
+    golds = _variant_golds(episode.task)
     return all(results_match(gold, _only(db.query(sql), columns), ordered) for db, gold in golds)

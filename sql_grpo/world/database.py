@@ -6,13 +6,12 @@
 __all__ = ['NOW', 'Result', 'one_line', 'format_value', 'markdown_cell', 'Database', 'quoted', 'Column', 'open_database']
 
 # %% ../../nbs/world/database.ipynb #605fb8b4
-import os, re, stat, threading
+import os, re, threading
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import lru_cache, partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from sys import getsizeof
 from time import perf_counter
 from typing import NamedTuple
 
@@ -67,7 +66,7 @@ def markdown_cell(x, # a value of SQLite
     return re.sub(r'([|\\`*_<>$#\[\]~])', r'\\\1', format_value(x, n))
 
 @patch
-def _repr_markdown_(self: Result) -> str:
+def _repr_markdown_(self: Result):
     if not self.ok: return f'**Error:** {markdown_cell(self.error)}'
     lines = [[markdown_cell(c) for c in row] for row in [self.columns, *self.rows[:10]]]
     lines.insert(1, ['---']*len(self.columns))
@@ -76,17 +75,17 @@ def _repr_markdown_(self: Result) -> str:
     return f'{text}\n\n{min(10, n)} of {n}{more} rows' if more or n > 10 else text
 
 # %% ../../nbs/world/database.ipynb #8b01139b
-_FUNCTIONS = set("""abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat concat_ws cos cosh
-count cume_dist current_date current_time current_timestamp date datetime decoded degrees dense_rank exp first_value floor
-format glob group_concat hex if ifnull iif instr json json_array json_array_length json_extract
-json_insert json_object json_quote json_remove json_replace json_set json_type json_valid -> ->>
-julianday lag last_value lead length like likelihood likely ln log log10 log2 lower ltrim max median min mod nth_value
-ntile nullif octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf quote radians rank
-replace round row_number rtrim sign sin sinh soundex sqrt strftime string_agg substr substring sum tan tanh time
-total trim trunc typeof unhex unicode unixepoch unlikely upper""".split())
+_FUNCTIONS = set("""abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat
+concat_ws cos cosh count cume_dist current_date current_time current_timestamp date datetime decoded
+degrees dense_rank exp first_value floor format glob group_concat hex if ifnull iif instr
+json json_array json_array_length json_extract json_insert json_object json_quote json_remove
+json_replace json_set json_type json_valid -> ->> julianday lag last_value lead length like
+likelihood likely ln log log10 log2 lower ltrim max median min mod nth_value ntile nullif
+octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf quote
+radians rank replace round row_number rtrim sign sin sinh soundex sqrt strftime string_agg substr
+substring sum tan tanh time total trim trunc typeof unhex unicode unixepoch unlikely upper""".split())
 
-@lru_cache(maxsize=10_000)
-def _is_virtual(table: str) -> bool:
+def _is_virtual(table: str):
     "Is this the name of a virtual table that SQLite makes when it is asked for?"
     return re.fullmatch(r'pragma_\w+|jsonb?_(each|tree)|carray', table, re.I) is not None
 
@@ -96,8 +95,9 @@ _ALLOWED = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION, apsw.SQL
 NOW = '2025-01-01 00:00:00' # what "now" means in a query
 
 class _Guard:
-    "What the callbacks of one connection share: the query, its deadline and columns, and why it was refused."
-    sql, first, columns, reason = '', None, None, None # its text, its statement, their names, a sentence
+    "What the callbacks of one connection share."
+    sql, first = '', None # the query, and its statement
+    columns, reason = None, None # their names, and why it was refused
     deadline, length, helper, encoding, now = float('inf'), 0, None, 'utf-8', NOW
 
     def authorize(self, action, arg1, arg2, db, trigger) -> int:
@@ -113,7 +113,8 @@ class _Guard:
     def refuse(self, what: str):
         "Note that the query is no SELECT; it says itself what it is, or else `what` does."
         word = re.match(r'[\s;]*([a-zA-Z]*)', self.sql)[1].upper()
-        self.reason = f'only SELECT is allowed, not {what if word in ("", "SELECT", "WITH", "VALUES") else word}'
+        if word not in ('', 'SELECT', 'WITH', 'VALUES'): what = word
+        self.reason = f'only SELECT is allowed, not {what}'
 
     def overdue(self) -> bool:
         "Has the deadline passed? As a progress handler: stop the query."
@@ -135,13 +136,14 @@ def trace(self: _Guard, cursor, sql: str, bindings) -> bool:
     return self.reason is None
 
 # %% ../../nbs/world/database.ipynb #a538af3f
-_MEMORY = 48_000_000 # bytes that queries may take together, beyond what SQLite has in use when the first one starts
+_MEMORY = 48_000_000 # bytes that queries may take together, beyond what is in use before
 _WAIT = 30.0 # seconds that a query waits for others, at most
 
 class _Heap:
     "Lets queries run: many at a time, or one alone."
     def __init__(self):
-        self.free, self.running, self.lone, self.crowd = threading.Condition(threading.Lock()), 0, 0, False
+        self.free = threading.Condition(threading.Lock())
+        self.running, self.lone, self.crowd = 0, 0, False
         self.bound(0)
 
     def bound(self, limit: int):
@@ -177,7 +179,7 @@ _heap = _Heap()
 if hasattr(os, 'register_at_fork'): os.register_at_fork(after_in_child=_heap.__init__)
 
 def _trusted(f):
-    "What `f` gives, our own work on a database; if queries have taken the memory, `f` is called again when they ended."
+    "What `f` gives, our own work; if queries have taken the memory, `f` waits and is called again."
     for alone in (False, True):
         _heap.enter(alone, limit=0 if alone else _MEMORY)
         try: return f()
@@ -186,12 +188,13 @@ def _trusted(f):
         finally: _heap.leave(alone)
 
 # %% ../../nbs/world/database.ipynb #54def107
-_SLOW = {'trim': 2, 'ltrim': 2, 'rtrim': 2, 'unhex': 2, 'instr': 2, 'replace': 3} # functions and their number of arguments
+# functions and their number of arguments
+_SLOW = {'trim': 2, 'ltrim': 2, 'rtrim': 2, 'unhex': 2, 'instr': 2, 'replace': 3}
 _PRODUCT = 50_000_000 # lengths of the first two arguments, multiplied: some milliseconds
 
 def _size(x) -> int: return len(x if isinstance(x, (str, bytes)) else str(x))
 
-def _too_long(name: str, args: tuple) -> bool:
+def _too_long(name: str, args: tuple):
     "Could these arguments keep SQLite's function `name` busy for long?"
     trims = name not in ('instr', 'replace')
     return trims and _size(args[1]) > 100 or (1 + 2*trims)*_size(args[0])*_size(args[1]) > _PRODUCT
@@ -214,7 +217,8 @@ def decoded(self: _Guard, data: bytes) -> str:
     return data.decode(self.encoding, 'replace') if isinstance(data, bytes) else data
 
 # %% ../../nbs/world/database.ipynb #7d923073
-_DATES = {'date': 0, 'time': 0, 'datetime': 0, 'julianday': 0, 'unixepoch': 0, 'strftime': 1} # position of the time
+# position of the time
+_DATES = {'date': 0, 'time': 0, 'datetime': 0, 'julianday': 0, 'unixepoch': 0, 'strftime': 1}
 _CURRENT = {'current_date': 'date', 'current_time': 'time', 'current_timestamp': 'datetime'}
 
 @patch
@@ -246,7 +250,7 @@ def _bound(con, guard: _Guard, length: int = _LENGTH, pattern: int = _PATTERN, s
     guard.length = length
 
 # %% ../../nbs/world/database.ipynb #17c9ae40
-def _guarded(con, now: str|None = NOW) -> tuple:
+def _guarded(con, now: str|None = NOW):
     "Put all guards on `con`; returns the connection and its guard."
     guard = _Guard()
     guard.now = now
@@ -257,7 +261,7 @@ def _guarded(con, now: str|None = NOW) -> tuple:
     for name in _CURRENT: define(name, 0, partial(guard.date, name))
     define('decoded', 1, guard.decoded)
     con.drop_modules(None)
-    con.execute('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000') # pages that are kept, in KiB
+    con.execute('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000') # KiB
     _bound(con, guard)
     con.authorizer, con.exec_trace = guard.authorize, guard.trace
     return con, guard
@@ -269,27 +273,25 @@ class Database:
                  path: str|Path, # SQLite file, which must not change while it is open
                  timeout: float = 2.0, # seconds that a query may take
                  max_rows: int = 1000, # rows that are taken of a result
-                 max_bytes: int = 2_000_000, # characters of text and bytes of blobs that are taken, about
+                 max_bytes: int = 2_000_000, # of texts and blobs that are taken, about
                  now: str|None = NOW, # what "now" means in a query; None: what it is then
                 ):
-        if not _is_sqlite(path): raise ValueError(f'not a SQLite database: {path}')
-        real = os.path.realpath(path) if os.path.islink(path) else os.path.abspath(path) # its journals lie beside it
-        self._setup(Path(path).stem, Path(real), None, timeout, max_rows, max_bytes, now)
-
-    def _setup(self, name, path, image, timeout, max_rows, max_bytes, now=NOW):
-        self.name, self.path, self._image = name, path, image
+        if path is not None and not _is_sqlite(path): # None: see `from_sql`
+            raise ValueError(f'not a SQLite database: {path}')
+        path = path and Path(path)
+        # of a link the target, since its journals lie beside it
+        self.name, self.path, self._image = path and path.stem, path and path.resolve(), None
         self.timeout, self.max_rows, self.max_bytes, self.now = timeout, max_rows, max_bytes, now
         self._local, self._lock, self._plain = threading.local(), threading.RLock(), None
         self._tables, self._columns, self._counts = None, {}, {}
-        self._known, self._kept_bytes = {}, 0
+        self._known = {}
 
 # %% ../../nbs/world/database.ipynb #c9eeaf50
-def _is_sqlite(path: str|Path) -> bool:
-    "Does the file begin as SQLite files do? (An empty file is an empty database.) Raises `FileNotFoundError`."
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode): return False
-    except (OSError, ValueError): raise FileNotFoundError(f'no such database: {path}') from None
-    with open(path, 'rb', buffering=0) as f: return f.read(16) in (b'SQLite format 3\0', b'')
+def _is_sqlite(path: str|Path):
+    "Does the file begin as SQLite files do, or is it empty? Raises `FileNotFoundError`."
+    if not os.path.exists(path): raise FileNotFoundError(f'no such database: {path}')
+    if not os.path.isfile(path): return False
+    with open(path, 'rb') as f: return f.read(16) in (b'SQLite format 3\0', b'')
 
 # %% ../../nbs/world/database.ipynb #c54423da
 @patch
@@ -304,20 +306,20 @@ def _open(self: Database) -> apsw.Connection:
     return apsw.Connection(f'{self.path.as_uri()}?mode=ro' + ('' if pending else '&immutable=1'),
                            apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, statementcachesize=0)
 
-def _names(con) -> list:
+def _names(con):
     "The tables of a connection without guards."
     return [t for t, in con.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND "
                                     r"name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid")]
 
 @patch
-def _connect(self: Database) -> tuple:
+def _connect(self: Database):
     "A new guarded connection and its guard; the first one tells which tables there are."
     con = self._open()
     if self._tables is None: self._tables = _names(con)
     return _guarded(con, self.now)
 
 @patch(as_prop=True)
-def _con(self: Database) -> tuple:
+def _con(self: Database):
     "This thread's guarded connection and its guard."
     con = getattr(self._local, 'con', None)
     if con is None: con = self._local.con = _trusted(self._connect)
@@ -337,8 +339,9 @@ def prepare(self: _Guard, con, sql: str, tried: set):
 
 # %% ../../nbs/world/database.ipynb #0cd2ac2b
 @patch
-def _try(self: Database, con, guard, sql: str, tried: set, max_rows: int, max_bytes: int) -> tuple:
-    "The result of `sql`, and what another try would need: 'memory', 'room' for values, or 'text' that is none."
+def _try(self: Database, con, guard, sql: str, tried: set,
+         max_rows: int, max_bytes: int) -> tuple:
+    "The result of `sql`, and what another try would need: 'memory', 'room' or 'text'."
     cur, alone, since = con.cursor(), 'memory' in tried, perf_counter()
     try: _heap.enter(alone)
     except TimeoutError as e: return Result([], [], error=_explain(e, guard, self.timeout)), None
@@ -358,7 +361,7 @@ def _try(self: Database, con, guard, sql: str, tried: set, max_rows: int, max_by
         _heap.leave(alone)
 
 # %% ../../nbs/world/database.ipynb #be8da063
-def _fetch(cur: apsw.Cursor, max_rows: int, max_bytes: int) -> tuple:
+def _fetch(cur: apsw.Cursor, max_rows: int, max_bytes: int):
     "At most `max_rows` rows and about `max_bytes` bytes, and whether there was more."
     rows = []
     for row in cur:
@@ -369,10 +372,12 @@ def _fetch(cur: apsw.Cursor, max_rows: int, max_bytes: int) -> tuple:
     return rows, False
 
 # %% ../../nbs/world/database.ipynb #9a4be7d3
-_LONGEST, _ROOM = 1_000_000, 36_000_000 # bytes of the largest value, and of all that a statement can make at once
-_LIGHT = set('Init Transaction Goto Halt OpenRead OpenEphemeral OpenPseudo SorterOpen Rewind Next SorterNext '
-             'Integer Null NullRow Gosub Return IfPos IfNotZero IsNull NotNull Once Last Close Rowid Sequence NewRowid '
-             'Delete BeginSubrtn CollSeq'.split()) # instructions that neither make nor compare values
+# bytes of the largest value, and of all that a statement can make at once
+_LONGEST, _ROOM = 1_000_000, 36_000_000
+# instructions that neither make nor compare values
+_LIGHT = set('Init Transaction Goto Halt OpenRead OpenEphemeral OpenPseudo SorterOpen Rewind Next '
+             'SorterNext Integer Null NullRow Gosub Return IfPos IfNotZero IsNull NotNull Once '
+             'Last Close Rowid Sequence NewRowid Delete BeginSubrtn CollSeq'.split())
 
 def _cost(program: list, # rows of EXPLAIN
           pattern: int, # bytes of a pattern of LIKE
@@ -389,10 +394,12 @@ def widen(self: _Guard, con):
     "Let the values of `con` be as large as the query can do with."
     _bound(con, self, _LONGEST, steps=1)
     con.exec_trace = None
-    try: program = list(islice(con.execute(self.sql, explain=1), _LIMITS[apsw.SQLITE_LIMIT_VDBE_OP]))
+    steps = con.execute(self.sql, explain=1)
+    try: program = list(islice(steps, _LIMITS[apsw.SQLITE_LIMIT_VDBE_OP]))
     finally: con.exec_trace = self.trace
     pattern = min(_PATTERN, max([50] + [len(op[5]) for op in program if op[1] == 'String8']))
-    _bound(con, self, max(_LENGTH, min(_LONGEST, _ROOM//max(1, _cost(program, pattern)))), pattern, steps=1)
+    length = min(_LONGEST, _ROOM//max(1, _cost(program, pattern)))
+    _bound(con, self, max(_LENGTH, length), pattern, steps=1)
 
 # %% ../../nbs/world/database.ipynb #80f4b1d6
 def quoted(
@@ -403,23 +410,26 @@ def quoted(
     return name if name.isidentifier() and not always else '"' + name.replace('"', '""') + '"'
 
 # %% ../../nbs/world/database.ipynb #e06d4a92
-def _readable(guard: _Guard) -> str:
-    "The query that SQLite could not give to Python, with other characters in place of what is not UTF-8."
-    cells = [f"CASE typeof(c{i}) WHEN 'text' THEN decoded(CAST(c{i} AS BLOB)) ELSE c{i} END AS {quoted(name)}"
-             for i, name in enumerate(guard.columns)]
-    names = ', '.join(f'c{i}' for i in range(len(cells)))
-    return f'WITH undecoded({names}) AS (\n{guard.first.rstrip("; ")}\n) SELECT {", ".join(cells)} FROM undecoded'
+def _readable(guard: _Guard):
+    "The query, with other characters in place of what is not UTF-8."
+    cells = [f"CASE typeof(c{i}) WHEN 'text' THEN decoded(CAST(c{i} AS BLOB)) "
+             f"ELSE c{i} END AS {quoted(name)}" for i, name in enumerate(guard.columns)]
+    names, query = ', '.join(f'c{i}' for i in range(len(cells))), guard.first.rstrip('; ')
+    return f'WITH undecoded({names}) AS (\n{query}\n) SELECT {", ".join(cells)} FROM undecoded'
 
 # %% ../../nbs/world/database.ipynb #59b7e3d4
 @patch
-def _run(self: Database, sql: str, max_rows: int|None = None, max_bytes: int|None = None) -> Result:
+def _run(self: Database, sql: str, max_rows: int|None = None,
+         max_bytes: int|None = None) -> Result:
     "The result of `sql`, or what is wrong with it; it is tried again where that may help."
     start, tried = perf_counter(), set()
     try: con, guard = self._con
-    except (apsw.Error, TimeoutError, MemoryError) as e: return Result([], [], error=_explain(e, _Guard(), self.timeout))
+    except (apsw.Error, TimeoutError, MemoryError) as e:
+        return Result([], [], error=_explain(e, _Guard(), self.timeout))
     guard.deadline = start + self.timeout
     while True:
-        result, need = self._try(con, guard, sql, tried, max_rows or self.max_rows, max_bytes or self.max_bytes)
+        result, need = self._try(con, guard, sql, tried,
+                                 max_rows or self.max_rows, max_bytes or self.max_bytes)
         if need is None or need in tried: break
         if need == 'text': guard.encoding = _trusted(self._open).pragma('encoding')
         tried.add(need)
@@ -427,38 +437,25 @@ def _run(self: Database, sql: str, max_rows: int|None = None, max_bytes: int|Non
     return result
 
 # %% ../../nbs/world/database.ipynb #d5ae7885
-_KEPT_BYTES = 1_000_000 # memory for results, of a database, about; one of them takes at most a quarter
-
-def _bytes(result: Result) -> int:
-    "Memory that a result takes, about."
-    return 500 + sum(map(getsizeof, result.rows)) + sum(map(getsizeof, chain.from_iterable(result.rows)))
+_KEPT, _KEPT_CHARS = 200, 5000 # results that are kept, and characters of one and its query
 
 # %% ../../nbs/world/database.ipynb #54f1b30a
 @patch
-def _keep(self: Database, sql: str, result: Result) -> None:
-    "Remember a result, if it is not too large; forget the oldest ones for it."
-    if not result.ok or len(sql) > 2000 or self.now is None: return
-    if (size := _bytes(result)) > _KEPT_BYTES//4: return
-    with self._lock:
-        kept = self._known
-        while kept and self._kept_bytes + size > _KEPT_BYTES: self._kept_bytes -= kept.pop(next(iter(kept)))[1]
-        if sql not in kept: self._kept_bytes += size
-        kept[sql] = Result(list(result.columns), list(result.rows), result.truncated), size
-
-# %% ../../nbs/world/database.ipynb #0862cd53
 @patch
 def query(self: Database,
           sql: str, # one SELECT, by whomever
          ) -> Result: # rows, or an error
     "Run `sql`, or remember its result; whatever is wrong with it comes back as `Result.error`."
-    start, (known, _) = perf_counter(), self._known.get(sql, (None, 0))
-    if known: return Result(list(known.columns), list(known.rows), known.truncated, seconds=perf_counter() - start)
+    if sql in self._known: return self._known[sql]
     result = self._run(sql)
-    self._keep(sql, result)
+    if result.ok and self.now and len(sql) + len(repr(result.rows)) <= _KEPT_CHARS:
+        with self._lock:
+            self._known[sql] = result
+            if len(self._known) > _KEPT: self._known.pop(next(iter(self._known)))
     return result
 
 # %% ../../nbs/world/database.ipynb #8d25af60
-_WHOLE_CELLS, _WHOLE_BYTES = 100_000, 20_000_000 # cells, and bytes of texts and blobs, of the largest result
+_WHOLE_CELLS, _WHOLE_BYTES = 100_000, 20_000_000 # of the largest result
 
 @patch
 def whole(self: Database,
@@ -469,7 +466,8 @@ def whole(self: Database,
     result = self.query(sql)
     if not result.truncated or like and len(like.rows) <= len(result.rows): return result
     if not like: return self._run(sql, _WHOLE_CELLS//len(result.columns), _WHOLE_BYTES)
-    return self._run(sql, len(like.rows), 1 + sum(len(c) for row in like.rows for c in row if type(c) in (str, bytes)))
+    size = sum(len(c) for row in like.rows for c in row if type(c) in (str, bytes))
+    return self._run(sql, len(like.rows), size + 1)
 
 # %% ../../nbs/world/database.ipynb #c6877cf5
 _SENTENCES = [
@@ -487,7 +485,7 @@ _SENTENCES = [
     ('SQL logic error', 'the query cannot be parsed')]
 _KNOWN = re.compile('|'.join(f'({pattern})' for pattern, _ in _SENTENCES))
 
-def _explain(e: Exception, guard: _Guard, timeout: float) -> str:
+def _explain(e: Exception, guard: _Guard, timeout: float):
     "One sentence for an error."
     if not guard.reason and isinstance(e, (apsw.NoMemError, MemoryError)):
         return 'the query needs too much memory' if guard.first else 'the query is too complex'
@@ -505,7 +503,7 @@ def _need(e: Exception, guard: _Guard) -> str|None:
 
 # %% ../../nbs/world/database.ipynb #604cd10f
 @patch
-def _inspect(self: Database, sql: str, args: tuple = ()) -> list:
+def _inspect(self: Database, sql: str, args: tuple = ()):
     "Rows of one of our own queries about the schema, on a connection without guards."
     def rows():
         if self._plain is None: self._plain = self._open()
@@ -523,7 +521,7 @@ def __repr__(self: Database) -> str: return f'<Database {self.name} ({", ".join(
 
 # %% ../../nbs/world/database.ipynb #a4c53687
 @patch
-def _table(self: Database, name: str) -> str:
+def _table(self: Database, name: str):
     "The table's name as the schema spells it."
     for t in self.tables:
         if t.lower() == name.lower(): return t
@@ -547,17 +545,19 @@ def columns(self: Database,
         sql = 'SELECT "from", "table", "to", seq FROM pragma_foreign_key_list(?) ORDER BY id DESC'
         keys = self._inspect(sql, (table,))
         fks = {col.lower(): self._target(*rest) for col, *rest in keys}
-        info = self._inspect('SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden != 1', (table,))
-        self._columns[table] = [Column(name, kind, bool(pk), fks.get(name.lower())) for name, kind, pk in info]
+        sql = 'SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden != 1'
+        self._columns[table] = [Column(name, kind, bool(pk), fks.get(name.lower()))
+                                for name, kind, pk in self._inspect(sql, (table,))]
     return list(self._columns[table])
 
 # %% ../../nbs/world/database.ipynb #9775b019
 @patch
-def _target(self: Database, table: str, column: str|None, seq: int) -> str:
+def _target(self: Database, table: str, column: str|None, seq: int):
     "`table.column` that a foreign key points to."
     table = next((t for t in self.tables if t.lower() == table.lower()), table)
     if column is None:
-        keys = self._inspect('SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk', (table,))
+        sql = 'SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk'
+        keys = self._inspect(sql, (table,))
         column = keys[seq][0] if seq < len(keys) else 'rowid'
     return f'{table}.{column}'
 
@@ -576,7 +576,8 @@ def row_count(self: Database, table: str) -> int: # one more than `_COUNTED` if 
 @patch
 def describe(self: Database, table: str) -> str:
     "Size, columns, types and foreign keys of a table, one column a line."
-    cols = [' '.join(filter(None, (c.name, c.type, c.fk and f'-> {c.fk}'))) for c in self.columns(table)]
+    cols = [' '.join(filter(None, (c.name, c.type, c.fk and f'-> {c.fk}')))
+            for c in self.columns(table)]
     n = self.row_count(table)
     rows = f'{n} rows' if n <= _COUNTED else f'more than {_COUNTED} rows'
     return '\n'.join([f'{self._table(table)}: {rows}', *cols])
@@ -595,31 +596,20 @@ def sample(self: Database,
 def from_sql(cls: Database,
              script: str, # CREATE and INSERT statements that you trust
              name: str = ':memory:', # what to call it
-             timeout: float = 2.0, # as in `Database`
-             max_rows: int = 1000, # as in `Database`
-             max_bytes: int = 2_000_000, # as in `Database`
+             **kwargs, # `timeout`, `max_rows`, `max_bytes` and `now`, as in `Database`
             ) -> Database:
-    "A database in memory, built by a SQL script; raises `ValueError` if the script fails or makes no table."
+    "A database in memory; raises `ValueError` if the script fails or makes no table."
     def build():
         con = apsw.Connection(':memory:', statementcachesize=0)
         con.execute(script)
         return con, con.serialize('main'), _names(con)
-    db = _restore(name, None, None, timeout, max_rows, max_bytes)
+    db = Database(None, **kwargs)
+    db.name = name
     try: db._plain, db._image, db._tables = _trusted(build)
-    except apsw.Error as e: raise ValueError(f'the script of database {name} failed: {e}') from e
+    except apsw.Error as e:
+        raise ValueError(f'the script of database {name} failed: {e}') from e
     if not db.tables: raise ValueError(f'the script of database {name} creates no table')
     return db
-
-def _restore(*args) -> Database:
-    "A `Database` from the arguments of its `_setup`."
-    db = Database.__new__(Database)
-    db._setup(*args)
-    return db
-
-# %% ../../nbs/world/database.ipynb #3d6c55dc
-@patch
-def __reduce__(self: Database):
-    return _restore, (self.name, self.path, self._image, self.timeout, self.max_rows, self.max_bytes, self.now)
 
 # %% ../../nbs/world/database.ipynb #8e42b6a9
 @patch
@@ -634,9 +624,9 @@ def open_database(path_or_db, # a path, or a `Database`, which comes back as it 
                  ) -> Database:
     "Open a database; the same file and settings give the same `Database`."
     if isinstance(path_or_db, Database): return path_or_db
-    try: file = os.stat(path_or_db)
-    except OSError: raise FileNotFoundError(f'no such database: {path_or_db}') from None
-    return _open_cached(os.path.abspath(path_or_db), file.st_mtime_ns, file.st_size, tuple(sorted(kwargs.items())))
+    if not os.path.exists(path_or_db): raise FileNotFoundError(f'no such database: {path_or_db}')
+    file, settings = os.stat(path_or_db), tuple(sorted(kwargs.items()))
+    return _open_cached(os.path.abspath(path_or_db), file.st_mtime_ns, file.st_size, settings)
 
 @lru_cache(maxsize=64)
 def _open_cached(path, mtime_ns, size, settings): return Database(path, **dict(settings))
