@@ -134,10 +134,10 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
     "Ask and step until the episode ends."
     ep = env.episode
     while not ep.done:
+        reply = self._ask(send, history_messages(ep, self.rules.instructions))
         if reply is None:
             ep.outcome = "out_of_tokens"
             return
-        if reply is None: ep.outcome = "out_of_tokens"; return
         if not ep.turns: ep.prompt_tokens = reply.prompt_tokens or 0
         ep.completion_tokens += reply.completion_tokens or 0
         env.step(reply.text)

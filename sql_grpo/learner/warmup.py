@@ -215,6 +215,7 @@ def demonstration(
         wrong = rng.choice((_slip, _mistaken_column))(world, sql, rng)
     actions = careful_actions(sql, rng.random() < _SAMPLES)
     if wrong: actions.insert(-2, f"QUERY {wrong}")
+    if mode == "single_turn": actions = [sql]
     slips = [len(actions) - 3] if wrong else []
     task = Task("demo", "demo", question["question"], sql, question["difficulty"], "train",
                 Database.from_sql(world_script(world)), dict(slips=slips))
