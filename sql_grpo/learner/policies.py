@@ -31,7 +31,8 @@ def _config_of(name: str, endpoint: str | None = None) -> dict:
     if found := folder_config(name): return found
     file = folder/"adapter_config.json" # of a checkpoint: it has the shape of its base
     if not file.is_file():
-        if folder.is_dir(): raise ValueError(f"{folder} is not a model's folder: no config.json")
+        if folder.is_dir():
+            raise ValueError(f"{folder} is not a model's folder, it has no config.json")
         return {}
     base = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
     return _config_of(base) if base and Path(base).is_dir() else {}
