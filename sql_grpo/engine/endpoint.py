@@ -42,7 +42,8 @@ def _api_key(
     "The key in the environment; raises `ValueError` if there is none, or it holds something else."
     key = os.environ.get(variable or "OPENAI_API_KEY", "").strip()
     if variable and not key:
-        raise ValueError("the environment variable named for the endpoint's key is not set")
+        raise ValueError("the environment variable that was named for the endpoint's key "
+                         "is not set")
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ValueError("the environment variable for the endpoint's key holds "
                          "characters that no key has")

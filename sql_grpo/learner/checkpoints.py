@@ -10,8 +10,10 @@ __all__ = ['seal', 'broken_files', 'whole_checkpoint', 'step_of', 'checkpoints_i
 import json, math, os, shutil, sys, time, zlib
 from contextlib import contextmanager
 from pathlib import Path
+from zipfile import BadZipFile, ZipFile
 
 from filelock import FileLock, Timeout
+from safetensors import SafetensorError, safe_open
 from transformers import Trainer
 from ..common.basics import is_disk_full, is_main, say, written_whole
 
@@ -57,6 +59,18 @@ def whole_checkpoint(
         say(f"no room for {folder}: the training goes on without it; make room for the next one")
 
 # %% ../../nbs/learner/checkpoints.ipynb #f8427982
+def _check_file(path: Path) -> None:
+    "Raise a ValueError when a file of a checkpoint is cut or broken, as far as it can tell."
+    try:
+        if path.suffix == ".safetensors":
+            with safe_open(path, framework="pt"): pass
+        elif path.suffix == ".json": json.loads(path.read_text(encoding="utf-8"))
+        elif path.suffix in (".pt", ".pth", ".bin"): # of torch.save
+            with ZipFile(path) as z:
+                if bad := z.testzip(): raise BadZipFile(f"its part {bad} is not what was saved")
+    except (SafetensorError, ValueError, BadZipFile, OSError) as e:
+        raise ValueError(f"{path.name} in checkpoint {str(path.parent)!r} is broken: {e}") from e
+
 def step_of(checkpoint: str | Path) -> int:
     "The N of a folder checkpoint-N."
     return int(Path(checkpoint).name.removeprefix("checkpoint-"))
@@ -81,6 +95,8 @@ def _check_checkpoint(
         raise ValueError(f"{str(folder)!r} is no checkpoint: it has no trainer_state.json{hint}")
     if not [*path.glob("*model*.safetensors"), *path.glob("*model*.bin")]:
         raise ValueError(f"{str(folder)!r} is no checkpoint: it has no model weights")
+    if not (path/_SEAL).exists():
+        for file in sorted(p for p in path.iterdir() if p.is_file()): _check_file(file)
     if broken := broken_files(path):
         raise ValueError(f"checkpoint {str(folder)!r} is broken: "
                          f"{', '.join(broken)} is not what was saved")
