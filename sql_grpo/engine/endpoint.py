@@ -31,19 +31,22 @@ def _endpoint_url(
                          "a key comes from an environment variable")
     url = base_url.strip().rstrip("/")
     if not re.fullmatch(r"https?://([\w.-]+|\[[\da-fA-F:]+\])(:\d+)?(/\S*)?", url):
-        raise ValueError(f"the endpoint's address must look like http://localhost:8000/v1, got {one_line(base_url)!r}")
+        raise ValueError("the endpoint's address must look like http://localhost:8000/v1, "
+                         f"got {one_line(base_url)!r}")
     return url.removesuffix("/chat/completions") + "/chat/completions"
 
 # %% ../../nbs/engine/endpoint.ipynb #09437415
 def _api_key(
     variable: str | None = None, # its name; by default OPENAI_API_KEY, which may be missing
 ) -> str: # "" if there is none
-    "The key in the environment; raises `ValueError` if the variable is missing or holds something else."
+    "The key in the environment; raises `ValueError` if there is none, or it holds something else."
     key = os.environ.get(variable or "OPENAI_API_KEY", "").strip()
     if variable and not key:
-        raise ValueError("the environment variable that was named for the endpoint's key is not set")
+        raise ValueError("the environment variable that was named for the endpoint's key "
+                         "is not set")
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ValueError("the environment variable for the endpoint's key holds characters that no key has")
+        raise ValueError("the environment variable for the endpoint's key holds "
+                         "characters that no key has")
     return key
 
 # %% ../../nbs/engine/endpoint.ipynb #c41b7e95
@@ -51,7 +54,7 @@ _ENV_LINE = re.compile(r"""\s*(?:export\s+)?(\w+(?:_KEY|_TOKEN))\s*=\s*"""
                        r"""(?:"([^"]*)"|'([^']*)'|([^\s"'#]\S*))\s*(?:#.*)?""")
 
 def load_env(
-    path: str = ".env", # lines `NAME=value`, the value plain or in quotes, with or without `export`; # begins a comment
+    path: str = ".env", # lines `NAME=value`, the value plain or in quotes; # begins a comment
 ) -> list[str]: # the names that were set
     "Take keys and tokens from a file into the environment, where they are not set yet."
     try: lines = open(path, encoding="utf-8-sig").read().splitlines()
@@ -69,14 +72,13 @@ class _Usage:
     retries: int = 0 # those that repeated another one
     prompt_tokens: int = 0 # as the server counts them
     completion_tokens: int = 0
-    uncounted_replies: int = 0 # those without a count of tokens
     reused_replies: int = 0 # of an earlier run: neither sent nor paid for again
 
     def __str__(self):
-        more = f", {self.uncounted_replies} replies not counted" if self.uncounted_replies else ""
-        more += f", beside {self.reused_replies} replies of an earlier run" if self.reused_replies else ""
-        return (f"{self.requests} requests, {self.retries} of them retries; {self.prompt_tokens} prompt tokens, "
-                f"{self.completion_tokens} completion tokens{more}")
+        reused = self.reused_replies
+        return (f"{self.requests} requests, {self.retries} of them retries; "
+                f"{self.prompt_tokens} prompt tokens, {self.completion_tokens} completion tokens"
+                + f", beside {reused} replies of an earlier run"*bool(reused))
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d00002
 class EndpointError(ConnectionError):
@@ -95,13 +97,14 @@ class EndpointPolicy(Policy):
         concurrency: int = 8, # episodes at once
         timeout: float = 300.0, # seconds without a word from the server
         retries: int = 10, # of one request; the pauses between them grow from half a second to 8
-        api_key_env: str | None = None, # variable with the key; by default OPENAI_API_KEY, if it is set
-        prices: tuple[float, float] | None = None, # for a million prompt tokens, and for a million completion tokens
-        replies: str | Path | None = None, # a file in which replies are kept, and looked up before a request is sent
+        api_key_env: str | None = None, # variable with the key; by default OPENAI_API_KEY
+        prices: tuple[float, float] | None = None, # for a million prompt, and completion tokens
+        replies: str | Path | None = None, # a file that keeps replies, looked up before asking
         name: str = "model",
     ):
         self.url, self.model, self.rules, self.name = _endpoint_url(base_url), model, rules, name
-        fields = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed) | dict(fields or {})
+        fields = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed
+                      ) | (fields or {})
         self.fields = {k: v for k, v in fields.items() if v is not None}
         self.temperature = self.fields.get("temperature")
         if concurrency < 1: raise ValueError(f"concurrency must be at least 1, got {concurrency}")
@@ -110,15 +113,17 @@ class EndpointPolicy(Policy):
         self.prices, self.usage, self._lock = prices, _Usage(), threading.Lock()
         self.replies, self.known = replies and Path(replies), read_replies(replies)
 
-    def __repr__(self): return f"<EndpointPolicy {self.model} at {self.url.removesuffix('/chat/completions')}>"
+    def __repr__(self):
+        return f"<EndpointPolicy {self.model} at {self.url.removesuffix('/chat/completions')}>"
 
     def play(self, envs: list[SQLEnvironment], progress: Callable | None = None) -> None:
-        "Play all episodes to their end, `concurrency` at a time; none waits for another one's turn."
+        "Play all episodes to their end, `concurrency` at a time; none waits for another one."
         todo, news = deque(envs), SimpleQueue()
         try:
             with self._connect(self.retries) as send:
                 for _ in envs[:self.concurrency]:
-                    threading.Thread(target=self._work, args=(send, todo, news), daemon=True).start()
+                    threading.Thread(
+                        target=self._work, args=(send, todo, news), daemon=True).start()
                 for done in range(1, len(envs) + 1):
                     if error := news.get(): raise error
                     if progress is not None: progress(done, len(envs))
@@ -131,7 +136,9 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
     ep = env.episode
     while not ep.done:
         reply = self._ask(send, history_messages(ep, self.rules.instructions))
-        if reply is None: ep.outcome = "out_of_tokens"; return
+        if reply is None:
+            ep.outcome = "out_of_tokens"
+            return
         if not ep.turns: ep.prompt_tokens = reply.prompt_tokens or 0
         ep.completion_tokens += reply.completion_tokens or 0
         env.step(reply.text)
@@ -157,8 +164,8 @@ def _ask(self: EndpointPolicy, send: Callable, messages: list[dict],
     "The model's reply to a conversation."
     if kept and (reply := self._recall(messages)): return reply
     if reply := send(messages):
-        self._count(prompt_tokens=reply.prompt_tokens or 0, completion_tokens=reply.completion_tokens or 0,
-                    uncounted_replies=int(None in reply))
+        self._count(prompt_tokens=reply.prompt_tokens or 0,
+                    completion_tokens=reply.completion_tokens or 0)
         if kept: self._note(messages, reply)
     return reply
 
@@ -181,7 +188,7 @@ def check(self: EndpointPolicy, tasks: list[Task]) -> None:
 
 @patch
 def report(self: EndpointPolicy) -> dict: # of plain values
-    "What a report says about the endpoint: the address, what was counted, and the cost, if `prices` are known."
+    "What a report says about the endpoint: address, counts, and the cost where it is known."
     n, prices = self.usage, self.prices
     cost = prices and (n.prompt_tokens*prices[0] + n.completion_tokens*prices[1]) / 1e6
     return dict(endpoint=self.url, concurrency=self.concurrency, **asdict(n), cost=cost)
@@ -252,7 +259,7 @@ def _error(self: EndpointPolicy, what: str, request=None) -> EndpointError:
 
 @patch
 def _hide(self: EndpointPolicy, text: str, least: int = 1) -> str:
-    "A server's text without the key, which some send back, if the key has `least` characters: `EMPTY` may be a word."
+    "A server's text without the key, if that has `least` characters: `EMPTY` may be a word."
     key = _api_key(self.api_key_env)
     return text.replace(key, "***") if len(key) >= least else text
 
@@ -269,12 +276,12 @@ def _read_reply(
     "The reply in an answer."
     try: content = None if data.get("error") else data["choices"][0]["message"].get("content") or ""
     except (TypeError, KeyError, IndexError, AttributeError): return None
-    if isinstance(content, list): content = "".join(str(p.get("text") or "") for p in content if isinstance(p, dict))
+    if isinstance(content, list):
+        content = "".join(str(p.get("text") or "") for p in content if isinstance(p, dict))
     if not isinstance(content, str): return None
-    usage = data.get("usage") if isinstance(data.get("usage"), dict) else {}
-    count = lambda x: x if type(x) is int and x >= 0 else None
+    usage = data.get("usage") or {}
     text = content.encode("utf-8", "replace").decode() # half a character could not be sent back
-    return _Reply(text, count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")))
+    return _Reply(text, usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
 # %% ../../nbs/engine/endpoint.ipynb #d7ab6afc
 _MEANING = {401: "the key is missing or wrong", 403: "the key is not allowed to do this",
@@ -284,10 +291,13 @@ def _refusal(response, body) -> str: # an answer; what is in it, or in its `erro
     "What a server says about an error, in whichever form."
     status, said = response.status_code, body
     while isinstance(said, dict):
-        said = next((said[k] for k in ("error", "message", "detail") if said.get(k)), json.dumps(said))
-    meaning = response.extensions.get("meaning") or f"{status}, {_MEANING.get(status, response.reason_phrase)}"
+        known = (said[k] for k in ("error", "message", "detail") if said.get(k))
+        said = next(known, json.dumps(said))
+    meaning = (response.extensions.get("meaning")
+               or f"{status}, {_MEANING.get(status, response.reason_phrase)}")
     said = said if isinstance(said, str) else json.dumps(said)
-    wait = f" (Retry-After: {response.headers['retry-after']})" if "retry-after" in response.headers else ""
+    wait = response.headers.get("retry-after")
+    wait = f" (Retry-After: {wait})" if wait else ""
     return f"{meaning}: {said or response.headers.get('location', 'no further word')}{wait}"
 
 # %% ../../nbs/engine/endpoint.ipynb #a59b9cf5
@@ -308,7 +318,8 @@ def read_replies(
 ) -> dict: # of a request's digest, the replies to it, in their order
     "What a file of replies holds."
     found = defaultdict(deque)
-    text = Path(path).read_text(encoding="utf-8", errors="replace") if path and Path(path).exists() else ""
+    exists = path and Path(path).exists()
+    text = Path(path).read_text(encoding="utf-8", errors="replace") if exists else ""
     for line in text.splitlines():
         try: digest, *reply = json.loads(line)
         except ValueError: continue # the first line is empty, and one may be cut off
@@ -337,5 +348,6 @@ def _note(self: EndpointPolicy, messages: list[dict], reply: _Reply) -> None:
     if self.replies is None: return
     with self._lock:
         self.replies.parent.mkdir(parents=True, exist_ok=True)
-        line = "\n" + json.dumps([self._digest(messages), *reply]) # a new line first: the last one may be cut off
+        # a new line first: the last one may be cut off
+        line = "\n" + json.dumps([self._digest(messages), *reply])
         with self.replies.open("a", encoding="utf-8") as f: f.write(line)

@@ -18,7 +18,8 @@ def _plain(model): # without the wrapper of adapters
 def can_be_lean(model) -> bool: # a causal language model
     "Has it nothing in it but what `LeanModel` computes, in plain weights on a CPU?"
     model = _plain(model)
-    if type(model) not in (LlamaForCausalLM, Qwen3ForCausalLM) or model.device.type != "cpu": return False
+    kinds = LlamaForCausalLM, Qwen3ForCausalLM
+    if type(model) not in kinds or model.device.type != "cpu": return False
     layers = [m for m in model.modules() if hasattr(m, "in_features") or isinstance(m, LoraLayer)]
     def known(m): return (type(m) is LoraLinear and not any(m.use_dora.values())
                           or type(m) is torch.nn.Linear and m.bias is None)
@@ -52,7 +53,8 @@ class _LeanLayer:
         self.qk_norm = None
         if hasattr(a, "q_norm"): # (heads, dim), those of queries and then those of keys
             counts = (p.out_features//a.head_dim for p in (a.q_proj, a.k_proj))
-            self.qk_norm = torch.cat([m.weight.expand(n, -1) for m, n in zip((a.q_norm, a.k_norm), counts)])
+            norms = zip((a.q_norm, a.k_norm), counts)
+            self.qk_norm = torch.cat([m.weight.expand(n, -1) for m, n in norms])
 
 def _turned(x, cos, sin): # (N, heads, dim); (N, 1, dim) twice
     "Rotary positions (RoFormer, arXiv 2104.09864)."
@@ -66,9 +68,11 @@ class LeanModel:
     def __init__(self, model): # one that `can_be_lean`
         model = _plain(model)
         c, self.inner = model.config, model.model
-        self.heads, self.keys, self.eps = c.num_attention_heads, c.num_key_value_heads, c.rms_norm_eps
+        self.heads, self.keys = c.num_attention_heads, c.num_key_value_heads
+        self.eps = c.rms_norm_eps
         self.layers = [_LeanLayer(layer) for layer in self.inner.layers]
-        self.table, self.norm, self.head = self.inner.embed_tokens.weight, self.inner.norm.weight, _product(model.lm_head)
+        self.table, self.norm = self.inner.embed_tokens.weight, self.inner.norm.weight
+        self.head = _product(model.lm_head)
 
     def rms(self, x, weight): # both in the model's format; the sum of squares is in float32
         "Root mean square norm (arXiv 1910.07467), in fewer operations than PyTorch's on a CPU."
@@ -80,7 +84,7 @@ class LeanModel:
     def __call__(self,
         ids: torch.Tensor, # (N,) tokens of any rows
         places: torch.Tensor, # (N,) their positions
-        attend, # attend(layer, q, k, v), each (N, heads, dim), gives what each token found: (N, heads, dim)
+        attend, # attend(layer, q, k, v), all (N, heads, dim): what each token found
         last: torch.Tensor, # (n,) the tokens whose logits are asked for
     ) -> torch.Tensor: # (n, vocabulary), in float32
         "One pass."

@@ -49,18 +49,18 @@ def whole_checkpoint(
     folder: str | Path, # a checkpoint-N folder that a trainer saves into
     sealed: bool = True, # False: other processes may still write into it
 ):
-    "What is saved inside of it is sealed; a disk that is full costs the checkpoint, not the training."
+    "What is saved inside of it is sealed; a full disk costs the checkpoint, not the training."
     try:
         yield
         if sealed: seal(folder)
     except Exception as e:
         if not is_disk_full(e): raise
         shutil.rmtree(folder, ignore_errors=True)
-        say(f"no room for {folder}: the training goes on without it; make room there for the next one")
+        say(f"no room for {folder}: the training goes on without it; make room for the next one")
 
 # %% ../../nbs/learner/checkpoints.ipynb #f8427982
 def _check_file(path: Path) -> None:
-    "Raise a ValueError when a file of a checkpoint is cut or broken, as far as it can tell by itself."
+    "Raise a ValueError when a file of a checkpoint is cut or broken, as far as it can tell."
     try:
         if path.suffix == ".safetensors":
             with safe_open(path, framework="pt"): pass
@@ -77,7 +77,8 @@ def step_of(checkpoint: str | Path) -> int:
 
 def checkpoints_in(folder: str | Path) -> list: # of Path, newest first
     "The checkpoint-N folders in `folder`, whole or not."
-    found = [p for p in Path(folder).expanduser().glob("checkpoint-*") if p.name.removeprefix("checkpoint-").isdigit()]
+    found = [p for p in Path(folder).expanduser().glob("checkpoint-*")
+             if p.name.removeprefix("checkpoint-").isdigit()]
     return sorted((p for p in found if p.is_dir()), key=step_of, reverse=True)
 
 # %% ../../nbs/learner/checkpoints.ipynb #96b8b3b8
@@ -88,15 +89,17 @@ def _check_checkpoint(
     path = Path(folder).expanduser()
     inside = checkpoints_in(path)
     hint = f"; did you mean {str(inside[0])!r}?" if inside else ""
-    if not path.is_dir(): raise ValueError(f"resume_from_checkpoint is {str(folder)!r}, and there is no such folder")
+    if not path.is_dir():
+        raise ValueError(f"resume_from_checkpoint is {str(folder)!r}, which is no folder")
     if not (path/"trainer_state.json").is_file():
         raise ValueError(f"{str(folder)!r} is no checkpoint: it has no trainer_state.json{hint}")
     if not [*path.glob("*model*.safetensors"), *path.glob("*model*.bin")]:
-        raise ValueError(f"{str(folder)!r} is no checkpoint: it has no model weights (model.safetensors)")
+        raise ValueError(f"{str(folder)!r} is no checkpoint: it has no model weights")
     if not (path/_SEAL).exists():
         for file in sorted(p for p in path.iterdir() if p.is_file()): _check_file(file)
     if broken := broken_files(path):
-        raise ValueError(f"checkpoint {str(folder)!r} is broken: {', '.join(broken)} is not what was saved")
+        raise ValueError(f"checkpoint {str(folder)!r} is broken: "
+                         f"{', '.join(broken)} is not what was saved")
     return path
 
 def _is_whole(checkpoint: str | Path) -> bool:
@@ -114,11 +117,12 @@ def find_checkpoint(
     if str(where).lower() in ("last", "true"):
         found = checkpoints_in(output_dir)
         if not found:
-            raise ValueError(f"resume_from_checkpoint is {where!r}, and there is no checkpoint in {str(output_dir)!r}")
+            raise ValueError(f"resume_from_checkpoint is {where!r}, "
+                             f"and there is no checkpoint in {str(output_dir)!r}")
         where = next(filter(_is_whole, found), found[0])
-        skipped = [p.name for p in found[:found.index(where)]]
-        if skipped and is_main():
-            print(f"broken, and left out: {', '.join(skipped)}; going on from {where.name}", file=sys.stderr)
+        if is_main() and (skipped := [p.name for p in found[:found.index(where)]]):
+            print(f"broken, and left out: {', '.join(skipped)}; going on from {where.name}",
+                  file=sys.stderr)
     return str(_check_checkpoint(where))
 
 # %% ../../nbs/learner/checkpoints.ipynb #cde925da
@@ -128,10 +132,11 @@ def unfinished(folder: str | Path, steps: float = math.inf) -> Path | None:
 
 # %% ../../nbs/learner/checkpoints.ipynb #b83b2776
 def save_state(trainer: Trainer) -> str | None: # the checkpoint; None if there is none
-    "Save a checkpoint of a trainer's last whole step. Of several processes the first does, without asking others."
+    "Save a checkpoint of a trainer's last whole step; of several processes the first does."
+    # FSDP and DeepSpeed save together, not when one process is interrupted
     if trainer.state.global_step == 0 or not is_main(): return None
-    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled: return None # there a checkpoint takes all of them
-    if trainer.args.world_size > 1: trainer.store_flos = lambda: None # it adds up what all have computed
+    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled: return None
+    if trainer.args.world_size > 1: trainer.store_flos = lambda: None # it asks all processes
     trainer.model.zero_grad()
     trainer._save_checkpoint(trainer.model, trial=None)
     folder = Path(trainer.args.output_dir)/f"checkpoint-{trainer.state.global_step}"
@@ -143,19 +148,20 @@ def save_state(trainer: Trainer) -> str | None: # the checkpoint; None if there 
 _HELD = {} # folder: its lock, for as long as this process lives
 
 def claim(folder: str | Path) -> None:
-    "Hold a run's folder until this process ends. Raises ValueError if that cannot be, or another process holds it."
+    "Hold a run's folder until this process ends. Raises ValueError if that cannot be."
     folder = Path(folder).expanduser().resolve()
     if folder in _HELD: return
     lock, holder = FileLock(folder/".lock"), folder/".holder"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
-        holder.write_text(f"process {os.getpid()}, begun {time.strftime('%Y-%m-%d %H:%M')}", encoding="utf-8")
+        holder.write_text(f"process {os.getpid()}, begun {time.strftime('%Y-%m-%d %H:%M')}")
     except NotImplementedError: return # a file system without locks
     except Timeout:
-        whose = holder.read_text(encoding="utf-8") if holder.exists() else "another process"
+        whose = holder.read_text() if holder.exists() else "another process"
         raise ValueError(f"output_dir {str(folder)!r} is in use by {whose}: "
                          "give another output_dir, or wait until that run has ended") from None
     except OSError as e:
-        raise ValueError(f"output_dir {str(folder)!r} cannot be written to ({e.strerror}): give another output_dir") from e
+        raise ValueError(f"output_dir {str(folder)!r} cannot be written to ({e.strerror}): "
+                         "give another output_dir") from e
     _HELD[folder] = lock

@@ -19,7 +19,8 @@ class MasterWeights(torch.optim.Optimizer):
         self.low = [p for g in groups for p in g["params"]]
         high = {p: p.detach().float().requires_grad_() for p in self.low}
         self.high = list(high.values())
-        self.inner = make([g | dict(params=[high[p] for p in g["params"]]) for g in groups], **options)
+        high_groups = [g | dict(params=[high[p] for p in g["params"]]) for g in groups]
+        self.inner = make(high_groups, **options)
 
     @property
     def param_groups(self): return self.inner.param_groups
@@ -42,13 +43,16 @@ class MasterWeights(torch.optim.Optimizer):
         "Forget the gradients."
         for p in self.low: p.grad = None
 
-    def state_dict(self) -> dict: return self.inner.state_dict() | dict(masters=[m.detach() for m in self.high])
+    def state_dict(self) -> dict:
+        return self.inner.state_dict() | dict(masters=[m.detach() for m in self.high])
 
     @torch.no_grad()
     def load_state_dict(self, saved: dict) -> None:
         "Go on where another one was saved; if that had no weights of its own, from the model's."
         self.inner.load_state_dict({k: v for k, v in saved.items() if k != "masters"})
-        for p, master, m in zip(self.low, self.high, saved.get("masters", self.low), strict=True): p.copy_(master.copy_(m))
+        masters = saved.get("masters", self.low)
+        for p, master, m in zip(self.low, self.high, masters, strict=True):
+            p.copy_(master.copy_(m))
 
 # %% ../../nbs/learner/half_weights.ipynb #9912e0d8
 def optimizer_for(
