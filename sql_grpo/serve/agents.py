@@ -145,7 +145,7 @@ def _opened(databases: list, timeout: float) -> dict: # name -> `_Served`
     names = [one.db.name for one in found]
     if not found: raise ValueError("no database: give a SQLite file, or several")
     if len({*names}) < len(names):
-        raise ValueError(f"databases of different names are wanted, not {', '.join(names)}")
+        raise ValueError(f"two databases have the same name: {', '.join(names)}")
     for one in found:
         result = one.call(lambda db: _said(str(db.tables)))
         if result.isError:
