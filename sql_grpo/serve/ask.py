@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from fastcore.basics import patch
 
-from ..world.database import format_value, markdown_cell, open_database, Result
-from ..world.database import one_line
+from ..world.database import (
+    Result, format_value, markdown_cell, one_line, open_database)
 from ..world.tasks import Task
 from ..environment import as_text, Episode, format_result
 from ..judge.results import as_read, query_behind, results_match
