@@ -207,7 +207,8 @@ def _as_table(c) -> str:
     for name in SQLGRPOConfig.__annotations__:
         value, default = getattr(c, name), getattr(usual, name)
         about = SQLGRPOConfig.__dataclass_fields__[name].metadata["help"]
-        if value != default and name not in _FITTED: rows.append([f"`{name}`", value, default, about])
+        if value != default and name not in _FITTED:
+            rows.append([f"`{name}`", value, default, about])
     head = ["option", "value", "default", ""]
     return f"`{c!r}`" + ("\n\n" + markdown_table(head, rows, left=4) if rows else "")
 
@@ -494,7 +495,8 @@ def _folder_check(folder: Path) -> _Check:
     folder = folder.expanduser().absolute()
     here = next(p for p in [folder, *folder.parents] if p.exists())
     ok = here.is_dir() and os.access(here, os.W_OK)
-    return _Check("output folder", ok, "can be written to" if ok else f"{here} cannot be written to")
+    detail = "can be written to" if ok else f"{here} cannot be written to"
+    return _Check("output folder", ok, detail)
 
 # %% ../nbs/00_setup.ipynb #0aef4d52
 def _device_check(config: SQLGRPOConfig) -> _Check:

@@ -36,7 +36,7 @@ def _json_object(text: str) -> dict:
 _json_object.__name__ = "JSON object" # argparse says: invalid JSON object value
 
 # %% ../../nbs/commands/arguments.ipynb #9eb79c3f
-def _model_options(p: Parser, default: str = "") -> None:
+def _model_options(p: Parser, default: str = ""):
     "The options for a model and the rules that it plays by, here or behind an address."
     add = p.add_argument
     add("--model", required=not default,
@@ -62,7 +62,7 @@ def _model_options(p: Parser, default: str = "") -> None:
            """'{"chat_template_kwargs": {"enable_thinking": false}}'; null leaves a field out""")
 
 # %% ../../nbs/commands/arguments.ipynb #951507a6
-def _data_options(p: Parser) -> None:
+def _data_options(p: Parser):
     "The options for where questions come from."
     add = p.add_argument
     add("--data_source", default="embedded",
@@ -72,7 +72,7 @@ def _data_options(p: Parser) -> None:
                                 "by default the file beside it that has its name")
 
 # %% ../../nbs/commands/arguments.ipynb #2038c532
-def _eval_options(p: Parser) -> None:
+def _eval_options(p: Parser):
     add = p.add_argument
     _model_options(p)
     _data_options(p)
@@ -90,7 +90,7 @@ def _eval_options(p: Parser) -> None:
              "until then, the replies of an endpoint are kept there")
 
 # %% ../../nbs/commands/arguments.ipynb #f1eea2a1
-def _ask_options(p: Parser) -> None:
+def _ask_options(p: Parser):
     add = p.add_argument
     add("question", nargs="*", help="in quotes; several are asked one after the other "
                                     "(default: a prompt, or the lines of stdin)")
@@ -106,7 +106,7 @@ def _ask_options(p: Parser) -> None:
     _model_options(p, "smollm2-spider, made from SmolLM2 on Spider")
 
 # %% ../../nbs/commands/arguments.ipynb #043a7d12
-def _serve_options(p: Parser) -> None:
+def _serve_options(p: Parser):
     add = p.add_argument
     add("--host", default="127.0.0.1", help="address to listen at; there are no passwords")
     add("--port", type=int, default=8000, help="port to listen at; 0 takes a free one")
@@ -126,14 +126,16 @@ def _serve_options(p: Parser) -> None:
     add("--http", action="store_true", help="with --mcp")
 
 # %% ../../nbs/commands/arguments.ipynb #eaba5ee4
-_WORKLOADS = ("short", "long", "wide", "smollm2", "qwen")
+_WORKLOADS = ("short", "long", "wide", "smollm2")
 
-def _bench_options(p: Parser) -> None:
-    p.add_argument("--workloads", nargs="+", choices=_WORKLOADS, default=_WORKLOADS[:3], metavar="NAME",
-                   help=f"of {', '.join(_WORKLOADS)} (needs a GPU); default: the first three")
-    p.add_argument("--rounds", type=int, default=5, help="at least 5 for a figure worth quoting")
-    p.add_argument("--episodes", type=int, help="of each workload, a multiple of 8; default: its own number")
-    p.add_argument("--output", help="a JSON file for the figures")
+def _bench_options(p: Parser):
+    add = p.add_argument
+    add("--workloads", nargs="+", choices=_WORKLOADS, default=_WORKLOADS[:3], metavar="NAME",
+        help=f"of {', '.join(_WORKLOADS)}; default: the first three")
+    add("--rounds", type=int, default=5, help="at least 5 for a figure worth quoting")
+    add("--episodes", type=int,
+        help="of each workload, a multiple of 8; default: its own number")
+    add("--output", help="a JSON file for the figures")
 
 # %% ../../nbs/commands/arguments.ipynb #ab753672
 _PARSERS = {

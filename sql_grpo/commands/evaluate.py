@@ -24,17 +24,23 @@ from ..evaluation import Comparison, Evaluation, evaluate
 from ..watch.report import report_card, write_report
 
 # %% ../../nbs/commands/evaluate.ipynb #5914bc17
-_ENDPOINT_OPTIONS = ("concurrency", "timeout", "retries", "api_key_env", "prices", "request") # only with --endpoint
+# only with --endpoint
+_ENDPOINT_OPTIONS = ("concurrency", "timeout", "retries", "api_key_env", "prices", "request")
+
+def _given(args, names) -> dict:
+    "The options that were given."
+    return {name: v for name in names if (v := getattr(args, name, None)) is not None}
 
 def rules_asked(
     args: argparse.Namespace, # of `sql_grpo eval` or `ask`
 ) -> Rules:
-    "What was asked for; else the rules that the model was trained with, else the defaults. Raises ValueError."
-    given = [name for name in _ENDPOINT_OPTIONS if getattr(args, name) is not None]
-    if given and not args.endpoint: raise ValueError(f"--{given[0]}: has no effect without --endpoint")
+    "What was asked for; else the rules of the model's training, or the defaults."
+    given = _given(args, _ENDPOINT_OPTIONS)
+    if given and not args.endpoint:
+        raise ValueError(f"--{next(iter(given))}: has no effect without --endpoint")
     limits = [f.name for f in fields(Rules) if f.name not in ("mode", "instructions")]
-    asked = {name: v for name in limits if (v := getattr(args, name, None)) is not None}
-    return playing_rules(args.model, args.endpoint, args.mode, args.instructions, **asked)
+    return playing_rules(args.model, args.endpoint, args.mode, args.instructions,
+                         **_given(args, limits))
 
 def policy_asked(
     args: argparse.Namespace, # of `sql_grpo eval` or `ask`
@@ -42,28 +48,25 @@ def policy_asked(
     **more, # arguments of load_policy
 ) -> Policy:
     "The policy that `--model` names. Raises ValueError and OSError."
-    names = dict(request="fields") # in EndpointPolicy, where they differ
-    given = {names.get(name, name): v for name in _ENDPOINT_OPTIONS if (v := getattr(args, name)) is not None}
-    return load_policy(args.model, rules, args.endpoint, **more | given)
+    more |= _given(args, _ENDPOINT_OPTIONS)
+    if "request" in more: more["fields"] = more.pop("request") # its name in EndpointPolicy
+    return load_policy(args.model, rules, args.endpoint, **more)
 
 # %% ../../nbs/commands/evaluate.ipynb #6849f2f3
 _PROG = "sql_grpo eval"
 
-def _check_args(args: argparse.Namespace) -> None:
-    "Raise for a number out of range and for a folder that can't be written; creates nothing."
-    if args.n is not None and args.n < 1: raise ValueError(f"--n must be at least 1, got {args.n}")
-    if args.output_dir is None: return
-    folder = Path(args.output_dir)
-    there = next(p for p in (folder, *folder.parents) if p.exists())
-    if not there.is_dir(): raise ValueError(f"--output_dir: {there} is not a folder")
-    if not os.access(there, os.W_OK | os.X_OK): raise ValueError(f"--output_dir: no permission to write to {there}")
 
-def _draw_tasks(args: argparse.Namespace) -> list[Task]:
-    "The questions asked for, in their order; those that nobody could answer, as with an empty gold result, are left out."
-    tasks = load_tasks(args.data_source, split=args.split, path=args.data_path, questions=args.question_file,
-                       variants=not args.answers_only)
-    if args.question_file and one_list(args.data_source, args.data_path): tasks = share_out(tasks, args.split)
-    if not tasks: raise ValueError(f"there are no questions in {args.data_source}, split {args.split}")
+
+
+def _draw_tasks(args) -> list[Task]:
+    "The questions asked for, in their order; those that nobody could answer are left out."
+    if args.n is not None and args.n < 1: raise ValueError(f"--n must be at least 1, got {args.n}")
+    tasks = load_tasks(args.data_source, split=args.split, path=args.data_path,
+                       questions=args.question_file, variants=not args.answers_only)
+    if args.question_file and one_list(args.data_source, args.data_path):
+        tasks = share_out(tasks, args.split)
+    if not tasks:
+        raise ValueError(f"there are no questions in {args.data_source}, split {args.split}")
     if args.n is not None: tasks = pick_some(tasks, args.n, args.seed)
     report = check_tasks(tasks, strict=False)
     if report.left_out: print(f"{_PROG}: {report!r}", file=sys.stderr)
@@ -71,34 +74,35 @@ def _draw_tasks(args: argparse.Namespace) -> list[Task]:
     return [without_sql(t) for t in report.tasks] if args.answers_only else report.tasks
 
 # %% ../../nbs/commands/evaluate.ipynb #56d524c7
-def _replies(args: argparse.Namespace) -> Path | None:
+def _replies(args) -> Path | None:
     "Where the replies of an endpoint are kept until the report is written."
     return Path(args.output_dir) / "replies.jsonl" if args.endpoint and args.output_dir else None
 
 # %% ../../nbs/commands/evaluate.ipynb #51580c06
-def _save(args: argparse.Namespace, rules: Rules, ev: Evaluation, wall_seconds: dict, more: dict) -> None:
+def _save(args, rules: Rules, ev: Evaluation, **more):
     "Write the report of one evaluation."
-    meta = {name: getattr(args, name) for name in ("data_source", "split", "seed")} | asdict(rules)
-    meta |= dict(model_name=args.model, instructions=bool(rules.instructions), wall_seconds=wall_seconds, **more)
+    meta = {name: getattr(args, name) for name in ("data_source", "split", "seed")}
+    meta |= asdict(rules) | dict(model_name=args.model, instructions=bool(rules.instructions))
+    meta |= more
     write_report(args.output_dir, Comparison({ev.name: ev}), meta)
     print(f"\nwritten: report.json, report.md and transcripts.md in {args.output_dir}")
 
 def _cost(policy) -> str: # an `EndpointPolicy`
     "What was used, and what it cost, where prices are known."
     cost = policy.report()["cost"]
-    return str(policy.usage) + (f"; cost {cost:.4f}" if cost is not None else "")
+    return str(policy.usage) if cost is None else f"{policy.usage}; cost {cost:.4f}"
 
-def _say_kept(args: argparse.Namespace, policy) -> None: # an `EndpointPolicy`
+def _say_kept(args, policy): # an `EndpointPolicy`
     "What was spent, and where it is not lost."
-    file = _replies(args)
-    print(_cost(policy), file=sys.stderr)
-    print(f"what was answered is kept in {file}: the same command asks for the rest" if file and file.exists()
-          else "nothing was kept: with --output_dir, replies are", file=sys.stderr)
+    file, kept = _replies(args), "nothing was kept: with --output_dir, replies are"
+    if file and file.exists():
+        kept = f"what was answered is kept in {file}: the same command asks for the rest"
+    print(_cost(policy), kept, sep="\n", file=sys.stderr)
 
 # %% ../../nbs/commands/evaluate.ipynb #e2011bef
 @contextmanager
-def _kept(args: argparse.Namespace, policy):
-    "An endpoint that fails, a full disk or Ctrl-C end the command; what was spent and what is kept is said before."
+def _kept(args, policy):
+    "A failing endpoint, a full disk or Ctrl-C end the command; it says what is kept."
     with or_exit(_PROG):
         try: yield
         except (OSError, KeyboardInterrupt):
@@ -108,25 +112,28 @@ def _kept(args: argparse.Namespace, policy):
 def main(
     argv: list[str] | None = None, # default: the command line
 ) -> None:
-    "Evaluate one model, print its report card, and write the report. Exits with 2 if what was asked for is not there."
+    "Evaluate one model, print its report card, and write the report."
     args, start = command_parser("eval").parse_args(argv), time.perf_counter()
     with or_exit(_PROG):
         rules = rules_asked(args)
-        _check_args(args)
+
         tasks, kept = _draw_tasks(args), dict(replies=_replies(args)) if args.endpoint else {}
         policy = policy_asked(args, rules, seed=args.seed, **kept)
         policy.check(tasks)
+        if args.output_dir: os.makedirs(args.output_dir, exist_ok=True)
     if args.endpoint and (n := sum(map(len, policy.known.values()))):
-        print(f"{n} replies of an earlier run in {_replies(args)} are used where the requests are the same; "
-              "delete the file to begin anew", file=sys.stderr)
+        print(f"{n} replies of an earlier run in {_replies(args)} are used where the requests "
+              "are the same; delete the file to begin anew", file=sys.stderr)
     loaded = time.perf_counter()
     with _kept(args, policy): ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
     done, more = time.perf_counter(), policy.report() if args.endpoint else {}
-    print(f"{args.model} on {len(tasks)} questions ({args.data_source}, {args.split}"
-          + ": its share of one list"*one_list(args.data_source, args.data_path) + f"), {rules.max_turns} turn{'s'*(rules.max_turns > 1)}\n")
-    print(report_card(ev))
+    share = ": its share of one list"*one_list(args.data_source, args.data_path)
+    turns = f"{rules.max_turns} turn{'s'*(rules.max_turns > 1)}"
+    source = f"{args.data_source}, {args.split}{share}"
+    print(f"{args.model} on {len(tasks)} questions ({source}), {turns}\n\n{report_card(ev)}")
     if more: print(f"\n{_cost(policy)}")
     if args.output_dir is None: return
     with _kept(args, policy):
-        _save(args, rules, ev, dict(eval=done - loaded, total=done - start), more)
+        wall = dict(eval=done - loaded, total=done - start)
+        _save(args, rules, ev, wall_seconds=wall, **more)
         if (file := _replies(args)) and not any(policy.known.values()): file.unlink(missing_ok=True)

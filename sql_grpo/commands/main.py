@@ -6,7 +6,7 @@
 __all__ = ['main']
 
 # %% ../../nbs/commands/main.ipynb #45cba523
-import importlib, os, signal, sys
+import importlib, signal, sys
 
 from ..common.basics import did_you_mean, in_notebook, is_main, or_exit, short_warnings
 from .arguments import command_parser, train_help
@@ -14,43 +14,45 @@ from .arguments import command_parser, train_help
 # %% ../../nbs/commands/main.ipynb #52450def
 _COMMANDS = { # name: module, what it does
     "train": ("commands.train", "teach a model with GRPO, and report how well it does"),
-    "eval": ("commands.evaluate", "measure a model on questions: a folder, a name on the Hub, or an endpoint"),
+    "eval": ("commands.evaluate",
+             "measure a model on questions: a folder, a name on the Hub, or an endpoint"),
     "ask": ("commands.ask", "put questions about a database to a model"),
-    "serve": ("commands.serve", "put the environment behind an address, for OpenEnv's clients; or write a Space"),
+    "serve": ("commands.serve",
+              "put the environment behind an address, for OpenEnv's clients; or write a Space"),
     "data": ("world.download", "fetch Spider, and check what can be read"),
     "bench": ("bench.rollouts", "time rollouts beside TRL's own loop")}
 
 def _usage() -> str:
     "What `--help` prints."
     lines = [f"  {name:8}{what}" for name, (_, what) in _COMMANDS.items()]
-    return "\n".join(["usage: sql_grpo COMMAND [options]      (--help after a command lists its options)", "", *lines])
+    usage = "usage: sql_grpo COMMAND [options]      (--help after a command lists its options)"
+    return "\n".join([usage, "", *lines])
 
 # %% ../../nbs/commands/main.ipynb #0d333835
 def _find(words: list) -> tuple: # command, what follows it
     "The command that the first word names. Raises ValueError."
     name, *rest = words
     if name in _COMMANDS: return name, rest
-    raise ValueError(f"there is no command {name!r}{did_you_mean(name, _COMMANDS)} (--help lists them)")
+    near = did_you_mean(name, _COMMANDS)
+    raise ValueError(f"there is no command {name!r}{near} (--help lists them)")
 
-def _show(text: str) -> None:
-    "Print, to somebody who may stop reading."
-    try: print(text, flush=True)
-    except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
 
 def main(
     argv: list | None = None, # by default those of the command line
 ) -> int | None: # exit code, where there is one
     "The command `sql_grpo`."
     alone = argv is None # in a process of its own
-    if alone: signal.signal(signal.SIGTERM, signal.default_int_handler) # who ends it with kill loses nothing either
+    if alone: signal.signal(signal.SIGTERM, signal.default_int_handler) # kill is like Ctrl-C
     argv = sys.argv[1:] if alone else list(argv)
-    if not argv or argv[0] in ("-h", "--help"): return _show(_usage())
+    if not argv or argv[0] in ("-h", "--help"): return print(_usage())
     with or_exit("sql_grpo"): name, rest = _find(argv)
-    if name == "train" and {"-h", "--help"} & set(rest): return _show(train_help())
+    if name == "train" and {"-h", "--help"} & set(rest): return print(train_help())
     if parser := command_parser(name): parser.parse_args(rest)
     if alone: short_warnings(f"sql_grpo {name}")
     try:
-        if is_main() and (parser or name == "train"): print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
+        if is_main() and (parser or name == "train"):
+            print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
         return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
     except ModuleNotFoundError as e:
         package = (e.name or "").partition(".")[0]

@@ -6,7 +6,7 @@
 __all__ = ['app_for']
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec010
-import argparse, gc, json, shutil, sys
+import gc, json, shutil, sys
 from collections import Counter
 from pathlib import Path
 
@@ -20,11 +20,13 @@ from ..serve.agents import serve_mcp
 from ..serve.server import ABOUT, make_app, make_server
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec014
-def _load_splits(args: argparse.Namespace) -> dict: # of lists of tasks
-    "The questions of each split; those that nobody could answer are left out, with a warning. Raises `ValueError`."
+def _load_splits(args) -> dict: # of lists of tasks
+    "The questions of each split; those that nobody could answer are left out, with a warning."
     found = {}
     for split in args.splits or ("train", "eval"):
-        try: tasks = load_tasks(args.data_source, split, path=args.data_path, questions=args.question_file)
+        try:
+            tasks = load_tasks(args.data_source, split, path=args.data_path,
+                               questions=args.question_file)
         except FileNotFoundError:
             if args.splits or split == "eval" and not found: raise
             continue
@@ -37,7 +39,7 @@ def _load_splits(args: argparse.Namespace) -> dict: # of lists of tasks
 # %% ../../nbs/commands/serve.ipynb #5e4ec013
 _PROG = "sql_grpo serve"
 
-def _prepared(args: argparse.Namespace): # the application
+def _prepared(args): # the application
     "The application that the options ask for."
     rules = Rules(max_turns=args.max_turns, require_grounded=args.require_grounded)
     return make_app(_load_splits(args), rules, args.max_sessions, args.web)
@@ -46,17 +48,18 @@ def app_for(argv: list):
     "The application that `sql_grpo serve` with these arguments has, for tools that import one."
     return _prepared(command_parser("serve").parse_args(argv))
 
-def _announce(args, app, port: int) -> None:
+def _announce(args, app, port: int):
     "Say where the server is, and what it has."
-    counts = ", ".join(f"{len(tasks)} {split}" for split, tasks in app.state.sessions.book.splits.items())
+    splits = app.state.sessions.book.splits
+    counts = ", ".join(f"{len(tasks)} {split}" for split, tasks in splits.items())
     say(f"http://{args.host}:{port}{'/web'*args.web} has {counts} questions; Ctrl-C ends it")
     if args.host not in ("127.0.0.1", "localhost", "::1"):
         print(f"{_PROG}: there are no passwords: whoever reaches this address can play, "
               "and read the databases", file=sys.stderr)
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec015
-def _copy_data(splits: dict, folder: Path) -> None:
-    "The questions and their databases in Spider's layout. Raises `ValueError` for splits that it does not have."
+def _copy_data(splits: dict, folder: Path):
+    "The questions and their databases in Spider's layout, which has the splits train and eval."
     if odd := set(splits) - {"train", "eval"}:
         raise ValueError(f"--space takes the splits train and eval, not {', '.join(odd)}")
     names, used = {}, Counter()
@@ -68,12 +71,13 @@ def _copy_data(splits: dict, folder: Path) -> None:
         shutil.copyfile(task.db_path, folder / "databases" / f"{name}.sqlite")
     for split, tasks in splits.items():
         entries = [_entry(task, names[task.db_path]) for task in tasks]
-        (folder / f"{split}.json").write_text(json.dumps(entries, indent=1, ensure_ascii=False), encoding="utf-8")
+        (folder / f"{split}.json").write_text(json.dumps(entries, indent=1))
 
 def _entry(task: Task, db_id: str) -> dict:
     "A task in the form of a question file."
     right = dict(answer=task.answer, ordered=task.ordered) if task.answer is not None else {}
-    return dict(id=task.id, db_id=db_id, question=task.question, query=task.query, difficulty=task.difficulty, **right)
+    return dict(id=task.id, db_id=db_id, question=task.question, query=task.query,
+                difficulty=task.difficulty, **right)
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec017
 _DOCKERFILE = """FROM python:3.11-slim
@@ -128,7 +132,7 @@ with SQLEnv("https://NAME-SPACE.hf.space").sync() as env:
     print(env.step("ANSWER 42").reward)
 ```
 
-This folder holds the gold SQL of its questions in `data/`: who can read the Space's files can read it.
+This folder holds the gold SQL of its questions in `data/`, for all who can read its files.
 """
 _APP = """"The application of this Space, for tools that import it."
 from sql_grpo.commands.serve import app_for
@@ -138,24 +142,28 @@ app = app_for({argv})
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec018
 _PYTHON = ["python", "-m", "sql_grpo.commands.main", "serve"]
-_NEEDS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<2 apsw>=3.50 sqlglot>=26" # of the package's requirements
+# of the package's requirements
+_NEEDS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<2 apsw>=3.50 sqlglot>=26"
 
-def _write_space(folder: str|Path, splits: dict, options: list) -> None:
+def _write_space(folder: str|Path, splits: dict, options: list):
     "The folder of a Space: package, questions, databases. Raises `ValueError` if it is not empty."
     folder, port = Path(folder), 7860
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"--space: {folder} is not an empty folder")
     _copy_data(splits, folder / "data")
     package = Path(sql_grpo.__file__).parent
-    shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", "data"))
+    left_out = shutil.ignore_patterns("__pycache__", "data")
+    shutil.copytree(package, folder / package.name, ignore=left_out)
     argv = ["--data_source", "data", "--web", *options]
     facts = dict(port=port, about=ABOUT, version=sql_grpo.__version__, argv=argv,
                  command=json.dumps([*_PYTHON, "--host", "0.0.0.0", "--port", str(port), *argv]),
                  counts=", ".join(f"{split}: {len(tasks)}" for split, tasks in splits.items()))
-    files = {"Dockerfile": _DOCKERFILE, "openenv.yaml": _MANIFEST, "README.md": _README, "app.py": _APP}
-    for name, text in files.items(): (folder / name).write_text(text.format(**facts), encoding="utf-8")
-    (folder / "requirements.txt").write_text("\n".join(_NEEDS.split()) + "\n", encoding="utf-8")
-    say(f"{folder}: a Space with {sum(map(len, splits.values()))} questions; openenv push {folder} uploads it")
+    files = {"Dockerfile": _DOCKERFILE, "openenv.yaml": _MANIFEST, "README.md": _README,
+             "app.py": _APP, "requirements.txt": _NEEDS.replace(" ", "\n") + "\n"}
+    for name, text in files.items():
+        (folder / name).write_text(text.format(**facts), encoding="utf-8")
+    n = sum(map(len, splits.values()))
+    say(f"{folder}: a Space with {n} questions; openenv push {folder} uploads it")
 
 # %% ../../nbs/commands/serve.ipynb #5e4ec019
 def _kept_options(args) -> list:
@@ -171,11 +179,12 @@ def main(
     args = command_parser("serve").parse_args(argv)
     with or_exit(_PROG):
         if args.http and not args.mcp: raise ValueError("--http: has no effect without --mcp")
-        if args.mcp: return serve_mcp(args.mcp, "http" if args.http else "stdio", args.host, args.port)
+        transport = "http" if args.http else "stdio"
+        if args.mcp: return serve_mcp(args.mcp, transport, args.host, args.port)
         if args.space: return _write_space(args.space, _load_splits(args), _kept_options(args))
         with listening(args.host, args.port) as sock:
             app = _prepared(args)
             gc.collect()
-            gc.freeze() # or each full collection goes through all that was loaded, 0.2 s, while every session waits
+            gc.freeze() # else every session waits 0.2 s for each full collection
             _announce(args, app, sock.getsockname()[1])
             make_server(app).run([sock])

@@ -209,8 +209,9 @@ def _show_group(self: EpisodeTrainer, rewards: torch.Tensor) -> None: # (all, fu
     parts = [name.removeprefix("reward_") for name in names]
     for callback in self.callback_handler.callbacks:
         if hasattr(callback, "see_group") and len(self.episodes) >= G:
-            callback.see_group(self.episodes[:G], rewards[:G].nan_to_num().tolist(), parts,
-                               self.reward_weights.tolist())
+            callback.see_group(
+                self.episodes[:G], rewards.nan_to_num().tolist(), parts,
+                self.reward_weights.tolist(), "group" if self.scale_rewards == "group" else "batch")
 
 # %% ../../nbs/learner/trainer.ipynb #e29c720c
 @patch

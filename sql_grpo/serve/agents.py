@@ -19,8 +19,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
 from ..common.basics import listening
-from ..world.database import Database
-from ..world.database import one_line
+from ..world.database import Database, one_line, open_database
 from ..world.tasks import Task
 from ..environment import Rules, SQLAction, SQLEnvironment
 
@@ -39,8 +38,7 @@ def _turn(db: Database, action: SQLAction, rules: Rules) -> CallToolResult:
 class _Served:
     "A database, as it is at each call."
     def __init__(self, path_or_db, timeout: float):
-        given = isinstance(path_or_db, Database)
-        self.db = path_or_db if given else Database(path_or_db, timeout, now=None)
+        self.db = open_database(path_or_db, timeout=timeout, now=None)
         self.path, self.timeout, self.stamp = self.db.path, self.db.timeout, None
 
     def call(self, f: Callable) -> CallToolResult: # `f` gets a `Database`
@@ -143,9 +141,9 @@ def _opened(databases: list, timeout: float) -> dict: # name -> `_Served`
     "Open all, and look at their tables; raises `ValueError` or `OSError`."
     found = [_Served(d, timeout) for d in databases]
     names = [one.db.name for one in found]
-    if not found: raise ValueError("no database: give a SQLite file, or several")
+
     if len({*names}) < len(names):
-        raise ValueError(f"databases of different names are wanted, not {', '.join(names)}")
+        raise ValueError(f"two databases have the same name: {', '.join(names)}")
     for one in found:
         result = one.call(lambda db: _said(str(db.tables)))
         if result.isError:
@@ -161,20 +159,15 @@ def serve_mcp(
     **options, # of make_mcp_server
 ) -> None:
     "Serve until the assistant leaves, or Ctrl-C; raises `ValueError` or `OSError` if it can't."
-    if transport not in ("stdio", "http"):
-        raise ValueError(f"transport must be stdio or http, not {transport!r}")
+
     server = make_mcp_server(databases, host=host, **options)
     if transport == "stdio":
         for s in (signal.SIGINT, signal.SIGTERM):
             signal.signal(s, signal.SIG_DFL) # else it would wait for another line
         return server.run()
     with listening(host, port) as sock:
-        print(f"serving MCP at {_address(sock)}/mcp (Ctrl-C ends it)", file=sys.stderr)
+        url = f"http://{host}:{sock.getsockname()[1]}/mcp"
+        print(f"serving MCP at {url} (Ctrl-C ends it)", file=sys.stderr)
         app = server.streamable_http_app()
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
         uvicorn.Server(config).run([sock])
-
-# %% ../../nbs/serve/agents.ipynb #424ccad6
-def _address(sock) -> str: # of a socket
-    host, port, *_ = sock.getsockname()
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

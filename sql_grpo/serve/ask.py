@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from fastcore.basics import patch
 
-from ..world.database import format_value, markdown_cell, open_database, Result
-from ..world.database import one_line
+from ..world.database import (
+    Result, format_value, markdown_cell, one_line, open_database)
 from ..world.tasks import Task
 from ..environment import as_text, Episode, format_result
 from ..judge.results import as_read, query_behind, results_match
@@ -56,7 +56,8 @@ class Answer:
         return self.rows[0][0] if one else None
 
 # %% ../../nbs/serve/ask.ipynb #71eae8c5
-_SHOWN, _SHOWN_CHARS = 20, 20_000 # rows of an answer that are shown, and characters; all are in `rows`
+# rows of an answer that are shown, and characters; all are in `rows`
+_SHOWN, _SHOWN_CHARS = 20, 20_000
 
 def _no_answer(episode: Episode) -> str:
     "Why there is none."
@@ -96,7 +97,8 @@ def _repr_markdown_(self: Answer) -> str:
     sql, n = f"```sql\n{self.sql}\n```" if self.sql else "", len(self.episode.turns)
     turns = (f"<details><summary>the {n} turn{'s'*(n != 1)}</summary>\n\n"
              f"{self.episode._repr_markdown_()}\n\n</details>")
-    return "\n\n".join(filter(None, [_said(self), sql, self.origin() and f"*{self.origin()}*", turns]))
+    origin = self.origin() and f"*{self.origin()}*"
+    return "\n\n".join(filter(None, [_said(self), sql, origin, turns]))
 
 # %% ../../nbs/serve/ask.ipynb #e3e320c8
 def _agree(a: Answer, b: Answer) -> bool:
