@@ -282,7 +282,6 @@ class Slots:
         "Begin anew with empty rows, and the model's weights as they are now."
         self.lengths = [0]*self.rows
         self.lean = LeanModel(self.model) if can_be_lean(self.model) else None
-        return counts, start, start + counts
 
 # %% ../../nbs/engine/generation.ipynb #6e006027
 _READ_AT_ONCE = 1024 # tokens in a pass, or those of one row

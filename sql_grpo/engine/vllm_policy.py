@@ -98,13 +98,6 @@ def maker(cls: VLLMPolicy,
     return make if config.use_vllm else None
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f3a
-def _serve_command(config: SQLGRPOConfig) -> str:
-    "What starts the server that a configuration needs."
-    return (f"VLLM_SERVER_DEV_MODE=1 vllm serve {config.model_name} "
-            f"--max-model-len {config.max_context} "
-            "--weight-transfer-config '{\"backend\": \"nccl\"}' "
-            "--logprobs-mode processed_logprobs")
-
 _SILENT = "does not answer"
 
 def _fault(url: str, config: SQLGRPOConfig) -> str: # empty if there is none
@@ -133,5 +126,9 @@ def check_vllm_server(config: SQLGRPOConfig) -> None:
     while (fault := _fault(url, config)).startswith(_SILENT) and time.monotonic() < end:
         time.sleep(0.5)
     if fault:
-        raise ValueError(f"the vLLM server at {url} {fault}; start it on a GPU of its own, with\n"
-                         f"{_serve_command(config)}")
+        raise ValueError(
+            f"the vLLM server at {url} {fault}; start it on a GPU of its own, with\n"
+            f"VLLM_SERVER_DEV_MODE=1 vllm serve {config.model_name} "
+            f"--max-model-len {config.max_context} "
+            "--weight-transfer-config '{\"backend\": \"nccl\"}' "
+            "--logprobs-mode processed_logprobs")

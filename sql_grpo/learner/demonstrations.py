@@ -375,9 +375,7 @@ def learn_demonstrations(
            config.lora_alpha, config.lora_targets]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
     folder = Path(config.output_dir)/"demonstrations"/digest
-    if broken := broken_files(folder):
-        print(f"learned anew: {', '.join(broken)} in {folder} is not what was saved", flush=True)
-    elif (folder/"weights.safetensors").exists():
+    if (folder/"weights.safetensors").exists() and not broken_files(folder):
         _put_weights(model, load_file(folder/"weights.safetensors"))
         print(f"demonstrations were learned before: taken from {folder}", flush=True)
         return []
