@@ -184,8 +184,7 @@ def train(
         found[name] = _learn_first(trainer, tokenizer, eval_tasks, config, wall, name)
         if is_main(): keep({})
     base_weights = copy.deepcopy(model.state_dict()) if controls else None
-    if config.max_steps:
-        metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
+    metrics = run_training_with_metrics(trainer, config.resume_from_checkpoint)
     wall["grpo"] = metrics["seconds"]
     if metrics["interrupted"]: _leave(trainer, tokenizer, metrics["steps"])
     _keep_model(trainer, tokenizer, config)

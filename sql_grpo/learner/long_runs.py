@@ -96,6 +96,8 @@ def run_training_with_metrics(
     resume: str | None = None, # a checkpoint to go on from, or last
 ) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer
     "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned."
+    if trainer.args.max_steps == 0: # transformers would train for `num_train_epochs`
+        return dict(steps=0, seconds=0.0, interrupted=False, log=[], trainer=trainer)
     if is_main(): claim(trainer.args.output_dir)
     resume = find_checkpoint(resume, trainer.args.output_dir)
     start, interrupted, first = time.perf_counter(), False, _steps_done(resume)

@@ -365,11 +365,11 @@ def _start_copying(
     return model
 
 # %% ../../nbs/learner/warmup.ipynb #833be69c
-def base_config(tokenizer) -> Qwen3Config:
+def base_config(tokenizer, width: int = 192, layers: int = 4) -> Qwen3Config:
     "The shape of the base model."
     return Qwen3Config(
-        vocab_size=len(tokenizer), hidden_size=192, num_hidden_layers=4, head_dim=32,
-        num_attention_heads=6, num_key_value_heads=6, intermediate_size=512,
+        vocab_size=len(tokenizer), hidden_size=width, num_hidden_layers=layers, head_dim=32,
+        num_attention_heads=width//32, num_key_value_heads=width//32, intermediate_size=width*8//3,
         max_position_embeddings=4096, rope_theta=1e6, tie_word_embeddings=True,
         bos_token_id=None, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
 
