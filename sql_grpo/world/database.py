@@ -83,7 +83,8 @@ json_replace json_set json_type json_valid -> ->> julianday lag last_value lead 
 likelihood likely ln log log10 log2 lower ltrim max median min mod nth_value ntile nullif
 octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf quote
 radians rank replace round row_number rtrim sign sin sinh soundex sqrt strftime string_agg substr
-substring sum tan tanh time total trim trunc typeof unhex unicode unixepoch unlikely upper""".split())
+substring sum tan tanh time total trim trunc typeof unhex unicode unixepoch unlikely
+upper""".split())
 
 def _is_virtual(table: str):
     "Is this the name of a virtual table that SQLite makes when it is asked for?"
