@@ -221,9 +221,10 @@ _ARMS = dict(trl=_trl_arm, ours=_our_arm)
 def _play_round(work: _Workload, play: Callable, n: int) -> tuple: # figures, token records
     "Play the first `n` episodes with an arm."
     gc.collect()
-    before, start = peak_memory(reset=True), time.perf_counter()
+    before, start = peak_memory(reset=True) or 0, time.perf_counter()
     episodes, read, end = play(n)
-    peak, seconds, records = peak_memory() - before, end - start, [ep.tokens for ep in episodes]
+    peak, seconds = (peak_memory() or 0) - before, end - start
+    records = [ep.tokens for ep in episodes]
     sampled = sum(sum(r.env_mask) for r in records)
     return dict(seconds=seconds, episodes_per_second=n/seconds, tokens_per_second=sampled/seconds,
                 tokens=sampled, read_tokens=read, peak_mb=peak/2**20), records

@@ -6,7 +6,7 @@
 __all__ = ['main']
 
 # %% ../../nbs/commands/main.ipynb #45cba523
-import importlib, signal, sys
+import importlib, os, signal, sys
 
 from ..common.basics import did_you_mean, in_notebook, is_main, or_exit, short_warnings
 from .arguments import command_parser, train_help
@@ -38,6 +38,11 @@ def _find(words: list) -> tuple: # command, what follows it
 
 
 
+def _show(text: str):
+    "Print, to somebody who may stop reading."
+    try: print(text, flush=True)
+    except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
 def main(
     argv: list | None = None, # by default those of the command line
 ) -> int | None: # exit code, where there is one
@@ -45,9 +50,9 @@ def main(
     alone = argv is None # in a process of its own
     if alone: signal.signal(signal.SIGTERM, signal.default_int_handler) # kill is like Ctrl-C
     argv = sys.argv[1:] if alone else list(argv)
-    if not argv or argv[0] in ("-h", "--help"): return print(_usage())
+    if not argv or argv[0] in ("-h", "--help"): return _show(_usage())
     with or_exit("sql_grpo"): name, rest = _find(argv)
-    if name == "train" and {"-h", "--help"} & set(rest): return print(train_help())
+    if name == "train" and {"-h", "--help"} & set(rest): return _show(train_help())
     if parser := command_parser(name): parser.parse_args(rest)
     if alone: short_warnings(f"sql_grpo {name}")
     try:
