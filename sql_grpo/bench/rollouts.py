@@ -6,7 +6,7 @@
 __all__ = ['short_work', 'run_rounds', 'bench_table']
 
 # %% ../../nbs/bench/rollouts.ipynb #e0bc56ae
-import copy, gc, itertools, json, os, platform, random, re, tempfile, time, warnings
+import copy, gc, importlib, itertools, json, os, platform, random, re, tempfile, time, warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -17,15 +17,15 @@ from statistics import median
 from ..config import SQLGRPOConfig, detect_runtime
 import torch, trl
 from datasets import Dataset
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
 from transformers.utils import logging as hf_logging
-
+from trl.import_utils import is_vllm_available
 
 from ..commands.arguments import command_parser
 from ..common.basics import markdown_table, or_exit, peak_memory
 from ..engine.generation import CHATML, ChatCodec, LMPolicy, TokenRecord, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments
-
+from ..engine.vllm_policy import VLLMPolicy
 from ..environment import Episode, Rules, SQLEnvironment, parse_action
 from ..learner.gguf import smollm2_folder
 from ..learner.warmup import common_words, new_base_model
@@ -117,10 +117,19 @@ def _smollm2_model(): # model, tokenizer
     model = AutoModelForCausalLM.from_pretrained(smollm2_folder(), dtype=detect_runtime().dtype)
     return model, AutoTokenizer.from_pretrained(smollm2_folder(), chat_template=CHATML)
 
-# SmolLM2 is told the actions, as a new model is
-_told_work = partial(short_work, episodes=64, instructions=INSTRUCTIONS)
+def _qwen_model(): # model, tokenizer
+    "The shape of Qwen3-0.6B; the tokens are those of the embedded model's tokenizer."
+    tokenizer = _embedded_model()[1]
+    config = Qwen3Config(
+        vocab_size=151_936, hidden_size=1024, intermediate_size=3072, num_hidden_layers=28,
+        num_attention_heads=16, num_key_value_heads=8, head_dim=128, tie_word_embeddings=True,
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
+    with torch.device("cuda"): return Qwen3ForCausalLM(config).to(torch.bfloat16), tokenizer
+
+_told_work = partial(short_work, episodes=64, instructions=INSTRUCTIONS) # as for a new model
 _WORKS = dict(short=(_embedded_model, short_work), long=(_embedded_model, _long_work),
-              wide=(_embedded_model, _wide_work), smollm2=(_smollm2_model, _told_work))
+              wide=(_embedded_model, _wide_work), smollm2=(_smollm2_model, _told_work),
+              qwen=(_qwen_model, _told_work))
 
 # %% ../../nbs/bench/rollouts.ipynb #fc264040
 _ARGUMENTS = dict(describe="table", sample="table", query="sql") # of the tools
@@ -215,7 +224,31 @@ def _our_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when it
         return episodes, policy.tokens_read, time.perf_counter()
     return play
 
-_ARMS = dict(trl=_trl_arm, ours=_our_arm)
+# %% ../../nbs/bench/rollouts.ipynb #12b12c79
+def _vllm_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when it was over
+    "vLLM's engine, turn by turn."
+    vllm, now = importlib.import_module("vllm"), {}
+    ask_for = partial(vllm.SamplingParams, ignore_eos=True, detokenize=False)
+    with tempfile.TemporaryDirectory() as folder:
+        work.model.save_pretrained(folder)
+        llm = vllm.LLM(folder, skip_tokenizer_init=True, max_model_len=_CONTEXT,
+                       gpu_memory_utilization=0.5)
+    def generate(prompts, max_tokens, stop_token_ids):
+        script = work.turn(next(now["calls"]), now["n"])
+        params = [ask_for(max_tokens=len(ids)) for ids in script]
+        outs = llm.generate([dict(prompt_token_ids=p) for p in prompts], params, use_tqdm=False)
+        for p, s, out in zip(prompts, script, outs):
+            now["read"] += len(p) - (out.num_cached_tokens or 0) + len(s) - 1
+        return script, [[0.0]*len(ids) for ids in script]
+    policy = VLLMPolicy(generate, work.tokenizer, work.rules)
+    def play(n):
+        llm.reset_prefix_cache()
+        now.update(n=n, read=0, calls=itertools.count())
+        _judged(episodes := rollout(policy, work.tasks[:n], work.rules))
+        return episodes, now["read"], time.perf_counter()
+    return play
+
+_ARMS = dict(trl=_trl_arm, ours=_our_arm, vllm=_vllm_arm)
 
 # %% ../../nbs/bench/rollouts.ipynb #a71d45a8
 def _play_round(work: _Workload, play: Callable, n: int) -> tuple: # figures, token records
@@ -269,20 +302,20 @@ def bench_table(name: str, found: dict) -> str: # of run_rounds; Markdown
 # %% ../../nbs/bench/rollouts.ipynb #0dc95e5a
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
     "The command `sql_grpo bench`."
-    args, out = command_parser("bench").parse_args(argv), {}
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    args, gpu, out = command_parser("bench").parse_args(argv), torch.cuda.is_available(), {}
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     warnings.filterwarnings("ignore", category=FutureWarning)
     hf_logging.disable_progress_bar()
     hf_logging.set_verbosity_error()
     size = dict(episodes=args.episodes) if args.episodes else {}
     with or_exit("sql_grpo bench"):
-
+        if "qwen" in args.workloads and not gpu: raise ValueError("the workload qwen needs a GPU")
         if args.output: Path(args.output).touch() # now, rather than after an hour
         for name in args.workloads:
             load, make = _WORKS[name]
             model, tokenizer = load()
-            work = make(model.eval().to(device), tokenizer, **size)
-            out[name] = run_rounds(work, ["trl", "ours"], args.rounds)
+            work = make(model.eval().to("cuda" if gpu else "cpu"), tokenizer, **size)
+            vllm = gpu and is_vllm_available() and name in ("smollm2", "qwen")
+            out[name] = run_rounds(work, ["trl", "ours", *["vllm"]*vllm], args.rounds)
             print(f"\n{bench_table(name, out[name])}\n", flush=True)
         if args.output: Path(args.output).write_text(json.dumps(out, indent=1) + "\n")

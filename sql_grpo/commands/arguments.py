@@ -126,12 +126,12 @@ def _serve_options(p: Parser):
     add("--http", action="store_true", help="with --mcp")
 
 # %% ../../nbs/commands/arguments.ipynb #eaba5ee4
-_WORKLOADS = ("short", "long", "wide", "smollm2")
+_WORKLOADS = ("short", "long", "wide", "smollm2", "qwen")
 
 def _bench_options(p: Parser):
     add = p.add_argument
     add("--workloads", nargs="+", choices=_WORKLOADS, default=_WORKLOADS[:3], metavar="NAME",
-        help=f"of {', '.join(_WORKLOADS)}; default: the first three")
+        help=f"of {', '.join(_WORKLOADS)} (needs a GPU); default: the first three")
     add("--rounds", type=int, default=5, help="at least 5 for a figure worth quoting")
     add("--episodes", type=int,
         help="of each workload, a multiple of 8; default: its own number")
