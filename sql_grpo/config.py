@@ -218,7 +218,8 @@ class SQLGRPOConfig(GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig, and this project's own options."
     # the model
     model_name: str = _option(
-        "embedded", "embedded (made from scratch here), a name on the Hub, or a folder")
+        "embedded", "embedded (made from scratch here), smollm2, smollm2-spider, a name on the Hub, "
+                    "or a folder")
     peft: Literal["none", "lora", "qlora"] = _option(
         "none", "none trains every weight; lora trains adapters; qlora adapters on weights in 4 "
                 "bits")
