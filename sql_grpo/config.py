@@ -13,7 +13,7 @@ import logging
 logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR) # of a package not needed here
 
 # %% ../nbs/00_setup.ipynb #4d9059b6
-import argparse, importlib.metadata, json, os, platform
+import argparse, importlib.metadata, json, math, os, platform
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -125,6 +125,31 @@ def _check_each(c) -> None:
             raise ValueError(f"{f.name} is {value!r}; it has no effect here, where models are "
                              "loaded and episodes played without TRL")
 
+# %% ../nbs/00_setup.ipynb #f53fc038
+_LEAST = { # of options that are numbers
+    2: "num_generations",
+    1: "per_device_train_batch_size gradient_accumulation_steps demonstration_epochs "
+       "warmup_batch_size lora_rank lora_alpha",
+    0: "learning_rate warmup_learning_rate demonstration_learning_rate negative_weight beta seed "
+       "unparseable_bound dynamic_sampling eval_questions base_questions dashboard_questions "
+       "warmup_steps_sft demonstration_count demonstration_tokens plot_every trace_every "
+       "success_every",
+    -1: "max_steps"}
+
+def _check_numbers(c) -> None:
+    "Raise a ValueError for a number that is too small, or none at all."
+    for least, names in _LEAST.items():
+        for name in names.split():
+            value = getattr(c, name)
+            if value is not None and not least <= value < math.inf:
+                raise ValueError(f"{name} is {value}; expected a number of at least {least}")
+    if not 0 < c.temperature < math.inf:
+        raise ValueError(f"temperature is {c.temperature}; expected a number above 0: at 0 all "
+                         "episodes of a group would be alike")
+    if not (any(c.reward_weights) and all(map(math.isfinite, c.reward_weights))):
+        raise ValueError(f"reward_weights is {c.reward_weights}; expected numbers, not all of "
+                         "them 0")
+
 # %% ../nbs/00_setup.ipynb #b0a9b36c
 def _check_batch(c) -> None:
     "Raise a ValueError for a step that does not hold whole groups."
@@ -149,8 +174,6 @@ def _check_together(c) -> None:
     if len(c.reward_weights) != len(parts):
         raise ValueError(f"reward_weights is {c.reward_weights!r}; it must be {len(parts)} numbers "
                          f"for {', '.join(parts)}")
-    if c.temperature <= 0:
-        raise ValueError(f"temperature is {c.temperature}: all episodes of a group would be alike")
     if c.dynamic_sampling and c.curriculum:
         raise ValueError("dynamic_sampling draws from all questions, and curriculum holds some "
                          "back: choose one of them")
@@ -181,6 +204,7 @@ def _settle(c) -> None:
     if c.reward_weights is None: c.reward_weights = list(REWARD_PARTS[c.mode].values())
     rules = {f.name: getattr(c, f.name) for f in fields(Rules) if f.name != "instructions"}
     c.max_turns = Rules(**rules).max_turns
+    _check_numbers(c)
     _check_batch(c)
     _check_together(c)
     _fit_to(c, detect_runtime())
@@ -218,8 +242,8 @@ class SQLGRPOConfig(GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig, and this project's own options."
     # the model
     model_name: str = _option(
-        "embedded", "embedded (made from scratch here), smollm2, smollm2-spider, a name on the Hub, "
-                    "or a folder")
+        "embedded", "embedded (made from scratch here), smollm2, smollm2-spider, a name on the "
+                    "Hub, or a folder")
     peft: Literal["none", "lora", "qlora"] = _option(
         "none", "none trains every weight; lora trains adapters; qlora adapters on weights in 4 "
                 "bits")

@@ -302,7 +302,7 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     argv, prog = sys.argv[1:] if argv is None else list(argv), "sql_grpo train"
     if {"-h", "--help"} & set(argv): return print(train_help())
     _quiet()
-    hint = " (an unfinished warm-up goes on when the command is given again)"
+    hint = " (given again, it goes on from the last checkpoint of its warm-up, if there is one)"
     try:
         with or_exit(prog, hint): # later errors are ours, and keep their traceback
             config, own = parse_args(argv, prog)

@@ -87,6 +87,8 @@ def _set_aside(folder: str | Path) -> None:
     old, previous = checkpoints_in(folder), Path(folder).expanduser()/"previous"
     if not old: return
     previous.mkdir(exist_ok=True)
+    say(f"checkpoints of an earlier run go to {previous}; "
+        "--resume_from_checkpoint last would go on from them")
     for p in checkpoints_in(previous): shutil.rmtree(p)
     for p in old: p.rename(previous/p.name)
 
