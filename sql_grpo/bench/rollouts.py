@@ -309,6 +309,9 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     hf_logging.set_verbosity_error()
     size = dict(episodes=args.episodes) if args.episodes else {}
     with or_exit("sql_grpo bench"):
+        if args.rounds < 1 or args.episodes is not None and (args.episodes < 8 or args.episodes % 8):
+            raise ValueError(f"rounds is {args.rounds}, episodes {args.episodes}; expected at "
+                             "least 1, and a multiple of 8")
         if "qwen" in args.workloads and not gpu: raise ValueError("the workload qwen needs a GPU")
         if args.output: Path(args.output).touch() # now, rather than after an hour
         for name in args.workloads:

@@ -120,7 +120,10 @@ def main(
         tasks, kept = _draw_tasks(args), dict(replies=_replies(args)) if args.endpoint else {}
         policy = policy_asked(args, rules, seed=args.seed, **kept)
         policy.check(tasks)
-        if args.output_dir: os.makedirs(args.output_dir, exist_ok=True)
+        try: os.makedirs(args.output_dir or ".", exist_ok=True)
+        except OSError as e:
+            raise ValueError(f"output_dir is {args.output_dir!r}, and no folder can be made "
+                             f"there: {e.strerror}") from e
     if args.endpoint and (n := sum(map(len, policy.known.values()))):
         print(f"{n} replies of an earlier run in {_replies(args)} are used where the requests "
               "are the same; delete the file to begin anew", file=sys.stderr)

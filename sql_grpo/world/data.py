@@ -120,6 +120,8 @@ def _cell(name: str, text: str):
 def _from_csv(path: Path):
     rows, out = csv.DictReader(io.StringIO(_read_text(path), newline=""), strict=True), []
     try:
+        if "question;" in ",".join(rows.fieldnames or []):
+            raise ValueError(f"{path}: semicolons between the columns; expected commas")
         for row in rows:
             where = f"{path}: line {rows.line_num}"
             if None in row:
