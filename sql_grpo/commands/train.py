@@ -17,9 +17,8 @@ from transformers.utils import logging as hf_logging
 from trl import GRPOTrainer
 from trl.distributed import DistributedBackend
 
-from sql_grpo.common.basics import (
-    in_notebook, is_disk_full, is_main, or_exit, pick_some, say, short_warnings,
-    terminal_progress)
+from ..common.basics import in_notebook, is_disk_full, is_main, or_exit, pick_some
+from ..common.basics import say, short_warnings, terminal_progress
 from ..learner.checkpoints import checkpoints_in, claim, find_checkpoint
 from .arguments import train_help
 from ..world.tasks import cache_folder, Task
