@@ -59,7 +59,6 @@ class TaskBook:
         return found[index]
 
     def _named(self, task_id, split) -> Task:
-
         found = self.by_id.get(task_id, {})
         if split is not None: found = {k: v for k, v in found.items() if k == split}
         if len(found) == 1: return next(iter(found.values()))
