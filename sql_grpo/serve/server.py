@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 from fastcore.basics import patch
-from fastapi import FastAPI
+from fastapi import FastAPI, HTTPException
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
@@ -264,6 +264,25 @@ def _same_origin(scope) -> bool:
     origin = head.get(b"origin")
     return origin is None or urlsplit(origin).netloc == head.get(b"host", "")
 
+# %% ../../nbs/serve/server.ipynb #5e4e0036
+_MAX_FRAME = 1_000_000 # bytes of a frame, or of a request's body
+
+class _SmallBodies:
+    "Middleware: refuses a request whose body is longer than `_MAX_FRAME`."
+    def __init__(self, app): self.app = app
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] != "http": return await self.app(scope, receive, send)
+        size = 0
+        async def counted():
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > _MAX_FRAME:
+                raise HTTPException(413, f"a body has at most {_MAX_FRAME:,} bytes")
+            return message
+        await self.app(scope, counted, send)
+
 # %% ../../nbs/serve/server.ipynb #5e4e0038
 _NOT_HERE = "; over HTTP nothing is kept, play over the WebSocket at /ws"
 
@@ -280,11 +299,11 @@ def make_app(
     web: bool = False, # with OpenEnv's page at /web?
 ) -> FastAPI:
     "A server's application, for uvicorn."
-
     book = TaskBook(tasks)
     make_env = partial(ServedSQLEnvironment, book, rules)
     app = (create_web_interface_app if web else create_fastapi_app)(
         make_env, SQLEnvAction, SQLEnvObservation, env_name="sql_grpo", state_cls=SQLEnvState)
+    app.add_middleware(_SmallBodies)
     app.add_exception_handler(ValueError, _refusal(400))
     app.add_exception_handler(RuntimeError, _refusal(409, _NOT_HERE))
     app.state.sessions = _Sessions(book, rules, max_sessions)
@@ -292,8 +311,6 @@ def make_app(
     return app
 
 # %% ../../nbs/serve/server.ipynb #5e4e0020
-_MAX_FRAME = 1_000_000 # bytes of a frame
-
 def make_server(app) -> uvicorn.Server:
     "A web server for `make_app`'s application."
     return uvicorn.Server(uvicorn.Config(
