@@ -160,8 +160,8 @@ def _check_batch(c) -> None:
         made_of = f"{c.per_device_train_batch_size} x {batches} batches x {processes} processes"
         raise ValueError(f"a step of {batch} episodes (per_device_train_batch_size {made_of}) "
                          f"cannot be split into groups of num_generations {n}")
-    if (c.credit == "turn" or c.dynamic_sampling) and batch//processes % n:
-        raise ValueError(f"a process plays {batch//processes} episodes a step: credit='turn' and "
+    if (c.advantage_level == "turn" or c.dynamic_sampling) and batch//processes % n:
+        raise ValueError(f"a process plays {batch//processes} episodes a step: advantage_level='turn' and "
                          f"dynamic_sampling need whole groups of num_generations {n} in each")
 
 # %% ../nbs/00_setup.ipynb #93b8554a
@@ -297,9 +297,9 @@ class SQLGRPOConfig(GRPOConfig):
         None, "system message; by default the standard one, or none if the model is the embedded "
               "one")
     # the learning
-    credit: Literal["episode", "turn"] = _option(
-        "episode", "what a token is paid for: episode, the reward of the whole; turn, what came "
-                   "from its turn on")
+    advantage_level: Literal["trajectory", "turn"] = _option(
+        "trajectory", "what a token is paid for: trajectory, the reward of the whole; turn, what came "
+                      "from its turn on")
     negative_weight: float = _option(
         0.0, "weight of episodes below their group's mean: 0 learns from those above it alone; 1 "
              "counts both alike, as GRPO does")
@@ -467,7 +467,7 @@ def option_parser(
         if get_origin(action.type) is dict: action.type = str # JSON, which the configuration reads
     add = parser.add_argument
     add("--preset", default="default", choices=PRESETS, help="defaults under a name")
-    add("--controls", action="store_true",
+    add("--baselines", action="store_true",
         help="also report what cheaper ways reach in the time that GRPO took")
     add("--help_all", action="help",
         help="show every field of TRL's GRPOConfig; all of them are options, too")
@@ -476,10 +476,10 @@ def option_parser(
 def parse_args(
     argv: list,  # the words of a command line
     prog: str = "sql_grpo train",  # name of the command
-) -> tuple:  # (SQLGRPOConfig, argparse.Namespace of preset and controls)
+) -> tuple:  # (SQLGRPOConfig, argparse.Namespace of preset and baselines)
     "Read a configuration from a command line. Raises ValueError for what does not go together."
     given = vars(option_parser(prog).parse_args(argv))
-    own = {name: given.pop(name) for name in ("preset", "controls")}
+    own = {name: given.pop(name) for name in ("preset", "baselines")}
     return preset_config(own["preset"], **given), argparse.Namespace(**own)
 
 # %% ../nbs/00_setup.ipynb #f3eeae08

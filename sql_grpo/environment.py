@@ -8,7 +8,7 @@ __all__ = ['ACTIONS', 'MAX_TEXT', 'LAST_TURN', 'SQLAction', 'without_thoughts', 
 
 # %% ../nbs/01_environment.ipynb #c87440af
 import random, re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from .world.database import format_value, one_line, Result
 
@@ -24,7 +24,7 @@ class SQLAction:
     def __post_init__(self):
         if self.action_type not in ACTIONS:
             raise ValueError(f'action_type must be one of {", ".join(ACTIONS)}, '
-                             f'not {self.action_type!r}')
+                             f'got {self.action_type!r}')
 
     def __str__(self) -> str: return f'{self.action_type} {self.argument}'.strip()
 
@@ -197,11 +197,16 @@ class Rules:
     def __post_init__(self):
         for name in ('max_turns', 'max_obs_rows', 'max_obs_chars', 'max_turn_tokens'):
             value = getattr(self, name)
-            if value < 1: raise ValueError(f'{name} must be at least 1, not {value}')
+            if value < 1: raise ValueError(f'{name} must be at least 1, got {value}')
         if self.mode == 'single_turn': object.__setattr__(self, 'max_turns', 1) # frozen
         if self.max_context is not None and self.max_turn_tokens >= self.max_context:
             raise ValueError('max_turn_tokens must be below max_context, '
-                             f'not {self.max_turn_tokens} and {self.max_context}')
+                             f'got {self.max_turn_tokens} and {self.max_context}')
+
+    @classmethod
+    def from_saved(cls, saved: dict): # Rules
+        "The rules in a saved model's config; what this version does not know is left out."
+        return cls(**{f.name: saved[f.name] for f in fields(cls) if f.name in saved})
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
 LAST_TURN = '\nLast turn: send ANSWER.' # ends the last but one observation

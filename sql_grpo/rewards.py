@@ -189,7 +189,7 @@ def group_advantages(rewards: list, # (P*G,) the completions of a prompt side by
     "GRPO's advantages as in TRL 1.16, `GRPOTrainer._generate_and_score_completions`."
     G = num_generations
     if scale not in ("group", "batch"):
-        raise ValueError(f"scale must be 'group' or 'batch', not {scale!r}")
+        raise ValueError(f"scale must be 'group' or 'batch', got {scale!r}")
     if G < 1 or len(rewards) % G:
         raise ValueError(f"{len(rewards)} rewards cannot be split into groups of {G}")
     out = []

@@ -21,7 +21,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3Config, Qwen3
 from transformers.utils import logging as hf_logging
 from trl.import_utils import is_vllm_available
 
-from ..commands.arguments import command_parser
+from ..cli.main import command_parser
 from ..common.basics import markdown_table, or_exit, peak_memory
 from ..engine.generation import CHATML, ChatCodec, LMPolicy, TokenRecord, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments

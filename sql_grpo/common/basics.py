@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_exit', 'did_you_mean', 'Parser', 'short_warnings',
            'written_whole', 'is_disk_full', 'listening', 'pick_some', 'wilson', 'rounded', 'peak_memory',
-           'MarkdownText', 'markdown_table']
+           'MarkdownText', 'markdown_table', 'load_env']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
 import argparse, ctypes, difflib, errno, math, os, random, re, socket, sys, time, warnings
@@ -191,3 +191,18 @@ def markdown_table(
     line = lambda cells: f"| {' | '.join(map(cell, cells))} |"
     rule = ["---"]*left + ["---:"]*(len(head) - left)
     return MarkdownText("\n".join(map(line, [head, rule, *rows])))
+
+# %% ../../nbs/common/basics.ipynb #c41b7e95
+_ENV_LINE = re.compile(r"""\s*(?:export\s+)?(\w+(?:_KEY|_TOKEN))\s*=\s*"""
+                       r"""(?:"([^"]*)"|'([^']*)'|([^\s"'#]\S*))\s*(?:#.*)?""")
+
+def load_env(
+    path: str = ".env", # lines `NAME=value`, the value plain or in quotes; # begins a comment
+) -> list[str]: # the names that were set
+    "Take keys and tokens from a file into the environment, where they are not set yet."
+    try: lines = open(path, encoding="utf-8-sig").read().splitlines()
+    except (FileNotFoundError, IsADirectoryError): return []
+    found = {m[1]: m[2] or m[3] or m[4] for m in map(_ENV_LINE.fullmatch, lines) if m}
+    new = {name: value for name, value in found.items() if value and name not in os.environ}
+    os.environ.update(new)
+    return list(new)

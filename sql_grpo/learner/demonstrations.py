@@ -24,7 +24,7 @@ from sqlglot import exp
 
 from ..common.basics import written_whole
 from .checkpoints import (
-    broken_files, checkpoints_in, save_state, seal, step_of, unfinished)
+    broken_files, checkpoints_in, save_state, write_checksums, step_of, unfinished)
 from ..world.database import format_value, quoted
 from ..world.tasks import Task
 from ..world.data import from_jsonl
@@ -32,10 +32,10 @@ from ..environment import Episode, is_action, parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct
 from ..judge.text2sql import extract_sql, parse_query
 from ..rollout import (
-    baseline, history_messages, need_sql, OraclePolicy, Policy, rollout, ScriptedPolicy)
+    built_in_policy, history_messages, need_sql, OraclePolicy, Policy, rollout, ScriptedPolicy)
 from ..engine.generation import ChatCodec, is_out_of_memory, LMPolicy
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
-from .warmup import (SealedTrainer, WarmupProgress, careful_actions, encode_messages,
+from .warmup import (ChecksumTrainer, WarmupProgress, careful_actions, encode_messages,
                                      sft_trainer)
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80010
@@ -141,7 +141,7 @@ def teacher(
     mode: str = "agent", # or single_turn
 ) -> Policy:
     "A policy that knows the gold SQL."
-    if kind == "oracle": return baseline("oracle", seed, mode)
+    if kind == "oracle": return built_in_policy("oracle", seed, mode)
     known = {}
     def script(ep):
         need_sql([ep.task], kind)
@@ -328,7 +328,7 @@ def _steps_on(rows: list[dict], config: SQLGRPOConfig) -> int: # optimiser steps
     return config.demonstration_epochs*math.ceil(len(rows)/A_STEP)
 
 # %% ../../nbs/learner/demonstrations.ipynb #f7e33a6a
-class _TreeTrainer(SealedTrainer):
+class _TreeTrainer(ChecksumTrainer):
     "The same loss, of rows without padding."
     def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
         labels = inputs["labels"]
@@ -349,12 +349,12 @@ def demonstration_trainer(
     callbacks: list, # of `TrainerCallback`
     batch: int = 16, # rows at once: 1, 2, 4, 8 or 16
     **options, # for `sft_trainer`
-) -> SealedTrainer:
+) -> ChecksumTrainer:
     "The supervised trainer of a run."
     own = {n: p.data for n, p in model.named_parameters() if p.requires_grad}
     trainer = sft_trainer(
         model, tokenizer, rows, steps, learning_rate, callbacks,
-        _TreeTrainer if reads_trees(model) else SealedTrainer,
+        _TreeTrainer if reads_trees(model) else ChecksumTrainer,
         per_device_train_batch_size=batch, save_strategy="no", logging_steps=1,
         bf16=config.bf16 and not config.half_weights, fp16=config.fp16, use_cpu=config.use_cpu,
         seed=config.seed, activation_checkpointing=config.activation_checkpointing,
@@ -399,7 +399,7 @@ def _keep_weights(model, folder: Path) -> None:
     with written_whole(folder/"weights.safetensors") as part: save_file(weights, part)
     for path in checkpoints_in(folder): shutil.rmtree(path, ignore_errors=True)
     (folder/"README.md").unlink(missing_ok=True) # TRL's, about the checkpoint
-    seal(folder)
+    write_checksums(folder)
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80041
 def _learn(

@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as hf_logging
 
 from ..common.basics import is_disk_full, say
-from .checkpoints import broken_files, seal
+from .checkpoints import broken_files, write_checksums
 from ..world.tasks import cache_folder, packaged_data
 
 # %% ../../nbs/learner/gguf.ipynb #af3cedeb
@@ -137,7 +137,7 @@ def _make_folder(folder: Path) -> None:
         finally: hf_logging.enable_progress_bar() if bars else None
         shutil.copy(license, made/"LICENSE")
         (made/"README.md").write_text(_CARD, encoding="utf-8")
-        seal(made)
+        write_checksums(made)
         shutil.rmtree(folder, ignore_errors=True) # a damaged one
         made.rename(folder)
 

@@ -18,7 +18,7 @@ from trl import GRPOTrainer
 
 from ..common.basics import is_main, say
 from ..engine.generation import is_out_of_memory
-from .checkpoints import (checkpoints_in, claim, find_checkpoint, save_state,
+from .checkpoints import (checkpoints_in, lock_output_dir, find_checkpoint, save_state,
                                           unfinished)
 
 # %% ../../nbs/learner/long_runs.ipynb #127c642e
@@ -100,7 +100,7 @@ def run_training_with_metrics(
     "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned."
     if trainer.args.max_steps == 0: # transformers would train for `num_train_epochs`
         return dict(steps=0, seconds=0.0, interrupted=False, log=[], trainer=trainer)
-    if is_main(): claim(trainer.args.output_dir)
+    if is_main(): lock_output_dir(trainer.args.output_dir)
     resume = find_checkpoint(resume, trainer.args.output_dir)
     start, interrupted, first = time.perf_counter(), False, _steps_done(resume)
     if resume is None and is_main(): _set_aside(Path(trainer.args.output_dir))

@@ -43,11 +43,6 @@ def _trained_with(model_name: str) -> Rules | None:
     rules = folder_config(model_name).get("sql_grpo")
     return rules and Rules.from_saved(rules)
 
-@patch(cls_method=True)
-def from_saved(cls: Rules, saved: dict) -> Rules:
-    "The rules in a saved model's config; what this version does not know is left out."
-    return cls(**{f.name: saved[f.name] for f in fields(Rules) if f.name in saved})
-
 def _instructions(config: SQLGRPOConfig) -> str:
     "The user's system message; else an earlier training's, the standard one, or none if embedded."
     if config.instructions is not None: return config.instructions

@@ -13,9 +13,10 @@ from pathlib import Path
 from ..config import SQLGRPOConfig
 from transformers.utils import logging as hf_logging
 
+from ..common.basics import load_env
 from ..environment import Rules
-from ..rollout import BASELINES, STANDARD_INSTRUCTIONS, baseline, Policy
-from ..engine.endpoint import EndpointPolicy, load_env
+from ..rollout import BUILT_IN, STANDARD_INSTRUCTIONS, built_in_policy, Policy
+from ..engine.endpoint import EndpointPolicy
 from ..engine.generation import LMPolicy
 from .gguf import model_path
 from .models import folder_config, load_model_and_tokenizer
@@ -23,7 +24,7 @@ from .models import folder_config, load_model_and_tokenizer
 # %% ../../nbs/learner/policies.ipynb #4453358f
 def _config_of(name: str, endpoint: str | None = None) -> dict:
     "What is in the config of a model's folder; nothing for other models."
-    if name in (*BASELINES, "embedded"): return {}
+    if name in (*BUILT_IN, "embedded"): return {}
     folder = Path(model_path(name))
     if endpoint and not (folder/"config.json").is_file(): return {}
     if not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") > 1):
@@ -79,7 +80,7 @@ def load_policy(
         load_env()
         return EndpointPolicy(endpoint, model, rules, temperature, **settings)
     if settings: raise ValueError(f"{next(iter(settings))} has no effect without an endpoint")
-    if model in BASELINES: return baseline(model, seed, rules.mode)
+    if model in BUILT_IN: return built_in_policy(model, seed, rules.mode)
     hf_logging.disable_progress_bar()
     config = SQLGRPOConfig(model_name=model, mode=rules.mode, output_dir=tempfile.gettempdir(),
                            bf16=False if _is_embedded(model) else None)

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['END_RATE', 'common_words', 'careful_actions', 'demonstration', 'train_tokenizer', 'encode_messages',
-           'demonstration_stream', 'base_config', 'new_base_model', 'WarmupProgress', 'weight_groups', 'SealedTrainer',
-           'sft_trainer', 'base_folder', 'base_model', 'check_cache']
+           'demonstration_stream', 'base_config', 'new_base_model', 'WarmupProgress', 'weight_groups',
+           'ChecksumTrainer', 'sft_trainer', 'base_folder', 'base_model', 'check_cache']
 
 # %% ../../nbs/learner/warmup.ipynb #2530ec50
 import hashlib, json, os, random, re, shutil, sqlite3, sys, tempfile, time
@@ -24,7 +24,7 @@ from trl import SFTConfig, SFTTrainer
 
 from ..common.basics import QUIET, in_notebook, say
 from .checkpoints import (
-    broken_files, seal, step_of, unfinished, whole_checkpoint)
+    broken_files, write_checksums, step_of, unfinished, whole_checkpoint)
 from .half_weights import optimizer_for
 from ..world.database import Database
 from ..world.questions import (
@@ -428,8 +428,8 @@ def weight_groups(model) -> list[dict]: # parameter groups
             dict(params=[p for p in ps if p.ndim < 2], weight_decay=0.0)]
 
 # %% ../../nbs/learner/warmup.ipynb #d3a7c3a2
-class SealedTrainer(SFTTrainer):
-    "TRL's supervised trainer, with checkpoints that are sealed."
+class ChecksumTrainer(SFTTrainer):
+    "TRL's supervised trainer, with checksums in its checkpoints."
     def _save_checkpoint(self, model, trial):
         folder = f"{self.args.output_dir}/checkpoint-{self.state.global_step}"
         with whole_checkpoint(folder, self.args.world_size == 1):
@@ -440,7 +440,7 @@ class SealedTrainer(SFTTrainer):
         return [dict(step=r["step"], loss=round(float(r["loss"]), 4))
                 for r in self.state.log_history if "loss" in r]
 
-class _LeanTrainer(SealedTrainer):
+class _LeanTrainer(ChecksumTrainer):
     "The same loss for the embedded model, without logits of tokens that are not learned."
     def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
         labels = inputs["labels"][:, 1:]
@@ -456,7 +456,7 @@ def sft_trainer(
     steps: int,
     learning_rate: float, # highest
     callbacks: list, # of `TrainerCallback`
-    trainer_class: type = SealedTrainer,
+    trainer_class: type = ChecksumTrainer,
     schedule: Callable = _falling_rate, # makes a scheduler of an optimiser and the number of steps
     **options, # for `SFTConfig`
 ) -> SFTTrainer:
@@ -576,6 +576,6 @@ def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
         model.save_pretrained(made)
         tokenizer.save_pretrained(made)
         (made/"warmup.json").write_text(json.dumps(info))
-        seal(made)
+        write_checksums(made)
         if not folder.exists(): made.rename(folder)
     shutil.rmtree(part, ignore_errors=True)

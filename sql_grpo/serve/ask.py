@@ -145,7 +145,7 @@ def ask(
 ) -> Answer:
     "The answer of a model to a question about a database."
     task, policy = question_task(database, question), model
-    if votes < 1: raise ValueError(f"votes must be at least 1, not {votes}")
+    if votes < 1: raise ValueError(f"votes must be at least 1, got {votes}")
     if isinstance(model, (str, os.PathLike)):
         sampled = dict(temperature=VOTE_TEMPERATURE) if votes > 1 else {}
         policy = load_policy(str(model), **sampled | settings)

@@ -55,7 +55,7 @@ class TaskBook:
         found = self.split(next(iter(self.splits)) if split is None else split)
         if index is None: return rng.choice(found)
         if not 0 <= index < len(found):
-            raise ValueError(f"index must be from 0 to {len(found) - 1}, not {index!r}")
+            raise ValueError(f"index must be from 0 to {len(found) - 1}, got {index!r}")
         return found[index]
 
     def _named(self, task_id, split) -> Task:

@@ -133,11 +133,11 @@ def make_report(
 ) -> dict: # meta first, then each policy, then "paired" and "questions"; floats rounded
     "The content of `report.json`."
     meta, peak, head = dict(meta or {}), peak_memory(), dict(preset=None, seed=None)
-    wall, many = meta.pop("wall_seconds", {}), dict(meta.pop("any_of_k", {}))
+    wall, many = meta.pop("wall_seconds", {}), dict(meta.pop("pass_at_k", {}))
     lines = _questions(comparison, many.pop("counts", {}))
     head |= dict(n_eval=len(lines), wall_seconds=rounded(dict.fromkeys(_PHASES) | wall, 4),
                  peak_rss_mb=rounded(peak and peak/1e6, 4))
-    if many: meta["any_of_k"] = many
+    if many: meta["pass_at_k"] = many
     return rounded(head | meta | comparison.summary() | dict(questions=lines))
 
 # %% ../../nbs/watch/report.ipynb #38023680
@@ -235,7 +235,7 @@ _NOTES = dict(
 # %% ../../nbs/watch/report.ipynb #323f4160
 def _many_table(report: dict) -> MarkdownText:
     "What base and trained model reach in many tries."
-    many, names = report["any_of_k"], ("base", "trained")
+    many, names = report["pass_at_k"], ("base", "trained")
     def cell(r):
         rate, low, high = (f"{100*r[k]:.1f}" for k in ("rate", "ci_low", "ci_high"))
         return f"{rate} % ({low} to {high})"
@@ -252,7 +252,7 @@ def _lucky_table(comparison: Comparison) -> MarkdownText:
 
 def _facts_table(report: dict, policies: list) -> MarkdownText:
     "What a report says of its run."
-    elsewhere = {"paired", "wall_seconds", "questions", "any_of_k", "controls", "needs"}
+    elsewhere = {"paired", "wall_seconds", "questions", "pass_at_k", "baselines", "needs"}
     facts = {k: v for k, v in report.items() if k not in elsewhere | {*policies}}
     facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
     text = lambda v: v if isinstance(v, (str, int, float)) else json.dumps(v)
@@ -268,7 +268,7 @@ def _report_text(comparison: Comparison, report: dict) -> str:
     out += [_NOTES["needs"]]*bool(report.get("needs")) + [report_table(report)]
     if report["paired"]:
         out += ["## Differences on the same questions", _NOTES["pairs"], differences_table(report)]
-    if many := report.get("any_of_k"):
+    if many := report.get("pass_at_k"):
         out += ["## Any of many", _NOTES["many"], _many_table(report), many["verdict"]]
     for key in ("words", "kind", "difficulty"):
         if any(q[key] for q in report["questions"]):
