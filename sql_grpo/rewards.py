@@ -13,7 +13,8 @@ from collections import Counter
 from itertools import chain
 
 from .world.database import Result
-from .environment import LAST_TURN, Episode, SQLAction
+from .environment import LAST_TURN, Episode
+from .world.replies import SQLAction
 from .judge.results import (
     MAX_SQL_CHARS, as_read, is_correct, is_grounded, once, reading_queries, same_number)
 

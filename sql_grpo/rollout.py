@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from .world.database import format_value, quoted
 from .world.tasks import Task
-from .environment import ACTIONS, Episode, Rules, SQLEnvironment
+from .environment import Episode, Rules, SQLEnvironment
+from .world.replies import ACTIONS
 from .judge.text2sql import MODES, TEXT2SQL_INSTRUCTIONS
 
 # %% ../nbs/03_rollout.ipynb #93105d40

@@ -26,7 +26,8 @@ from ..common.basics import markdown_table, or_exit, peak_memory
 from ..engine.generation import CHATML, ChatCodec, LMPolicy, TokenRecord, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments
 from ..engine.vllm_policy import VLLMPolicy
-from ..environment import Episode, Rules, SQLEnvironment, parse_action
+from ..environment import Episode, Rules, SQLEnvironment
+from ..world.replies import parse_action
 from ..learner.gguf import smollm2_folder
 from ..learner.warmup import common_words, new_base_model
 from ..rewards import REWARD_FUNCS

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from ..common.basics import or_exit
 from ..world.database import Database, format_value, one_line, open_database
-from ..environment import Episode, as_text
+from ..environment import Episode
+from ..world.replies import as_text
 from ..rollout import Policy
 from .main import command_parser
 # first: it keeps bitsandbytes quiet, which the next import loads

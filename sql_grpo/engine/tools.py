@@ -10,7 +10,8 @@ import functools
 from collections.abc import Callable
 
 from ..world.tasks import Task
-from ..environment import Episode, parse_action, Rules, SQLAction, SQLEnvironment
+from ..environment import Episode, Rules, SQLEnvironment
+from ..world.replies import parse_action, SQLAction
 
 # %% ../../nbs/engine/tools.ipynb #8691dc8f
 class _TaskEpisode:

@@ -14,9 +14,9 @@ from functools import lru_cache
 import sqlglot
 from sqlglot import exp
 from ..world.database import Database, open_database, quoted, Result
-from ..environment import (
-    MAX_TEXT, SQLAction, SQLEnvironment, SQLObservation, without_thoughts)
-from ..environment import as_text
+from ..environment import SQLEnvironment, SQLObservation
+from ..world.replies import MAX_TEXT, SQLAction, without_thoughts
+from ..world.replies import as_text
 from .results import (MAX_SQL_CHARS, is_correct, is_ordered, reads_table,
                                     results_match)
 from ..rewards import result_progress

@@ -28,7 +28,8 @@ from .checkpoints import (
 from ..world.database import format_value, quoted
 from ..world.tasks import Task
 from ..world.data import from_jsonl
-from ..environment import Episode, is_action, parse_action
+from ..environment import Episode
+from ..world.replies import is_action, parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct
 from ..judge.text2sql import extract_sql, parse_query
 from ..rollout import (

@@ -19,7 +19,8 @@ from trl.trainer.utils import split_tensor_dict
 from ..common.basics import is_main
 from .checkpoints import whole_checkpoint
 from .half_weights import MasterWeights
-from ..environment import Episode, is_action
+from ..environment import Episode
+from ..world.replies import is_action
 from ..rewards import STD_EPS, sample_std
 from ..judge.text2sql import extract_sql, parse_query
 from .tree import (

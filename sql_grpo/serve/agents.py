@@ -21,7 +21,8 @@ from pydantic import Field
 from ..common.basics import listening
 from ..world.database import Database, one_line, open_database
 from ..world.tasks import Task
-from ..environment import Rules, SQLAction, SQLEnvironment
+from ..environment import Rules, SQLEnvironment
+from ..world.replies import SQLAction
 
 # %% ../../nbs/serve/agents.ipynb #6dde7568
 def _said(text: str, error: bool = False) -> CallToolResult:

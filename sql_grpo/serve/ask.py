@@ -15,7 +15,8 @@ from fastcore.basics import patch
 from ..world.database import (
     Result, format_value, markdown_cell, one_line, open_database)
 from ..world.tasks import Task
-from ..environment import as_text, Episode, format_result
+from ..environment import Episode, format_result
+from ..world.replies import as_text
 from ..judge.results import as_read, query_behind, results_match
 from ..rollout import Policy, rollout
 from ..learner.policies import load_policy

@@ -18,7 +18,7 @@ from openenv.core.env_server.types import Action, Observation, State
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..environment import MAX_TEXT, as_text, SQLAction
+from ..world.replies import as_text, MAX_TEXT, SQLAction
 from ..engine.tools import SQLToolEnvironment
 
 # %% ../../nbs/serve/client.ipynb #c11e0012

@@ -29,7 +29,8 @@ from .. import __version__
 from ..common.basics import listening
 from ..world.database import one_line
 from ..world.tasks import Task
-from ..environment import Episode, Rules, SQLAction, SQLEnvironment, SQLObservation
+from ..environment import Episode, Rules, SQLEnvironment, SQLObservation
+from ..world.replies import SQLAction
 from ..rewards import correctness
 from .client import SQLEnvAction, SQLEnvObservation, SQLEnvState
 

@@ -391,6 +391,9 @@ def check_tasks(
     asked = {}
     faults = [(t, _task_fault(t) or _asked_before(t, asked)) for t in tasks]
     report = LoadReport([t for t, f in faults if not f], [(t, f) for t, f in faults if f])
+    for db in {t.db_path: t.database() for t in report.tasks}.values():
+        for name, why in db.unreadable.items():
+            warnings.warn(f"{db.name}: the table or view {name!r} is left out: {why}")
     if report.left_out and strict:
         (task, fault), more = report.left_out[0], len(report.left_out) - 1
         raise ValueError(f"task {task.id}: {fault}" + (f" (and {more} more)" if more else ""))
