@@ -166,8 +166,15 @@ def _read_cell(text: str, says: dict):
         if t in says: return says[t]
     if bare.upper() == "NULL": return None
     number = _number(bare)
-    if number is None: return bare
-    return says.get(_printed(number), number) if type(number) is float else number
+    if type(number) is not float: return bare if number is None else number
+    return says.get(_printed(number), _rounded_from(number, bare, says))
+
+def _rounded_from(number: float, text: str, says: dict):
+    "The one gold value that was rounded to this number, which has at least two decimals."
+    decimals = len(text.partition(".")[2])
+    if decimals < 2 or "e" in text.lower() or len(text.strip("+-0.").replace(".", "")) < 2: return number
+    found = {c for c in says.values() if type(c) is float and not _is_whole(c) and round(c, decimals) == number}
+    return found.pop() if len(found) == 1 else number
 
 # %% ../../nbs/judge/results.ipynb #621d9e45
 _MAX_ANSWER_CHARS = 10_000 # longer answers are wrong: the judge's work stays bounded
@@ -256,9 +263,9 @@ def is_correct(said: Episode|Result|str, # an episode, a query's result, or a wr
     if said is None: return False
     gold, ordered = task.gold, _order_counts(task)
     if isinstance(said, str):
-        golds = (gold,) if task.query else (gold, as_read(gold))
+        golds = task.golds if task.query else (gold, as_read(gold))
         return any(answer_matches(g, said, ordered, headers) for g in golds)
-    if results_match(gold, said, ordered): return True
+    if any(results_match(g, said, ordered) for g in task.golds): return True
     g, p = ((len(r.rows), len(r.columns)) for r in (gold, said))
     return not task.query and g == p and results_match(as_read(gold), as_read(said), ordered)
 

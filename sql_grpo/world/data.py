@@ -117,11 +117,20 @@ def _cell(name: str, text: str):
     except ValueError: return text
     return value if type(value) in (list, int, float) else text
 
+_COLUMNS = "question", "query", "answer", "db_id", "id", "difficulty", "ordered", "split"
+
+def _column(name: str) -> str:
+    "A column's name as it is known here, in whatever case it is written."
+    low = name.strip().lower()
+    return "SQL" if low == "sql" else low if low in _COLUMNS else name.strip()
+
 def _from_csv(path: Path):
-    rows, out = csv.DictReader(io.StringIO(_read_text(path), newline=""), strict=True), []
+    text, out = _read_text(path), []
+    head = text.partition("\n")[0]
+    separator = max(",;\t", key=head.count) # commas, semicolons or tabs
+    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
     try:
-        if "question;" in ",".join(rows.fieldnames or []):
-            raise ValueError(f"{path}: semicolons between the columns; expected commas")
+        rows.fieldnames = [_column(name) for name in rows.fieldnames or []]
         for row in rows:
             where = f"{path}: line {rows.line_num}"
             if None in row:
@@ -366,7 +375,9 @@ class LoadReport:
         why = ", ".join(f"{len(faults)} {reason}" for reason, faults in self.reasons().items())
         n = len(self.tasks) + len(self.left_out)
         left_out = f"; left out: {why}" if why else ""
-        return f"<LoadReport {len(self.tasks)} of {n} tasks{left_out}>"
+        ties = sum(len(t.golds) > 1 for t in self.tasks)
+        tied = f"; {ties} whose gold query breaks a tie, either way is right" if ties else ""
+        return f"<LoadReport {len(self.tasks)} of {n} tasks{left_out}{tied}>"
 
     def _repr_markdown_(self):
         rows = [("can be used", len(self.tasks), "")]
