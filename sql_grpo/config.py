@@ -294,8 +294,8 @@ class SQLGRPOConfig(GRPOConfig):
     require_grounded: bool = _option(
         Rules.require_grounded, "score a guess 0: a right answer that no executed query produced")
     instructions: str | None = _option(
-        None, "system message; by default the standard one, or none if the model is the embedded "
-              "one")
+        None, "system message; or tools, which the chat template then announces; by default the "
+              "standard one, or none if the model is the embedded one")
     # the learning
     advantage_level: Literal["trajectory", "turn"] = _option(
         "trajectory", "what a token is paid for: trajectory, the reward of the whole; turn, what came "

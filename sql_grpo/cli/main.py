@@ -63,8 +63,9 @@ def _model_options(p: Parser, default: str = ""):
     for name in _LIMITS:
         add(f"--{name}", type=int,
             help=f"default: as the model was trained, else {getattr(Rules, name)}")
-    add("--instructions", choices=("auto", "standard", "none"), default="auto",
-        help="whether a model is told the four actions (default: auto, as it was trained)")
+    add("--instructions", choices=("auto", "standard", "tools", "none"),
+        default="auto", help="how a model is told the four actions: in words (standard), as its chat "
+                             "template announces tools, or not (default: auto, as it was trained)")
     g = p.add_argument_group("a model behind an address").add_argument
     g("--endpoint", help="address of a chat-completions API, such as http://localhost:8000/v1")
     g("--concurrency", type=int, help="episodes at once (default: 8)")

@@ -25,12 +25,14 @@ from transformers import (PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
                           LlamaConfig, LlamaForCausalLM)
 from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+from transformers.utils import get_json_schema
 
 from ..world.tasks import Task
 from ..environment import Episode, Rules, SQLEnvironment
 from ..judge.text2sql import MODES
-from ..rollout import Policy, rollout, task_messages
+from ..rollout import AS_TOOLS, Policy, rollout, task_messages
 from .lean import LeanModel, can_be_lean
+from .tools import SQLToolEnvironment
 
 # %% ../../nbs/engine/generation.ipynb #2fa1db47
 CHATML = ("{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] "
@@ -68,16 +70,25 @@ def tiny_model(
     return make_model(make_config(**kw)).eval(), tokenizer
 
 # %% ../../nbs/engine/generation.ipynb #6464bd51
+def _tool_schemas() -> list[dict]:
+    "The four actions as a chat template gets them."
+    env = SQLToolEnvironment([])
+    return [get_json_schema(tool) for tool in (env.describe, env.sample, env.query, env.answer)]
+
 class ChatCodec:
     "Encodes what surrounds a policy's own tokens: the prompt, and the glue around an observation."
     def __init__(self,
         tokenizer, # with a chat template
-        instructions: str = "", # the system message; none if empty
+        instructions: str = "", # the system message; none if empty; `tools`: the template's own
     ):
         if getattr(tokenizer, "chat_template", None) is None:
             raise ValueError("the tokenizer has no chat template: use an instruct model, "
                              "or set tokenizer.chat_template")
-        self.tokenizer, self.instructions = tokenizer, instructions
+        self.tokenizer, self.instructions, self.tools = tokenizer, instructions, None
+        if instructions == AS_TOOLS:
+            self.instructions, self.tools = "", _tool_schemas()
+            if "describe" not in self.render([{"role": "user", "content": ""}]):
+                raise ValueError("the chat template announces no tools: give other instructions")
         self.before, self.after = self._glue()
         self.end_ids = self._end_ids()
 
@@ -85,7 +96,8 @@ class ChatCodec:
         "A conversation's text, up to where the assistant speaks next, without thinking."
         try:
             return self.tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=True, enable_thinking=False)
+                messages, tools=self.tools, tokenize=False, add_generation_prompt=True,
+                enable_thinking=False)
         except TemplateError as e:
             raise ValueError(f"the chat template refuses the conversation: {e} "
                              "(without a system message, give empty instructions)") from e

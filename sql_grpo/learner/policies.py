@@ -15,7 +15,7 @@ from transformers.utils import logging as hf_logging
 
 from ..common.basics import load_env
 from ..environment import Rules
-from ..rollout import BUILT_IN, STANDARD_INSTRUCTIONS, built_in_policy, Policy
+from ..rollout import AS_TOOLS, BUILT_IN, STANDARD_INSTRUCTIONS, built_in_policy, Policy
 from ..engine.endpoint import EndpointPolicy
 from ..engine.generation import LMPolicy
 from .gguf import model_path
@@ -47,7 +47,7 @@ def playing_rules(
     model: str, # a folder, a name on the Hub, or embedded; with an endpoint its name there
     endpoint: str | None = None, # address of a chat-completions API
     mode: str | None = None, # agent or single_turn; by default as the model was trained, else agent
-    told: str = "auto", # auto (as it was trained), standard (the four actions) or none
+    told: str = "auto", # auto (as it was trained), standard (the four actions), tools or none
     **limits, # other fields of the rules; by default as the model was trained
 ) -> Rules:
     "What was asked for; else the rules that the model was trained with, else the defaults."
@@ -59,7 +59,9 @@ def playing_rules(
         raise ValueError(f"mode must be agent or single_turn, got {mode!r}")
     auto = "" if not endpoint and _is_embedded(model) else STANDARD_INSTRUCTIONS[mode]
     if saved.get("mode", mode) == mode: auto = saved.get("instructions", auto)
-    instructions = dict(auto=auto, standard=STANDARD_INSTRUCTIONS[mode], none="")[told]
+    instructions = dict(auto=auto, standard=STANDARD_INSTRUCTIONS[mode], tools=AS_TOOLS, none="")[told]
+    if endpoint and told == "tools":
+        raise ValueError("with an endpoint the chat template is the server's: give no tools")
     context = dict(max_context=None) if endpoint else {}
     return Rules.from_saved(saved | limits | dict(mode=mode, instructions=instructions) | context)
 
