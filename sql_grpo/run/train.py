@@ -44,7 +44,7 @@ def train(
     config: SQLGRPOConfig,
     preset: str = "default", # goes into the report
     baselines: bool = False, # also measure what cheaper ways reach in the time that GRPO took
-    run=None, # what `prepare` gave
+    run=None, # what prepare gave
 ) -> dict: # the report; of several processes only the first one has it
     "The whole run, from nothing to a report."
     run = run or prepare(config, baselines)
