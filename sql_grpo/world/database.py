@@ -659,6 +659,19 @@ def sample(self: Database,
     "The first `n` rows of a table."
     return self.query(f'SELECT * FROM {quoted(self._table(table))} LIMIT {int(n)}')
 
+# %% ../../nbs/world/database.ipynb #a5c00041
+@patch
+def vm_steps(self: Database,
+             sql: str, # one SELECT
+            ) -> int|None: # None if it fails
+    "Steps of SQLite's virtual machine that a query takes, up to `max_rows` rows."
+    con, found = self._con[0], []
+    def note(event): found.append(event['stmt_status']['SQLITE_STMTSTATUS_VM_STEP'])
+    con.trace_v2(apsw.SQLITE_TRACE_PROFILE, note)
+    try: ok = self._run(sql).ok
+    finally: con.trace_v2(0)
+    return found[0] if ok and found else None
+
 # %% ../../nbs/world/database.ipynb #ab5d0bd7
 @patch(cls_method=True)
 def from_sql(cls: Database,
