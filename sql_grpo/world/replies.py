@@ -269,7 +269,9 @@ def _noted(action: SQLAction, n: int) -> SQLAction:
 # %% ../../nbs/world/replies.ipynb #7e910022
 _TAGS = re.compile(r'<(sql|query|answer|action|code)>(.*?)(?:</\1>|\Z)', re.S | re.I)
 _LABELLED = re.compile(r'^[ \t]*(?:[^\w\n]*sql[ _]?(?:query)?[^\w\n]*:[^\w\n]*)?((?:SELECT|WITH)\b.*?)(?=\n[ \t]*\n|\Z)', re.M | re.S | re.I)
-_CONCLUDED = re.compile(r'\b(?:final[ \t]+answer|(?:the|my)[ \t]+(?:final[ \t]+)?answer)[ \t*]*(?:is|:)[ \t:*]*(.*\S)', re.I)
+_CONCLUDED = re.compile(r'\b(?:final[ \t]+answer|(?:the|my)[ \t]+(?:final[ \t]+)?answer)[ \t*]*(?:is|:)'
+                        r'(?![ \t:*]*(?:not|un\w+|in|found|to be|going|still|probably|clear|wrong|right)\b)'
+                        r'[ \t:*]*(.*\S)', re.I)
 _BOXED = re.compile(r'\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}')
 
 def _concluded(text: str):
@@ -294,9 +296,9 @@ def read_reply(text: str) -> SQLAction|None:
             plain = bare[:block.start()] + '\n' + block[1]
         return _in_words(plain.strip())
     if action := _called(text): return action
-    if m := _TAGS.search(bare):
+    for m in _TAGS.finditer(bare):
         word = dict(sql='QUERY ', query='QUERY ', answer='ANSWER ').get(m[1].lower(), '')
-        return _in_words(word + m[2].strip())
+        if action := _in_words(word + m[2].strip()): return action
     blocks = [b for b in _FENCED.finditer(bare) if _in_words(b[1].strip())]
     if blocks:
         before = _in_words(bare[:blocks[0].start()])
