@@ -172,8 +172,9 @@ def _read_cell(text: str, says: dict):
 def _rounded_from(number: float, text: str, says: dict):
     "The one gold value that was rounded to this number, which has at least two decimals."
     decimals = len(text.partition(".")[2])
-    if decimals < 2 or "e" in text.lower() or len(text.strip("+-0.").replace(".", "")) < 2: return number
-    found = {c for c in says.values() if type(c) is float and not _is_whole(c) and round(c, decimals) == number}
+    if decimals < 2 or "e" in text.lower() or len(text.replace(".", "").lstrip("+-0")) < 2: return number
+    found = {c for c in says.values() if type(c) is float and not _is_whole(c)
+             and abs(c - number) <= 0.5*10**-decimals*(1 + _TOL)}
     return found.pop() if len(found) == 1 else number
 
 # %% ../../nbs/judge/results.ipynb #621d9e45

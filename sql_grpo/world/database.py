@@ -96,6 +96,8 @@ _ALLOWED = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION, apsw.SQL
 
 NOW = '2025-01-01 00:00:00' # what "now" means in a query
 
+_SEARCH = {'match', 'bm25', 'snippet', 'highlight'} # functions of full-text tables
+
 class _Guard:
     "What the callbacks of one connection share."
     sql, first = '', None # the query, and its statement
@@ -105,7 +107,7 @@ class _Guard:
 
     def authorize(self, action, arg1, arg2, db, trigger) -> int:
         "SQLite asks this about everything that a statement needs, while it compiles the statement."
-        if self.full_text and (action == apsw.SQLITE_FUNCTION and arg2.lower() == 'match' or
+        if self.full_text and (action == apsw.SQLITE_FUNCTION and arg2.lower() in _SEARCH or
                                self.first is not None and action == apsw.SQLITE_PRAGMA and
                                (arg1, arg2) == ('data_version', None)):
             return apsw.SQLITE_OK # what reading a full-text table takes
@@ -316,6 +318,7 @@ def _open(self: Database) -> apsw.Connection:
                            apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, statementcachesize=0)
 
 _FULL_TEXT = 'fts5' # the module of virtual tables that can be read
+_SCHEMA_SECONDS = 5.0 # for all views of a database
 
 def _schema(con) -> tuple: # dict of kinds by name, dict of reasons by name
     "The tables and then the views of a connection without guards, and what cannot be read."
@@ -323,18 +326,24 @@ def _schema(con) -> tuple: # dict of kinds by name, dict of reasons by name
     listed = dict(con.execute("SELECT name, type FROM pragma_table_list WHERE schema = 'main'"))
     sql = ("SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
            r"AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY type, rowid")
-    for name, kind, made_by in con.execute(sql):
+    rows, end = list(con.execute(sql)), perf_counter() + _SCHEMA_SECONDS
+    con.exec_trace = lambda *a: False # views are compiled, and not run
+    con.set_progress_handler(lambda: perf_counter() > end, 400)
+    for name, kind, made_by in rows:
         kind = listed.get(name, kind)
         if kind == 'shadow': continue # a part of a virtual table
         if kind in ('virtual', 'view'):
             module = re.search(r'USING\s+"?(\w+)', made_by, re.I) if kind == 'virtual' else None
             try: con.execute(f'SELECT * FROM {quoted(name)} LIMIT 0')
-            except apsw.Error as e: unreadable[name] = one_line(e)
-            else:
+            except apsw.ExecTraceAbort: # it compiles
+
                 if module and module[1].lower() != _FULL_TEXT:
                     unreadable[name] = f'virtual tables of {module[1]} are not read'
+            except apsw.Error as e: unreadable[name] = one_line(e)
             if name in unreadable: continue
         kinds[name] = kind
+    con.exec_trace = None
+    con.set_progress_handler(None)
     return kinds, unreadable
 
 @patch
@@ -670,7 +679,7 @@ def vm_steps(self: Database,
     con.trace_v2(apsw.SQLITE_TRACE_PROFILE, note)
     try: ok = self._run(sql).ok
     finally: con.trace_v2(0)
-    return found[0] if ok and found else None
+    return found[-1] if ok and found else None # the last to end: others are what full text does inside
 
 # %% ../../nbs/world/database.ipynb #ab5d0bd7
 @patch(cls_method=True)
@@ -707,7 +716,8 @@ def open_database(path_or_db, # a path, or a `Database`, which comes back as it 
     if isinstance(path_or_db, Database): return path_or_db
     if not os.path.exists(path_or_db): raise FileNotFoundError(f'no such database: {path_or_db}')
     path, settings = os.path.abspath(path_or_db), tuple(sorted(kwargs.items()))
-    files = [os.stat(f) for f in (path, f'{path}-wal') if os.path.exists(f)]
+    real = os.path.realpath(path) # journals lie beside the target of a link
+    files = [os.stat(f) for f in (real, f'{real}-wal') if os.path.exists(f)]
     return _open_cached(path, tuple((f.st_mtime_ns, f.st_size) for f in files), settings)
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@
 __all__ = ['ACTIONS', 'MAX_TEXT', 'SQLAction', 'as_text', 'without_thoughts', 'read_reply', 'parse_action', 'is_action']
 
 # %% ../../nbs/world/replies.ipynb #7e910008
-import ast, html, json, re
+import ast, html, json, re, time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -55,7 +55,8 @@ _ROLE = re.compile(r'\s*(?:assistant|you|ai)[ \t]*:[ \t]*', re.I)
 
 def without_thoughts(text: str) -> str:
     "`text` without `<think>...</think>`; what was said before it, if nothing follows."
-    before, _, after = _THOUGHTS.sub('', text).rpartition('</think>')
+    if re.search(r'\[/THINK\]|END_THINKING|</', text): text = _THOUGHTS.sub('', text)
+    before, _, after = text.rpartition('</think>')
     said = after.partition('<think>')[0]
     return said if said.strip() else before.partition('<think>')[0]
 
@@ -68,21 +69,28 @@ _WORD = re.compile(
     r'^[ \t>*_`#-]*(?:\d+[.)][ \t]*)?' # quote, bullet, heading, bold, number
     r'(?:(?:next[ \t]+)?action[ \t]*:[ \t*_`]*)?' # "Action:"
     rf'({"|".join(ACTIONS)})\b[*_`]*(?:[ \t]*:[*_`]*)?', re.M | re.I)
-_SQL = re.compile(r'(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*(?:SELECT|WITH)\b', re.I | re.S)
+_SQL = re.compile(r'(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*'
+                  r'(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\))?\s*AS\b)', re.I | re.S)
 
 # %% ../../nbs/world/replies.ipynb #7e910014
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/""", re.S)
 
+_READS = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
+
 def _is_statement(sql: str) -> bool:
-    "Does SQLite take it for one statement? It is compiled for an empty database, and not run."
-    words = _QUOTED.sub('', sql)
-    if not words.strip() or re.search(r';\s*\S', words): return False
+    "Does SQLite take it for one SELECT? It is compiled for an empty database, and not run."
+    words, end = _QUOTED.sub('', sql), time.perf_counter() + 0.2
+    if not _SQL.match(sql.lstrip()) or re.search(r';\s*\S', words): return False
     con = apsw.Connection(':memory:')
-    con.exec_trace = lambda *args: False # do not run it
+    con.limit(apsw.SQLITE_LIMIT_VDBE_OP, 2000)
+    con.set_progress_handler(lambda: time.perf_counter() > end, 400) # while it compiles
+    con.authorizer = lambda what, *a: apsw.SQLITE_OK if what in _READS else apsw.SQLITE_DENY
+    con.exec_trace = lambda *a: False # do not run it
     try: con.execute(sql)
     except apsw.ExecTraceAbort: return True
-    except apsw.SQLError as e: return not re.search('syntax|incomplete|token', str(e))
-    except (apsw.Error, ValueError): return False
+    except apsw.SQLError as e:
+        return not re.search('syntax error|^incomplete input|^unrecognized token', str(e))
+    except (apsw.Error, ValueError, MemoryError): return False
     return True
 
 # %% ../../nbs/world/replies.ipynb #7e910016
@@ -92,10 +100,14 @@ def _end(sql: str, ends: list) -> int|None: # where to cut it
         last = sql[at:].strip(' \t\n;*`').upper() in ACTIONS and _is_statement(sql[:at])
         return at if last or not _is_statement(sql) else None
 
+_CLAUSE = re.compile(r"""(?:where|group|order|having|limit|offset|union|intersect|except|from|on|using|and|or|not|as
+    |(?:left|right|inner|cross|natural|full)?\s*join|select|with|delete|drop|insert|update|create|alter|attach|pragma
+    |replace|values)\b|[,(]""", re.I | re.X)
+
 def _without_remarks(sql: str) -> str:
     "The statement that a text begins with, if prose follows in a paragraph of its own."
     if '\n' not in sql or _is_statement(sql): return sql
-    ends = (m for m in re.finditer(r';[ \t]*\n\s*|\n[ \t]*\n\s*', sql) if not _SQL.match(sql[m.end():]))
+    ends = (m for m in re.finditer(r';[ \t]*\n\s*|\n[ \t]*\n\s*', sql) if not _CLAUSE.match(sql[m.end():]))
     return next((sql[:m.start()] for m in islice(ends, 5) if _is_statement(sql[:m.start()])), sql)
 
 # %% ../../nbs/world/replies.ipynb #7e910017
@@ -156,7 +168,7 @@ def _action(name: str, given):
     if kind is None: return None
     if isinstance(given, str):
         try: given = json.loads(given, strict=False)
-        except ValueError: pass
+        except (ValueError, RecursionError): pass
     if isinstance(given, dict):
         known = [given[k] for k in _VALUES[kind] if k in given]
         if not known and given:
@@ -269,9 +281,10 @@ def _noted(action: SQLAction, n: int) -> SQLAction:
 # %% ../../nbs/world/replies.ipynb #7e910022
 _TAGS = re.compile(r'<(sql|query|answer|action|code)>(.*?)(?:</\1>|\Z)', re.S | re.I)
 _LABELLED = re.compile(r'^[ \t]*(?:[^\w\n]*sql[ _]?(?:query)?[^\w\n]*:[^\w\n]*)?((?:SELECT|WITH)\b.*?)(?=\n[ \t]*\n|\Z)', re.M | re.S | re.I)
-_CONCLUDED = re.compile(r'\b(?:final[ \t]+answer|(?:the|my)[ \t]+(?:final[ \t]+)?answer)[ \t*]*(?:is|:)'
-                        r'(?![ \t:*]*(?:not|un\w+|in|found|to be|going|still|probably|clear|wrong|right)\b)'
-                        r'[ \t:*]*(.*\S)', re.I)
+_CONCLUDED = re.compile(
+    r'(?<!what )(?<!what the )\b(?:final|(?:the|my)(?:[ \t]+(?:final|correct))?)[ \t]+answer[ \t*]*'
+    r'(?:(?:is)?[ \t*]*:[\s*]*|is[ \t*]+)'
+    r'(?!(?:not|un\w+|in|found|to be|going|still|probably|clear|wrong|right|about)\b)(["\'`$\w-].*)', re.I)
 _BOXED = re.compile(r'\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}')
 
 def _concluded(text: str):
@@ -283,6 +296,7 @@ def _concluded(text: str):
     return SQLAction('ANSWER', value[1:-1] if re.fullmatch(r'"[^"]*"|`[^`]*`', value) else value)
 
 # %% ../../nbs/world/replies.ipynb #7e910023
+_MARKED = re.compile(r'<tool_call>|\[TOOL_CALLS\]|<[\w:]*(?:function|invoke)|<[|｜]|^Action Input:', re.M | re.I)
 _CALLING = re.compile(r'\(|\s*\{|\s*\n[ \t*]*(?:action input|input|arguments?)[ \t*]*:', re.I) # after a word that begins a call
 
 def read_reply(text: str) -> SQLAction|None:
@@ -290,12 +304,18 @@ def read_reply(text: str) -> SQLAction|None:
     text = _HARMONY.sub('', without_thoughts(text))
     bare = _bare(_ROLE.sub('', _SPECIAL.sub('', text), 1) if _ROLE.match(_bare(text)) else text)
     begins = _WORD.match(bare)
+    marked, block = _MARKED.search(text), _FENCED.search(bare)
+    capital = any(m[1].isupper() and not _CALLING.match(bare, m.end()) for m in _WORD.finditer(bare))
+    if begins and begins[1].istitle() and not re.search('[:*`]', begins[0]) and (
+            marked or block or capital): # a sentence, such as "Query the table:"
+        bare, begins = bare[begins.end():], None
     if _SQL.match(bare) or begins and not _CALLING.match(bare, begins.end()):
         plain = bare
-        if block := _FENCED.search(bare): # nothing after the first block
+        if block: # nothing after the first one
             plain = bare[:block.start()] + '\n' + block[1]
         return _in_words(plain.strip())
-    if action := _called(text): return action
+    shown = block and _SQL.match(block[1].strip()) # SQL may hold what looks like a call
+    if (marked or not (capital or shown)) and (action := _called(text)): return action
     for m in _TAGS.finditer(bare):
         word = dict(sql='QUERY ', query='QUERY ', answer='ANSWER ').get(m[1].lower(), '')
         if action := _in_words(word + m[2].strip()): return action
@@ -312,8 +332,11 @@ def parse_action(text: str|bytes, # what the policy wrote
                 ) -> SQLAction: # there is always one
     "The first action in `text`; a text without an action becomes a QUERY."
     text = as_text(text)[:MAX_TEXT]
-    return read_reply(text) or SQLAction('QUERY', _bare(without_thoughts(text)) or text.strip())
+    try: found = read_reply(text)
+    except (RecursionError, ValueError): found = None # nested too deeply; a number too long
+    return found or SQLAction('QUERY', _bare(without_thoughts(text)) or text.strip())
 
 def is_action(text: str|bytes) -> bool:
     "Is there an action in `text`, or SQL and nothing else?"
-    return read_reply(as_text(text)[:MAX_TEXT]) is not None
+    try: return read_reply(as_text(text)[:MAX_TEXT]) is not None
+    except (RecursionError, ValueError): return False

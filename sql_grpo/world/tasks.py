@@ -8,6 +8,7 @@ __all__ = ['packaged_data', 'data_folder', 'theme_words', 'cache_folder', 'code_
 
 # %% ../../nbs/world/tasks.ipynb #c0a060a9
 import hashlib, importlib.util, json, math, os, random, re, warnings
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property, lru_cache
@@ -95,11 +96,10 @@ class Task:
         if fault: warnings.warn(f"task {self.id}: no answer to it is right, gold query: {fault}")
         return result
 
-    @property
+    @cached_property
     def golds(self) -> list[Result]:
         "All results that are right: the gold one, and those that break a tie of it otherwise."
-        ties = _ties(self.db_path, self.query) if self.query and self.gold.ok else ()
-        return [self.gold, *ties]
+        return [self.gold, *(_ties(self) if self.query and self.gold.ok else ())]
 
 def _run_gold(task: Task) -> Result:
     "What the gold query gives; where a policy's query would be stopped, it gets more time."
@@ -109,39 +109,44 @@ def _run_gold(task: Task) -> Result:
     return open_database(task.db_path, timeout=_GOLD_SECONDS).whole(task.query)
 
 # %% ../../nbs/world/tasks.ipynb #7e92a002
-_MOST_TIES = 20 # other results of a query, at most
+_MOST_TIES, _MOST_CHOICES = 100, 500 # other results of a query, and choices that are looked at
 
 def _sorted_by(tree: exp.Select) -> list | None: # expressions; None for a position
     "What a query sorts by, with the expression instead of its alias."
     named = {e.alias: e.this for e in tree.expressions if isinstance(e, exp.Alias)}
     keys = [key.this for key in tree.args["order"].expressions]
-    if any(isinstance(key, exp.Literal) for key in keys): return None
+    if not all(key.find(exp.Column, exp.Star, exp.Query) for key in keys): return None
     return [named.get(key.name, key) if isinstance(key, exp.Column) and not key.table else key
             for key in keys]
 
-@lru_cache(maxsize=4096)
-def _ties(db_path, sql: str) -> tuple: # of `Result`
-    "The results of `sql` with the ties at its limit broken otherwise; none if there are no ties."
-    try: tree = sqlglot.parse_one(sql, read="sqlite")
-    except (sqlglot.errors.SqlglotError, RecursionError): return ()
+def _ties(task: Task) -> list[Result]:
+    "The gold query's results with ties at its limit broken otherwise; none if there are no ties."
+    try: tree = sqlglot.parse_one(task.query, read="sqlite")
+    except (sqlglot.errors.SqlglotError, RecursionError): return []
     order, limit = tree.args.get("order"), tree.args.get("limit")
     if (not isinstance(tree, exp.Select) or not (order and limit) or tree.args.get("distinct")
-            or tree.args.get("offset") or not limit.expression.is_int): return ()
+            or tree.args.get("offset") or not limit.expression.is_int): return []
     n, keys = int(limit.expression.name), _sorted_by(tree)
-    if n < 1 or not keys: return ()
+    if n < 1 or not keys: return []
     tree.set("limit", None)
     tree = tree.select(*(exp.alias_(key.copy(), f"key_{i}") for i, key in enumerate(keys)))
-    db = open_database(db_path)
-    found, width = db.whole(tree.sql("sqlite")), -len(keys)
-    if not found.ok or found.truncated or len(found.rows) <= n: return ()
+    found, width = task.database().whole(tree.sql("sqlite")), -len(keys)
+    if not found.ok or found.truncated or len(found.rows) <= n: return []
     last = found.rows[n-1][width:]
-    rows, tied = ([row[:width] for row in found.rows if (row[width:] == last) == tie] for tie in (False, True))
-    above = rows[:next((i for i, row in enumerate(found.rows) if row[width:] == last))]
-    choices = combinations(tied, n - len(above))
-    if len(tied) == n - len(above): return ()
-    gold = sorted(map(repr, db.whole(sql).rows))
-    results = (Result(found.columns[:width], [*above, *some]) for some in choices)
-    return tuple(islice((r for r in results if sorted(map(repr, r.rows)) != gold), _MOST_TIES))
+    at = next(i for i, row in enumerate(found.rows) if row[width:] == last)
+    above = [row[:width] for row in found.rows[:at]]
+    tied = [row[:width] for row in found.rows if row[width:] == last]
+    bag = lambda rows: Counter(map(repr, rows))
+    gold, seen, out = bag(task.gold.rows), set(), []
+    if not gold <= bag(above + tied): return [] # it was not the same query
+    choices = ([(row,) for row in dict.fromkeys(tied)] if n - at == 1 else combinations(tied, n - at))
+    for some in islice(choices, _MOST_CHOICES):
+        rows = [*above, *some]
+        key = tuple(sorted(map(repr, rows)))
+        if key in seen or bag(rows) == gold: continue
+        seen.add(key)
+        out.append(Result(found.columns[:width], rows))
+    return out[:_MOST_TIES]
 
 # %% ../../nbs/world/tasks.ipynb #e8ad3236
 @patch
