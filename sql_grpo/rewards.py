@@ -187,7 +187,7 @@ def group_advantages(rewards: list, # (P*G,) the completions of a prompt side by
                      num_generations: int, # G, size of a group
                      scale: str = "group", # whose spread divides: "group" or "batch"
                     ) -> list: # advantages (P*G,)
-    "GRPO's advantages as in TRL 1.16, `GRPOTrainer._generate_and_score_completions`."
+    "GRPO's advantages, to look at; in training TRL 1.16 computes the same ones itself."
     G = num_generations
     if scale not in ("group", "batch"):
         raise ValueError(f"scale must be 'group' or 'batch', got {scale!r}")
