@@ -137,9 +137,7 @@ def _what_is_asked(config: SQLGRPOConfig, tasks: list[Task], eval_tasks: list[Ta
     return (f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions{note}, "
             f"seed {config.seed}, output in {config.output_dir}")
 
-# %% ../../nbs/run/train.ipynb #713b03e8
-_LARGE = 3e8 # weights, from which on a training of all of them wants small rates
-
+# %% ../../nbs/run/train.ipynb #713b03e9
 def settle_run(config: SQLGRPOConfig) -> None:
     "See that adapters, vLLM and the checkpoint to go on from can be used. Raises ValueError."
     check_cache()
@@ -147,6 +145,9 @@ def settle_run(config: SQLGRPOConfig) -> None:
     settle_vllm(config)
     given = config.resume_from_checkpoint
     config.resume_from_checkpoint = find_checkpoint(given, config.output_dir)
+
+# %% ../../nbs/run/train.ipynb #713b03e8
+_LARGE = 3e8 # weights, from which on a training of all of them wants small rates
 
 def prepare(
     config: SQLGRPOConfig,

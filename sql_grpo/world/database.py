@@ -317,6 +317,7 @@ def _open(self: Database) -> apsw.Connection:
     return apsw.Connection(f'{self.path.as_uri()}?mode=ro' + ('' if pending else '&immutable=1'),
                            apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, statementcachesize=0)
 
+# %% ../../nbs/world/database.ipynb #c54423db
 _FULL_TEXT = 'fts5' # the module of virtual tables that can be read
 _SCHEMA_SECONDS = 5.0 # for all views of a database
 
@@ -346,6 +347,7 @@ def _schema(con) -> tuple: # dict of kinds by name, dict of reasons by name
     con.set_progress_handler(None)
     return kinds, unreadable
 
+# %% ../../nbs/world/database.ipynb #c54423dc
 @patch
 def _connect(self: Database):
     "A new guarded connection and its guard; the first one tells which tables there are."

@@ -51,7 +51,7 @@ _FENCED = re.compile(r'(?:```|~~~)[ \t]*(?:[\w+-]*[ \t]*\n|(?:sqlite3?|sql|text|
 _SPECIAL = re.compile(r'<[|｜][^<>\n]{1,40}[|｜]>|<\|/\w+\|>|<escape>')
 _WRAPPER = re.compile(r'^[ \t]*</?(?:response|output|result|reply|final|assistant)>[ \t]*$', re.M | re.I)
 _INVENTED = re.compile(r'\n[ \t>*]*(?:user|human|observation|database|result|output)[ \t*]*:.*', re.S | re.I)
-_ROLE = re.compile(r'\s*(?:assistant|you|ai)[ \t]*:[ \t]*', re.I)
+_ROLE = re.compile(r'\A(?:assistant|you|ai)[ \t]*:[ \t]*', re.I)
 
 def without_thoughts(text: str) -> str:
     "`text` without `<think>...</think>`; what was said before it, if nothing follows."
@@ -61,8 +61,8 @@ def without_thoughts(text: str) -> str:
     return said if said.strip() else before.partition('<think>')[0]
 
 def _bare(text: str) -> str:
-    "`text` without what chat templates put around it, and without what others are made to say."
-    return _INVENTED.sub('', _WRAPPER.sub('', _SPECIAL.sub('', text)).strip())
+    "`text` without what chat templates put around it."
+    return _ROLE.sub('', _WRAPPER.sub('', _SPECIAL.sub('', text)).strip())
 
 # %% ../../nbs/world/replies.ipynb #7e910013
 _WORD = re.compile(
@@ -138,9 +138,10 @@ def _argument(kind: str, text: str, before: str):
         if mark in before and text.endswith(mark): text = text[:-len(mark)].rstrip()
         if text.startswith(mark) and text.endswith(mark) and len(text) > 2*len(mark):
             text = text[len(mark):-len(mark)].strip()
-    if kind == 'QUERY': return _without_remarks(re.sub(r'(["\'`])((?:SELECT|WITH)\b.*)\1', r'\2', text, flags=re.S | re.I)
-                                                if text[:1] in '"\'`' else text)
-    return re.split(r'\n' if kind != 'ANSWER' else r'\n[ \t]*\n', text)[0].strip()
+    if kind == 'ANSWER': return re.split(r'\n[ \t]*\n', text)[0].strip()
+    if kind != 'QUERY': return text.split('\n')[0].strip()
+    quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1', text, re.S | re.I)
+    return _without_remarks(quoted[2] if quoted else text)
 
 # %% ../../nbs/world/replies.ipynb #7e91001a
 _TOOLS = dict(DESCRIBE='describe|schema|columns', SAMPLE='sample|preview',
@@ -241,8 +242,8 @@ def _python_calls(text: str) -> Iterator: # of places and actions
     starts = (m for m in re.finditer(r'\b(\w{1,40})\(', text) if _kind(m[1]))
     for m in islice(starts, _STARTS):
         for end in list(re.finditer(r'\)', text[m.start():]))[:_STARTS]:
-            code = text[m.start():m.start() + end.end()]
-            for code in (code, code.replace('\n', r'\n')):
+            written = text[m.start():m.start() + end.end()]
+            for code in (written, written.replace('\n', r'\n')): # a line break in a string
                 try:
                     call = ast.parse(code, mode='eval').body
                     given = {k.arg: _constant(k.value) for k in call.keywords}
@@ -280,7 +281,8 @@ def _noted(action: SQLAction, n: int) -> SQLAction:
 
 # %% ../../nbs/world/replies.ipynb #7e910022
 _TAGS = re.compile(r'<(sql|query|answer|action|code)>(.*?)(?:</\1>|\Z)', re.S | re.I)
-_LABELLED = re.compile(r'^[ \t]*(?:[^\w\n]*sql[ _]?(?:query)?[^\w\n]*:[^\w\n]*)?((?:SELECT|WITH)\b.*?)(?=\n[ \t]*\n|\Z)', re.M | re.S | re.I)
+_LABELLED = re.compile(r'^[ \t]*(?:[^\w\n]*sql[ _]?(?:query)?[^\w\n]*:[^\w\n]*)?'
+                       r'((?:SELECT|WITH)\b.*?)(?=\n[ \t]*\n|\Z)', re.M | re.S | re.I)
 _CONCLUDED = re.compile(
     r'(?<!what )(?<!what the )\b(?:final|(?:the|my)(?:[ \t]+(?:final|correct))?)[ \t]+answer[ \t*]*'
     r'(?:(?:is)?[ \t*]*:[\s*]*|is[ \t*]+)'
@@ -297,12 +299,11 @@ def _concluded(text: str):
 
 # %% ../../nbs/world/replies.ipynb #7e910023
 _MARKED = re.compile(r'<tool_call>|\[TOOL_CALLS\]|<[\w:]*(?:function|invoke)|<[|｜]|^Action Input:', re.M | re.I)
-_CALLING = re.compile(r'\(|\s*\{|\s*\n[ \t*]*(?:action input|input|arguments?)[ \t*]*:', re.I) # after a word that begins a call
+# after a word that begins a call
+_CALLING = re.compile(r'\(|\s*\{|\s*\n[ \t*]*(?:action input|input|arguments?)[ \t*]*:', re.I)
 
-def read_reply(text: str) -> SQLAction|None:
-    "The action in a reply; None if there is none."
-    text = _HARMONY.sub('', without_thoughts(text))
-    bare = _bare(_ROLE.sub('', _SPECIAL.sub('', text), 1) if _ROLE.match(_bare(text)) else text)
+def _action_in(text: str, bare: str) -> SQLAction|None:
+    "The action in a reply without thoughts; `bare` is without what is around it, too."
     begins = _WORD.match(bare)
     marked, block = _MARKED.search(text), _FENCED.search(bare)
     capital = any(m[1].isupper() and not _CALLING.match(bare, m.end()) for m in _WORD.finditer(bare))
@@ -326,6 +327,22 @@ def read_reply(text: str) -> SQLAction|None:
     if action := _in_words(bare): return action
     if m := _LABELLED.search(bare): return SQLAction('QUERY', m[1].strip())
     return _concluded(bare)
+
+# %% ../../nbs/world/replies.ipynb #7e910030
+def _as_it_stands(text: str) -> SQLAction|None:
+    "The query that a reply is, with or without its word, if SQLite takes it so."
+    word = _WORD.match(text)
+    if word and word[1].upper() != 'QUERY': return None
+    sql = text[word.end():].strip() if word else text
+    return SQLAction('QUERY', sql) if _is_statement(sql) else None
+
+def read_reply(text: str) -> SQLAction|None:
+    "The action in a reply; None if there is none."
+    whole, text = text.strip(), _HARMONY.sub('', without_thoughts(text))
+    full = _bare(text)
+    bare = _INVENTED.sub('', full) # but "Database: shop" may also be said before the action
+    if (bare != whole or _FENCED.search(whole)) and (found := _as_it_stands(whole)): return found
+    return _action_in(text, bare) or (_action_in(text, full) if full != bare else None)
 
 # %% ../../nbs/world/replies.ipynb #7e910024
 def parse_action(text: str|bytes, # what the policy wrote

@@ -101,6 +101,7 @@ class Task:
         "All results that are right: the gold one, and those that break a tie of it otherwise."
         return [self.gold, *(_ties(self) if self.query and self.gold.ok else ())]
 
+# %% ../../nbs/world/tasks.ipynb #7e92a004
 def _run_gold(task: Task) -> Result:
     "What the gold query gives; where a policy's query would be stopped, it gets more time."
     db = task.database()
@@ -119,6 +120,7 @@ def _sorted_by(tree: exp.Select) -> list | None: # expressions; None for a posit
     return [named.get(key.name, key) if isinstance(key, exp.Column) and not key.table else key
             for key in keys]
 
+# %% ../../nbs/world/tasks.ipynb #7e92a005
 def _ties(task: Task) -> list[Result]:
     "The gold query's results with ties at its limit broken otherwise; none if there are no ties."
     try: tree = sqlglot.parse_one(task.query, read="sqlite")
