@@ -16,6 +16,7 @@ from itertools import chain, combinations, count, islice
 import sqlglot
 
 from ..world.database import Database, Result, format_value, open_database, quoted
+from ..world.tasks import ties
 from ..environment import Episode
 
 # %% ../../nbs/judge/results.ipynb #19374c54
@@ -385,9 +386,13 @@ def _variant_golds(task): # of (Database, Result)
 @once
 def suite_correct(episode: Episode) -> bool|None: # None if the task has no variants, or no SQL
     "Is the answer right, and the query behind it right on all variants of the database?"
-    if not (episode.task.variants and episode.task.query): return None
+    task = episode.task
+    if not (task.variants and task.query): return None
     behind = query_behind(episode) if is_correct(episode) else None
     if behind is None: return False
-    (sql, columns), ordered = behind, _order_counts(episode.task)
-    golds = _variant_golds(episode.task)
-    return all(results_match(gold, _only(db.query(sql), columns), ordered) for db, gold in golds)
+    (sql, columns), ordered = behind, _order_counts(task)
+    def right(db, gold):
+        said = _only(db.query(sql), columns)
+        return results_match(gold, said, ordered) or any(
+            results_match(g, said, ordered) for g in ties(task.query, db, gold))
+    return all(right(*pair) for pair in _variant_golds(task))

@@ -110,8 +110,9 @@ def from_jsonl(path: Path) -> list:
 # %% ../../nbs/world/data.ipynb #0c44dba2
 _ALIASES = ("SQL", "answer") # what others call `query`: BIRD, and sql-create-context
 
-def _cell(name: str, text: str):
+def _cell(name: str, text: str, separator: str = ","):
     "What a cell of a CSV file means: an answer may be a number or a list."
+    if separator == ";" and re.fullmatch(r"-?\d+,\d+", text): text = text.replace(",", ".")
     if name == "ordered": return dict(true=True, false=False).get(text.strip().lower(), text)
     try: value = json.loads(text) if name == "answer" else text
     except ValueError: return text
@@ -136,7 +137,7 @@ def _from_csv(path: Path):
             if None in row:
                 raise ValueError(f"{where}: more fields than the header has; "
                                  "a field with a comma in it belongs in double quotes")
-            out.append((where, {k: _cell(k, v) for k, v in row.items() if v}))
+            out.append((where, {k: _cell(k, v, separator) for k, v in row.items() if v}))
     except csv.Error as e:
         raise ValueError(f"{path}: line {rows.reader.line_num}: not valid CSV: {e}") from None
     return out
@@ -349,6 +350,8 @@ def _database_missing(task: Task) -> str|None:
     "Why this task has no database, or None."
     if fault := task.extra.get("context_fault"): return f"context unreadable: {fault}"
     if fault := _database_fault(task.db_path): return f"database missing: {fault}"
+    try: task.database().tables
+    except ValueError as fault: return f"database unreadable: {fault}"
 
 def _task_fault(task: Task) -> str|None:
     "Why this task is of no use, or None: a reason, and after a colon more about it."

@@ -237,12 +237,16 @@ def _constant(node):
     "The value of a part of Python's syntax; a name means itself."
     return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
 
+_IN_SQL = re.compile(r"(?<=[(=,])\s*'((?:[^'\\]|\\.|'')+)'(?=\s*[,)])") # a text in which SQL doubles a quote
+
+def _escaped(m: re.Match) -> str: return "'" + m[1].replace("''", "\\'") + "'"
+
 def _python_calls(text: str) -> Iterator: # of places and actions
     "The calls that are written as Python: `query(sql=\"SELECT 1\")`."
     starts = (m for m in re.finditer(r'\b(\w{1,40})\(', text) if _kind(m[1]))
     for m in islice(starts, _STARTS):
         for end in list(re.finditer(r'\)', text[m.start():]))[:_STARTS]:
-            written = text[m.start():m.start() + end.end()]
+            written = _IN_SQL.sub(_escaped, text[m.start():m.start() + end.end()])
             for code in (written, written.replace('\n', r'\n')): # a line break in a string
                 try:
                     call = ast.parse(code, mode='eval').body
