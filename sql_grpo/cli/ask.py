@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..common.basics import or_exit
-from ..world.database import Database, format_value, one_line, open_database
+from ..world.database import Database, format_value, one_line
+from ..world.engines import open_database
 from ..environment import Episode
 from ..world.replies import as_text
 from ..rollout import Policy

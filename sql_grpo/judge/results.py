@@ -15,7 +15,8 @@ from itertools import chain, combinations, count, islice
 
 import sqlglot
 
-from ..world.database import Database, Result, format_value, open_database, quoted
+from ..world.database import Database, Result, format_value, quoted
+from ..world.engines import open_database
 from ..world.tasks import ties
 from ..environment import Episode
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 import sqlglot
 from sqlglot import exp
-from ..world.database import Database, open_database, quoted, Result
+from ..world.database import Database, quoted, Result
+from ..world.engines import open_database
 from ..environment import SQLEnvironment, SQLObservation
 from ..world.replies import MAX_TEXT, SQLAction, without_thoughts
 from ..world.replies import as_text

@@ -19,7 +19,8 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
 from ..common.basics import listening
-from ..world.database import Database, one_line, open_database
+from ..world.database import Database, one_line
+from ..world.engines import open_database
 from ..world.tasks import Task
 from ..environment import Rules, SQLEnvironment
 from ..world.replies import SQLAction

@@ -13,7 +13,8 @@ from functools import cached_property
 from fastcore.basics import patch
 
 from ..world.database import (
-    Result, format_value, markdown_cell, one_line, open_database)
+    Result, format_value, markdown_cell, one_line)
+from ..world.engines import open_database
 from ..world.tasks import Task
 from ..environment import Episode, format_result
 from ..world.replies import as_text

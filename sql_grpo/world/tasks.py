@@ -19,7 +19,8 @@ from fastcore.basics import patch
 from sqlglot import exp
 import sql_grpo
 from ..common.basics import written_whole
-from .database import Database, open_database, Result
+from .database import Database, Result
+from .engines import open_database
 from .questions import (
     Field, is_ambiguous, read_world, Table, World, world_script, write_script)
 
