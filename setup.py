@@ -47,6 +47,6 @@ setup(
     python_requires=f'>={min_python}',
     install_requires=cfg['requirements'].split(),
     extras_require={'dev': (cfg['dev_requirements'] + ' ' + cfg['serve_requirements']).split(),
-                    'serve': cfg['serve_requirements'].split(), 'vllm': cfg['vllm_requirements'].split()},
+                    **{extra: cfg[f'{extra}_requirements'].split() for extra in ('serve', 'vllm', 'postgres', 'duckdb', 'mysql')}},
     entry_points={'console_scripts': cfg['console_scripts'].split(),
                   'nbdev': [f"{cfg['lib_path']}={cfg['lib_path']}._modidx:d"]})

@@ -25,6 +25,7 @@ from transformers import HfArgumentParser
 from transformers.hf_argparser import string_to_bool
 from trl import GRPOConfig
 from .common.basics import Parser, did_you_mean, markdown_table
+from .world.engines import without_password
 from .environment import Rules
 from .rewards import REWARD_WEIGHTS
 
@@ -196,6 +197,7 @@ def _check_together(c) -> None:
 # %% ../nbs/00_setup.ipynb #9b742a3f
 def _settle(c) -> None:
     "Check a configuration before TRL does, and settle what the machine decides."
+    c.data_source = without_password(c.data_source)
     c.batch_given = c.per_device_train_batch_size is not None
     if not c.batch_given: c.per_device_train_batch_size = 16
     if c.report_to is None: c.report_to = []
@@ -263,11 +265,11 @@ class SQLGRPOConfig(GRPOConfig):
     # the questions
     data_source: str = _option(
         "embedded", "where the questions come from: embedded, spider, spider_by_database, bird, "
-                    "context, sqlite, or a path")
+                    "context, sqlite, a path, or a URL: postgresql://, mysql://, duckdb://")
     data_path: str | None = _option(
-        None, "folder or SQLite file, where data_source is the name of a loader")
+        None, "folder or database file, where data_source is the name of a loader")
     question_file: str | None = _option(
-        None, "questions about one SQLite file (JSON, JSON lines or CSV); by default the file "
+        None, "questions about one database (JSON, JSON lines or CSV); by default the file "
               "beside it that has its name")
     curriculum: bool = _option(
         False, "begin with easy questions, and bring the harder ones in later")

@@ -20,6 +20,7 @@ class SQLObservation:
     terminated: bool = False # the policy has answered
     truncated: bool = False # the turns ran out
     turns_left: int = 0 # actions that may still be sent
+    engine: str = 'SQLite' # whose SQL is understood
 
     @property
     def done(self) -> bool:
@@ -146,7 +147,7 @@ class SQLEnvironment:
         self.db, self._last = task.database(), None
         tables = ', '.join(map(shown, self.db.tables))
         text = f'Question: {task.question}\nTables: {tables}'
-        start = SQLObservation(text, turns_left=self.rules.max_turns)
+        start = SQLObservation(text, turns_left=self.rules.max_turns, engine=self.db.engine)
         self.episode = Episode(task, start=start)
         return start
 

@@ -229,8 +229,9 @@ def task_messages(
     "The prompt of an episode: what a policy reads before its first action."
     if isinstance(start, Episode): start = start.start
     text = start if isinstance(start, str) else start.text
-    told = instructions and instructions != AS_TOOLS # which the chat template says itself
-    system = [{"role": "system", "content": instructions}] if told else []
+    if instructions == AS_TOOLS: instructions = "" # the chat template says it
+    told = instructions.replace("SQLite", getattr(start, "engine", "SQLite"))
+    system = [{"role": "system", "content": told}] if told else []
     return system + [{"role": "user", "content": text}]
 
 # %% ../nbs/03_rollout.ipynb #973e8def

@@ -14,6 +14,7 @@ from pathlib import Path
 # first: it keeps bitsandbytes quiet, which the next imports load
 from ..common.basics import or_exit, pick_some, terminal_progress
 from .main import command_parser
+from ..world.engines import without_password
 from ..world.tasks import Task
 from ..world.data import check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
@@ -61,6 +62,7 @@ _PROG = "sql_grpo eval"
 def _draw_tasks(args) -> list[Task]:
     "The questions asked for, in their order; those that nobody could answer are left out."
     if args.n is not None and args.n < 1: raise ValueError(f"--n must be at least 1, got {args.n}")
+    args.data_source = without_password(args.data_source) # for what is printed and saved
     tasks = load_tasks(args.data_source, split=args.split, path=args.data_path,
                        questions=args.question_file, variants=not args.answers_only)
     if args.question_file and one_list(args.data_source, args.data_path):

@@ -84,9 +84,10 @@ def _data_options(p: Parser):
     "The options for where questions come from."
     add = p.add_argument
     add("--data_source", default="embedded",
-        help="embedded, spider, spider_by_database, bird, context, sqlite, or a path")
-    add("--data_path", help="folder or SQLite file, where data_source is the name of a loader")
-    add("--question_file", help="questions about one SQLite file (JSON, JSON lines or CSV); "
+        help="embedded, spider, spider_by_database, bird, context, sqlite, a path, or a URL: "
+             "postgresql://, mysql://, duckdb://")
+    add("--data_path", help="folder or database file, where data_source is the name of a loader")
+    add("--question_file", help="questions about one database (JSON, JSON lines or CSV); "
                                 "by default the file beside it that has its name")
 
 # %% ../../nbs/cli/main.ipynb #2038c532
@@ -112,7 +113,8 @@ def _ask_options(p: Parser):
     add = p.add_argument
     add("question", nargs="*", help="in quotes; several are asked one after the other "
                                     "(default: a prompt, or the lines of stdin)")
-    add("--database", required=True, help="a SQLite file; it is only read")
+    add("--database", required=True, help="a SQLite or DuckDB file, a folder of CSV and Parquet files, or a URL: "
+                                         "postgresql://, mysql://; it is only read")
     add("--question_file", help="a text file with a question on each line; or a CSV or JSON "
                                 "file with a field 'question'")
     add("--json", action="store_true",
@@ -139,7 +141,7 @@ def _serve_options(p: Parser):
     add("--space", metavar="FOLDER",
         help="write the folder of a Space instead, and serve nothing")
     add("--mcp", nargs="+", metavar="FILE",
-        help="serve SQLite files as tools for assistants instead, over stdin and stdout, "
+        help="serve databases as tools for assistants instead, over stdin and stdout, "
              "or with --http at the address")
     add("--http", action="store_true", help="with --mcp")
 

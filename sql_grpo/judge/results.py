@@ -15,7 +15,7 @@ from itertools import chain, combinations, count, islice
 
 import sqlglot
 
-from ..world.database import Database, Result, format_value, quoted
+from ..world.database import Database, Result, format_value
 from ..world.engines import open_database
 from ..world.tasks import ties
 from ..environment import Episode
@@ -351,8 +351,7 @@ _WITH = re.compile(r"\s*with\b(\s+recursive\b)?", re.I)
 
 def _on_half(db: Database, sql: str, rest: int) -> Result: # rest: 0 or 1
     "What a query returns where each table has its rows of even or odd rowid only."
-    halves = ", ".join(f"{quoted(t)} AS (SELECT * FROM main.{quoted(t)} WHERE rowid % 2 = {rest})"
-                       for t in db.tables)
+    halves = ", ".join(filter(None, (db.half(t, rest) for t in db.tables)))
     with_ = _WITH.match(sql)
     return db.query(f"WITH RECURSIVE {halves}{',' + sql[with_.end():] if with_ else ' ' + sql}")
 

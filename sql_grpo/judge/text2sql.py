@@ -23,11 +23,10 @@ from .results import (MAX_SQL_CHARS, is_correct, is_ordered, reads_table,
 from ..rewards import result_progress
 
 # %% ../../nbs/judge/text2sql.ipynb #c763465c
-_SQLITE = sqlglot.Dialect.get_or_raise("sqlite")
 _MAX_STEPS = 10 # of the parser, for each token of the text; gold queries take at most 3
 
-class _Parser(_SQLITE.parser_class):
-    "sqlglot's parser, which gives up when it goes back and forth too often."
+class _Bounded:
+    "What makes a parser of sqlglot give up when it goes back and forth too often."
     def parse(self, raw_tokens, sql):
         self.steps_left = _MAX_STEPS*len(raw_tokens) + 100
         return super().parse(raw_tokens, sql)
@@ -37,14 +36,21 @@ class _Parser(_SQLITE.parser_class):
         if self.steps_left < 0: raise RecursionError("too many ways to read this SQL")
         super()._advance(times)
 
+@lru_cache
+def _parser_of(dialect: str): # the dialect, a class
+    known = sqlglot.Dialect.get_or_raise(dialect)
+    return known, type("Parser", (_Bounded, known.parser_class), {})
+
 @lru_cache(maxsize=4096)
 def parse_query(
     sql: str,
+    dialect: str = "sqlite", # sqlglot's name for it
 ) -> exp.Expression | None: # a SELECT, or several with UNION and the like; None for everything else
     "The tree of one query, if `sql` is one."
     begins = re.match(r"[\s(]*(?:SELECT|WITH|VALUES)\b", sql, re.I)
     if len(sql) > MAX_SQL_CHARS or not begins: return None
-    try: trees = _Parser(dialect=_SQLITE).parse(_SQLITE.tokenize(sql), sql)
+    known, parser = _parser_of(dialect)
+    try: trees = parser(dialect=known).parse(known.tokenize(sql), sql)
     except (sqlglot.errors.SqlglotError, RecursionError): return None
     return trees[0] if len(trees) == 1 and isinstance(trees[0], (exp.Query, exp.Values)) else None
 

@@ -25,7 +25,7 @@ from sqlglot import exp
 from ..common.basics import written_whole
 from .checkpoints import (
     broken_files, checkpoints_in, save_state, write_checksums, step_of, unfinished)
-from ..world.database import format_value, quoted
+from ..world.database import Database, format_value
 from ..world.tasks import Task
 from ..world.data import from_jsonl
 from ..environment import Episode
@@ -42,21 +42,28 @@ from .warmup import (ChecksumTrainer, WarmupProgress, careful_actions, encode_me
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80010
 def _gold_tables(task: Task) -> list[str]: # as the database spells them
     "The tables that the gold SQL reads, in its order."
-    tree, real = parse_query(task.query), {t.lower(): t for t in task.database().tables}
+    db = task.database()
+    tree = parse_query(task.query, db.dialect)
     if tree is None: return [OraclePolicy()._table(task)]
     found = sorted(tree.find_all(exp.Table), key=lambda t: t.this.meta.get("start", 0))
-    return list(dict.fromkeys(real[t.name.lower()] for t in found if t.name.lower() in real))
+    return list(dict.fromkeys(filter(None, (_spelt(t, db) for t in found))))
+
+def _spelt(table: exp.Table, db: Database) -> str | None: # None if there is none
+    "A query's table as the database spells it."
+    real = {t.lower(): t for t in db.tables}
+    return real.get(table.name.lower()) or real.get(f"{table.db}.{table.name}".lower())
 
 def _gold_tree(task: Task) -> exp.Expression | None: # None if it cannot be parsed
     "The gold SQL with names as the schema spells them, and texts in quotes of their own."
-    db, tree = task.database(), parse_query(task.query)
+    db = task.database()
+    tree = parse_query(task.query, db.dialect)
     if tree is None: return None
     names = {c.name.lower(): c.name for t in db.tables for c in db.columns(t)}
     names |= {t.lower(): t for t in db.tables}
     own = {*names, *(a.alias.lower() for a in tree.find_all(exp.Alias))}
     def read(node):
         # SQLite takes double quotes for a text where no column has that name
-        quotes = isinstance(node, exp.Column) and node.this.args.get("quoted")
+        quotes = db.dialect == "sqlite" and isinstance(node, exp.Column) and node.this.args.get("quoted")
         if quotes and node.name.lower() not in own: return exp.Literal.string(node.name)
         known = isinstance(node, exp.Identifier) and names.get(node.name.lower())
         return exp.to_identifier(known, node.args.get("quoted")) if known else node
@@ -66,14 +73,13 @@ def _gold_tree(task: Task) -> exp.Expression | None: # None if it cannot be pars
 def _compared(task: Task, tree: exp.Expression) -> list[tuple]: # (table, column, text)
     "The columns that the gold SQL compares with a text."
     db, found = task.database(), []
-    real = {t.lower(): t for t in db.tables}
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
         sides = [node.this, *(node.expressions or [node.args.get("expression")])]
         select = node.find_ancestor(exp.Select)
         column = next((s for s in sides if isinstance(s, exp.Column)), None)
         texts = [s.this for s in sides if isinstance(s, exp.Literal) and s.is_string]
         if column is None or select is None: continue
-        tables = [real[t.name.lower()] for t in select.find_all(exp.Table) if t.name.lower() in real
+        tables = [_spelt(t, db) for t in select.find_all(exp.Table) if _spelt(t, db)
                   and column.table.lower() in ("", t.alias_or_name.lower())]
         there = [(t, c.name) for t in tables for c in db.columns(t)
                  if c.name.lower() == column.name.lower()]
@@ -84,17 +90,20 @@ _FEW, _SHORT = 10, 200 # values of a column that are looked at together, and cha
 
 def _look(task: Task, table: str, column: str, text: str) -> str: # an action
     "How somebody finds out how a column spells a text."
+    db = task.database()
     for always in (False, True): # a name may be one of SQL's words
-        name = quoted(column, always)
-        every = f"QUERY SELECT DISTINCT {name} FROM {quoted(table, always)}"
-        if (found := task.database().query(every.removeprefix("QUERY "))).ok: break
+        name = exp.to_identifier(column, always or not column.isidentifier()).sql(db.dialect)
+        where = table if table.isidentifier() and not always else db.identifier(table)
+        every = f"QUERY SELECT DISTINCT {name} FROM {where}"
+        if (found := db.query(every.removeprefix("QUERY "))).ok: break
     values = [format_value(v) for v, in found.rows]
     if len(values) <= _FEW and sum(map(len, values)) <= _SHORT: return every
     if not any(c.isalpha() for c in text): return f"SAMPLE {table}"
     asked = [w for w in (text, *sorted(re.findall(r"\w{3,}", text), key=len, reverse=True))
              if w.casefold() in task.question.casefold()]
     like = asked and asked[0].replace("'", "''")
-    return f"{every} WHERE {name} LIKE '%{like}%'" if asked else every
+    any_case = "ILIKE" if db.dialect in ("postgres", "duckdb") else "LIKE"
+    return f"{every} WHERE {name} {any_case} '%{like}%'" if asked else every
 
 # %% ../../nbs/learner/demonstrations.ipynb #ae52844a
 def _misnamed(task: Task, tree: exp.Expression, dice: random.Random) -> str: # "" if none fails
@@ -108,7 +117,7 @@ def _misnamed(task: Task, tree: exp.Expression, dice: random.Random) -> str: # "
     def wrong(node):
         is_it = isinstance(node, exp.Column) and node.name == name
         return exp.column(other, table=node.table or None) if is_it else node
-    sql = tree.transform(wrong).sql("sqlite")
+    sql = tree.transform(wrong).sql(db.dialect)
     return "" if db.query(sql).ok else sql
 
 def _misspelt(task: Task, tree: exp.Expression) -> str: # "" if there is none that finds nothing
@@ -117,8 +126,9 @@ def _misspelt(task: Task, tree: exp.Expression) -> str: # "" if there is none th
         if not (isinstance(node, exp.Literal) and node.is_string): return node
         text = node.this
         return exp.Literal.string(text.lower() if text != text.lower() else text.title())
-    sql = tree.transform(wrong).sql("sqlite")
-    found = task.database().query(sql)
+    db = task.database()
+    sql = tree.transform(wrong).sql(db.dialect)
+    found = db.query(sql)
     return sql if found.ok and not found.rows else ""
 
 # %% ../../nbs/learner/demonstrations.ipynb #57d71c28
@@ -129,7 +139,7 @@ def _explored(task: Task, seed: int) -> list[str]: # actions
     tree, dice = _gold_tree(task), random.Random(f"{seed}/{task.id}")
     if tree is None: return careful_actions(task.query, tables=_gold_tables(task))
     looks = list(dict.fromkeys(_look(task, *place) for place in _compared(task, tree)))[:_LOOKS]
-    actions = careful_actions(tree.sql("sqlite"), tables=_gold_tables(task))
+    actions = careful_actions(tree.sql(task.database().dialect), tables=_gold_tables(task))
     slips = dice.random() < _MISTAKES
     if slips and looks and dice.random() < 0.5 and (sql := _misspelt(task, tree)):
         looks.insert(0, f"QUERY {sql}")

@@ -75,14 +75,14 @@ def _stamp(path: Path | None) -> tuple: # for a file and its journals; () in mem
 def _has_wal(stamp: tuple) -> bool: return len(stamp) > 1 and stamp[1][0] > 0
 
 # %% ../../nbs/serve/agents.ipynb #de23c4ac
-_HELLO = """Read-only access to SQLite: {names}. Describe or sample a table before you
+_HELLO = """Read-only access to databases: {names}. Describe or sample a table before you
 query it. Nothing that you send can change a database."""
 
 _ABOUT = ("List the tables of every database.",
           "Show a table's number of rows, its columns with their types, and its foreign keys.",
           "Show the first three rows of a table.")
 
-_QUERY = """Run one SELECT statement in SQLite's dialect and show its result.
+_QUERY = """Run one SELECT statement, in the SQL of the database's engine, and show its result.
 
 Everything but SELECT is refused. A query is stopped after {timeout:g} seconds.
 At most {rows} rows are shown, and 100 characters of a value: count, filter, group,
@@ -121,7 +121,7 @@ def _tools(served: dict, rules: Rules) -> list: # of four functions
 
 # %% ../../nbs/serve/agents.ipynb #9b8e5506
 def make_mcp_server(
-    databases: str | Path | Database | list, # a SQLite file, or several
+    databases: str | Path | Database | list, # a file or URL, or several
     max_obs_rows: int = 50, # rows of a result that are shown
     max_obs_chars: int = 8000, # characters of it
     timeout: float = 2.0, # seconds that a query of a file may take
@@ -131,7 +131,7 @@ def make_mcp_server(
     given = databases if isinstance(databases, (list, tuple)) else [databases]
     rules = Rules(max_obs_rows=max_obs_rows, max_obs_chars=max_obs_chars)
     served = _opened(given, timeout)
-    server = FastMCP("sql_grpo", instructions=_HELLO.format(names=", ".join(served)), host=host,
+    server = FastMCP("sql_grpo", instructions=_HELLO.format(names=", ".join(f"{name} ({one.db.engine})" for name, one in served.items())), host=host,
                      stateless_http=True, json_response=True, log_level="WARNING")
     query = _QUERY.format(timeout=timeout, rows=max_obs_rows)
     for tool, about in zip(_tools(served, rules), (*_ABOUT, query)):
@@ -154,7 +154,7 @@ def _opened(databases: list, timeout: float) -> dict: # name -> `_Served`
 
 # %% ../../nbs/serve/agents.ipynb #1c268ca5
 def serve_mcp(
-    databases: str | Path | Database | list, # a SQLite file, or several
+    databases: str | Path | Database | list, # a file or URL, or several
     transport: str = "stdio", # or http
     host: str = "127.0.0.1", # for http: where to listen
     port: int = 8000, # for http; 0 for one that is free

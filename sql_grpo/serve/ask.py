@@ -125,7 +125,7 @@ def vote(
 
 # %% ../../nbs/serve/ask.ipynb #7de0a640
 def question_task(
-    database, # a SQLite file, or one that is open
+    database, # a file or URL, or one that is open
     question: str,
 ) -> Task: # without gold SQL: it can be played, not judged
     "A question as a task. Raises ValueError and FileNotFoundError for what cannot be played."
@@ -139,7 +139,7 @@ VOTE_TEMPERATURE = 0.7 # of the sampling, where several episodes vote on an answ
 
 def ask(
     model: Policy|str|os.PathLike, # what plays; or a folder, a name on the Hub, embedded
-    database, # a SQLite file, or one that is open
+    database, # a file or URL, or one that is open
     question: str,
     votes: int = 1, # episodes; of several the answer that most agree on
     watch: Callable|None = None, # called with the episode after each of its turns

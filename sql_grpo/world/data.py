@@ -10,11 +10,13 @@ import csv, hashlib, io, json, os, random, re, warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import sqlglot
 from sqlglot import exp
 
 from .database import Database
+from .engines import engine_of, without_password
 from .tasks import answer_result, embedded_tasks, Task, with_variants
 from .context import context_database
 
@@ -244,7 +246,7 @@ def _database_file(folder, split, db_id) -> Path:
 # %% ../../nbs/world/data.ipynb #caf7560e
 def _database_fault(path) -> str|None:
     "What is wrong with a database file, without opening it."
-    if isinstance(path, Database): return None
+    if isinstance(path, Database) or engine_of(path): return None # it says itself what is wrong
     path = Path(path)
     if not path.is_file(): return f"no database at {path}"
     with path.open("rb") as f:
@@ -285,7 +287,7 @@ _EVAL_SHARE = 0.2 # of a single list of questions, rounded down
 
 def one_list(source, path=None) -> bool:
     "Does a source have one list of questions, for training and for evaluation?"
-    return Path(path or source).expanduser().is_file()
+    return Path(path or source).expanduser().is_file() or engine_of(path or source) is not None
 
 def share_out(
     tasks: list[Task], # of one list of questions
@@ -298,8 +300,20 @@ def share_out(
     kept = set(drawn[:int(_EVAL_SHARE*len(drawn))])
     return [t for t in tasks if (t.question in kept) == (split != "train")] if kept else tasks
 
+def _engine_tasks(split, path, questions):
+    "Tasks about a server's database, or a folder of tables."
+    if not questions: raise ValueError(f"{path}: give the questions about it as question_file")
+    if Path(path).resolve() in Path(questions).resolve().parents:
+        raise ValueError(f"{questions} lies in the folder of tables, and would be one: move it elsewhere")
+    name = re.sub(r"[^\w.-]", "_", Path(urlsplit(str(path)).path).stem).strip("._") or "database"
+    tasks = _make_tasks(Path(questions), split, lambda e: str(path), name)
+    for t in tasks: t.extra["heldout"] = False
+    return tasks
+
 def _sqlite_tasks(split, path, questions):
-    "Tasks about a folder, or about one SQLite file with its questions beside it."
+    "Tasks about a folder, or about one database with its questions beside it."
+    if "://" in str(path) or Path(path).is_dir() and engine_of(path):
+        return _engine_tasks(split, path, questions)
     path = Path(path)
     if path.is_dir(): return _folder_tasks(split, path, questions)
     if fault := _database_fault(path): raise FileNotFoundError(fault)
@@ -341,7 +355,8 @@ _LOADERS = dict(embedded=lambda split, path, questions: embedded_tasks(split, pa
 # %% ../../nbs/world/data.ipynb #c885c165
 def _variant_files(task: Task): # of paths
     "The other databases in the folder of a task's own: in Spider's layout, its variants."
-    if isinstance(task.db_path, Database) or Path(task.db_path).parent.name != task.db_id: return ()
+    if engine_of(task.db_path) or isinstance(task.db_path, Database): return ()
+    if Path(task.db_path).parent.name != task.db_id: return ()
     path = Path(task.db_path)
     return tuple(sorted(p for p in path.parent.iterdir() if p.suffix in _ENDINGS and p != path))
 
@@ -418,9 +433,10 @@ _QUESTION_SPLITS = ("train", "dev", "eval")
 
 def _load(source, split, path, questions):
     "All tasks of a source."
-    source, path, questions = (x and os.path.expanduser(x) for x in (source, path, questions))
+    source, path, questions = (x and without_password(os.path.expanduser(x))
+                               for x in (source, path, questions))
     if source not in _LOADERS:
-        if path is not None or not Path(source).exists():
+        if path is not None or not (Path(source).exists() or "://" in source):
             raise ValueError(f"unknown source {str(source)!r}: expected a file, a folder, "
                              f"or one of {', '.join(_LOADERS)} (with a path)")
         source, path = "sqlite", source

@@ -651,6 +651,11 @@ def identifier(self: Database, table: str) -> str:
     return quoted(self._table(table))
 
 @patch
+def half(self: Database, table: str, rest: int) -> str: # rest: 0 or 1
+    "The beginning of a WITH clause in which a table has its rows of even or odd rowid only."
+    return f'{quoted(table)} AS (SELECT * FROM main.{quoted(table)} WHERE rowid % 2 = {rest})'
+
+@patch
 def row_count(self: Database, table: str) -> int|None: # `_COUNTED` + 1 if there are more
     "Rows in a table; counted once. None for a view that takes too long, or fails."
     table = self._table(table)

@@ -153,6 +153,13 @@ def identifier(self: EngineDatabase, table: str) -> str:
     return self._identifiers[self._table(table)]
 
 @patch
+def half(self: EngineDatabase, table: str, rest: int) -> str|None: # None where no other name can stand for it
+    "The beginning of a WITH clause in which a table has one half of its rows."
+    if "." in table: return None
+    name = self.identifier(table).rpartition(".")[2]
+    return f"{name} AS (SELECT * FROM {self.identifier(table)} WHERE {self._parity(table)} = {rest})"
+
+@patch
 def vm_steps(self: EngineDatabase, sql: str) -> None:
     "Only SQLite counts steps."
 
@@ -249,6 +256,8 @@ class PostgresDatabase(EngineDatabase):
                         (re.compile(r"\b(pg_(?!typeof\b)\w+|information_schema)", re.I), "{} cannot be read")]
         return [_MORE_RIGHTS + rights for rights, in self._rows(con, _PG_RIGHTS) if rights]
 
+    def _parity(self, table: str) -> str: return "(ctid::text::point)[1]::int % 2"
+
     def _schema(self, con):
         tables = self._rows(con, _PG_TABLES)
         names = {oid: name if seen == "t" else f"{schema}.{name}" for oid, schema, name, seen, *_ in tables}
@@ -285,7 +294,10 @@ def _bounded(sql: str, n: int, max_rows: int, max_bytes: int) -> str:
             f"sized AS (SELECT *, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM taken) "
             f"SELECT {kept}, bytes <= {max_bytes} FROM sized")
 
-def _bare(sql: str) -> str: return re.sub(r"[;\s]+\Z", "", sql)
+def _bare(sql: str) -> str:
+    "A statement without the semicolon that ends it, and comments behind that."
+    head, end, tail = sql.rpartition(";")
+    return head if end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\n]*)?", tail) else sql
 
 _MORE_RIGHTS = "the role has more rights than reading needs: "
 
@@ -343,6 +355,10 @@ class MySQLDatabase(EngineDatabase):
         rights = {r.strip() for grant in grants for r in re.sub(r"\(.*?\)", "", grant).split(",")}
         more = ", ".join(sorted(rights - {"USAGE", "SELECT", "SHOW VIEW"}))
         return [_MORE_RIGHTS + more] if more else []
+
+    def _parity(self, table: str) -> str:
+        columns = ", ".join("`" + c.name.replace("`", "``") + "`" for c in self.columns(table))
+        return f"CRC32(CONCAT_WS('|', {columns})) % 2"
 
     def _schema(self, con):
         columns = {}
@@ -455,7 +471,8 @@ class _DuckDBProcess:
     "A process with a connection, which is ended if a query does not stop."
     def __init__(self, path: str):
         code = "from sql_grpo.world.engines import serve_duckdb; serve_duckdb()"
-        self.process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        start_new_session=True) # Ctrl-C is not for it
         self.replies = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
         if fault := self.ask(path, seconds=_WAIT):
@@ -512,6 +529,8 @@ class DuckDBDatabase(EngineDatabase):
                         (re.compile(system, re.I), "{} cannot be read")]
         return []
 
+    def _parity(self, table: str) -> str: return "rowid % 2"
+
     def _schema(self, con):
         columns, primary, foreign = {}, set(), {}
         for schema, table, kind, names, to, to_names in self._rows(con, _DUCK_KEYS):
@@ -536,7 +555,10 @@ def engine_of(where) -> type|None: # a class; None for SQLite, or for nothing th
     text = str(where)
     if found := re.match(r"(\w+)(?:\+\w+)?://", text): return _ENGINES.get(found[1].lower())
     path = Path(text)
-    if path.is_dir(): return DuckDBDatabase if any(p.suffix.lower() in _FILES for p in path.iterdir()) else None
+    if path.is_dir(): # that of another layout has a folder or file of databases
+        names = [p.name.lower() for p in path.iterdir()]
+        other = any("database" in n or n.endswith((".sqlite", ".sqlite3", ".db")) for n in names)
+        return None if other or not any(Path(n).suffix in _FILES for n in names) else DuckDBDatabase
     if not path.is_file(): return None
     with path.open("rb") as f: return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
 
@@ -546,10 +568,12 @@ def open_database(
 ) -> Database:
     "Open a database. Raises ValueError and FileNotFoundError, in words that name no password."
     kind = engine_of(where)
-    if isinstance(where, Database) or kind is None:
-        if not isinstance(where, Database) and "://" in str(where):
-            raise ValueError(f"{without_password(str(where))}: expected one of {', '.join(_ENGINES)} before ://")
-        return open_sqlite(where, **kwargs)
+    if isinstance(where, Database):
+        if kind: where.refresh()
+        return where
+    if kind is None:
+        if "://" not in str(where): return open_sqlite(where, **kwargs)
+        raise ValueError(f"{without_password(str(where))}: expected one of {', '.join(_ENGINES)} before ://")
     if kind is DuckDBDatabase:
         path = os.path.abspath(str(where).removeprefix("duckdb://"))
         if not os.path.exists(path): raise FileNotFoundError(f"no such database: {path}")

@@ -134,7 +134,7 @@ def ties(
 ) -> list[Result]:
     "A query's results with ties at its limit broken otherwise; none if there are no ties."
     if not result.ok: return []
-    try: tree = sqlglot.parse_one(sql, read="sqlite")
+    try: tree = sqlglot.parse_one(sql, read=db.dialect)
     except (sqlglot.errors.SqlglotError, RecursionError): return []
     order, limit = tree.args.get("order"), tree.args.get("limit")
     if (not isinstance(tree, exp.Select) or not (order and limit) or tree.args.get("offset")
@@ -143,7 +143,7 @@ def ties(
     if n < 1 or not keys: return []
     tree.set("limit", None)
     tree = tree.select(*(exp.alias_(key.copy(), f"key_{i}") for i, key in enumerate(keys)))
-    found, width = db.whole(tree.sql("sqlite")), -len(keys)
+    found, width = db.whole(tree.sql(db.dialect)), -len(keys)
     if not found.ok or found.truncated or len(found.rows) <= n: return []
     last = found.rows[n-1][width:]
     at = next(i for i, row in enumerate(found.rows) if row[width:] == last)
