@@ -568,7 +568,7 @@ def tables(self: Database) -> list:
     "The names of the tables and then of the views, in the order of the schema."
     if self._tables is None:
         try: self._con
-        except apsw.Error as e: raise ValueError(f'{self.name} cannot be read: {one_line(e)}') from e
+        except apsw.Error as e: raise ValueError(f'{self.name}: {one_line(e)}') from e
     return list(self._tables)
 
 @patch
