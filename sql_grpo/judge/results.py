@@ -7,7 +7,7 @@ __all__ = ['MAX_SQL_CHARS', 'same_number', 'results_match', 'is_ordered', 'answe
            'without_sql', 'query_behind', 'reads_table', 'reading_queries', 'is_grounded', 'suite_correct']
 
 # %% ../../nbs/judge/results.ipynb #5cc4eb52
-import math, re
+import ast, json, math, re
 from collections import Counter
 from dataclasses import replace
 from functools import lru_cache, wraps
@@ -144,6 +144,8 @@ def _number(text: str):
     text = text.replace(",", "")
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
+_UNIT = re.compile(r"^([+-]?)[$€£]\s?(?=[\d.])|(?<=\d)\s?%$") # of a number
+
 def _bare(text: str):
     "`text` without a full stop at its end and quotes around it."
     text = text.strip().removesuffix(".").rstrip()
@@ -167,9 +169,10 @@ def _read_cell(text: str, says: dict):
     for t in (text, bare):
         if t in says: return says[t]
     if bare.upper() == "NULL": return None
-    number = _number(bare)
+    plain = _UNIT.sub(r"\1", bare)
+    number = _number(plain)
     if type(number) is not float: return bare if number is None else number
-    return says.get(_printed(number), _rounded_from(number, bare, says))
+    return says.get(_printed(number), _rounded_from(number, plain, says))
 
 def _rounded_from(number: float, text: str, says: dict):
     "The one gold value that was rounded to this number, which has at least two decimals."
@@ -191,6 +194,22 @@ def _readings(lines: list, width: int, height: int):
             cells = lines[0].split(sep)
             if len(cells) == height: yield [[c] for c in cells]
 
+_ITEM = re.compile(r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
+
+def _unlisted(answer: str) -> str:
+    "A written list, as Python, JSON or Markdown have it, with a row a line; else the same text."
+    text = answer.strip()
+    if text[:1] + text[-1:] == "[]":
+        try: found = json.loads(text)
+        except (ValueError, RecursionError):
+            try: found = ast.literal_eval(text)
+            except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError): return text[1:-1]
+        cell = lambda c: "NULL" if c is None else str(c)
+        return "\n".join(" | ".join(map(cell, row)) if isinstance(row, (list, tuple)) else cell(row) for row in found)
+    lines = text.split("\n")
+    items = [_ITEM.sub("", line, 1) for line in lines if _ITEM.match(line)]
+    return "\n".join(items) if len(items) == len(lines) > 1 else answer
+
 def _line(cells):
     "A row as one text, without blanks around its cells (which may hold the separator themselves)."
     return "|".join(c.strip() for c in "|".join(cells).split("|"))
@@ -204,6 +223,8 @@ def answer_matches(gold: Result, # result of the gold query
     "Does a written answer say what the gold result says? An empty one never does."
     if not (answer and gold.ok) or gold.truncated: return False
     if len(answer) > _MAX_ANSWER_CHARS or not answer.strip(): return False
+    plain = _unlisted(answer)
+    if plain != answer and answer_matches(gold, plain, ordered, headers): return True
     lines = [l.strip() for l in answer.strip().split("\n")]
     height, width = len(gold.rows), len(gold.columns)
     names = {_line(h).casefold() for h in (gold.columns, *headers)}

@@ -6,7 +6,7 @@
 __all__ = ['LEVELS', 'from_jsonl', 'one_list', 'share_out', 'LoadReport', 'check_tasks', 'load_with_report', 'load_tasks']
 
 # %% ../../nbs/world/data.ipynb #8c9f8075
-import csv, hashlib, io, json, os, random, re, warnings
+import ast, csv, hashlib, io, json, os, random, re, warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -116,8 +116,13 @@ def _cell(name: str, text: str, separator: str = ","):
     "What a cell of a CSV file means: an answer may be a number or a list."
     if separator == ";" and re.fullmatch(r"-?\d+,\d+", text): text = text.replace(",", ".")
     if name == "ordered": return dict(true=True, false=False).get(text.strip().lower(), text)
-    try: value = json.loads(text) if name == "answer" else text
-    except ValueError: return text
+    if name != "answer": return text
+    try: value = json.loads(text)
+    except ValueError:
+        try: value = ast.literal_eval(text) # a list in single quotes
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            listed = re.fullmatch(r"\[([^\[\]'\"]*,[^\[\]'\"]*)\]", text) # or in none
+            value = [part.strip() for part in listed[1].split(",")] if listed else text
     return value if type(value) in (list, int, float) else text
 
 _COLUMNS = "question", "query", "answer", "db_id", "id", "difficulty", "ordered", "split"
@@ -136,6 +141,7 @@ def _from_csv(path: Path):
         rows.fieldnames = [_column(name) for name in rows.fieldnames or []]
         for row in rows:
             where = f"{path}: line {rows.line_num}"
+            if not any(row.values()): continue # as spreadsheets leave them
             if None in row:
                 raise ValueError(f"{where}: more fields than the header has; "
                                  "a field with a comma in it belongs in double quotes")

@@ -593,7 +593,7 @@ def named(self: Database,
     forms = said, inner and inner[1].replace('""', '"'), bare, bare.removeprefix('main.')
     for form in filter(None, forms):
         for same in (str, str.lower):
-            found = [t for t in self.tables if same(form) in (same(t), same(one_line(t, 1000)))]
+            found = [t for t in self.tables if same(form) in (same(t), same(one_line(t, 1000)), same(t.strip()))]
             if found: return found[0]
     return bare
 
@@ -686,7 +686,13 @@ def sample(self: Database,
            n: int = 3, # rows
           ) -> Result:
     "The first `n` rows of a table."
-    return self.query(f'SELECT * FROM {self.identifier(table)} LIMIT {int(n)}')
+    rows = f'FROM {self.identifier(table)} LIMIT {int(n)}'
+    found = self.query(f'SELECT * {rows}')
+    if 'too big' not in (found.error or ''): return found
+    def short(name): # what is large is not loaded
+        size = f'octet_length({name})'
+        return f"CASE WHEN {size} > {_LENGTH} THEN typeof({name}) || ' of ' || {size} || ' bytes' ELSE {name} END AS {name}"
+    return self.query(f'SELECT {", ".join(short(quoted(c.name)) for c in self.columns(table))} {rows}')
 
 # %% ../../nbs/world/database.ipynb #a5c00041
 @patch

@@ -67,7 +67,8 @@ def _bare(text: str) -> str:
 # %% ../../nbs/world/replies.ipynb #7e910013
 _WORD = re.compile(
     r'^[ \t>*_`#-]*(?:\d+[.)][ \t]*)?' # quote, bullet, heading, bold, number
-    r'(?:(?:next[ \t]+)?action[ \t]*:[ \t*_`]*)?' # "Action:"
+    r'(?:(?:next[ \t]+)?action[ \t]*[:：][ \t*_`]*' # "Action:", or another label before capitals
+    rf'|(?!(?:{"|".join(ACTIONS)}|SELECT|WITH)\b)[^\W\d_][\w \t]{{0,24}}[:：][ \t*_`]*(?=(?-i:{"|".join(ACTIONS)})\b))?'
     rf'({"|".join(ACTIONS)})\b[*_`]*(?:[ \t]*:[*_`]*)?', re.M | re.I)
 _SQL = re.compile(r'(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*'
                   r'(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\))?\s*AS\b)', re.I | re.S)
@@ -131,6 +132,11 @@ def _in_words(text: str):
     end = _end(rest, alike) if kind == 'QUERY' else next(iter(alike), None)
     return SQLAction(kind, _argument(kind, rest[:end], text[start:stop]))
 
+def _stressed(value: str) -> str:
+    "What is bold in a sentence, if that is one thing; else all of it."
+    bold = re.findall(r'\*\*([^*\n]+)\*\*', value)
+    return bold[0].strip(' .') if len(bold) == 1 and '\n' not in value and len(value.split()) > 3 else value
+
 def _argument(kind: str, text: str, before: str):
     "The argument in `text`; `before` is the action's word and what is around it."
     text = text.strip()
@@ -138,7 +144,7 @@ def _argument(kind: str, text: str, before: str):
         if mark in before and text.endswith(mark): text = text[:-len(mark)].rstrip()
         if text.startswith(mark) and text.endswith(mark) and len(text) > 2*len(mark):
             text = text[len(mark):-len(mark)].strip()
-    if kind == 'ANSWER': return re.split(r'\n[ \t]*\n', text)[0].strip()
+    if kind == 'ANSWER': return _stressed(re.split(r'\n[ \t]*\n', text)[0].strip())
     if kind != 'QUERY': return text.split('\n')[0].strip()
     quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1', text, re.S | re.I)
     return _without_remarks(quoted[2] if quoted else text)
@@ -287,18 +293,21 @@ def _noted(action: SQLAction, n: int) -> SQLAction:
 _TAGS = re.compile(r'<(sql|query|answer|action|code)>(.*?)(?:</\1>|\Z)', re.S | re.I)
 _LABELLED = re.compile(r'^[ \t]*(?:[^\w\n]*sql[ _]?(?:query)?[^\w\n]*:[^\w\n]*)?'
                        r'((?:SELECT|WITH)\b.*?)(?=\n[ \t]*\n|\Z)', re.M | re.S | re.I)
+_NO_ANSWER = r'(?!(?:not|un\w+|in|found|to be|going|still|probably|clear|wrong|right|about)\b)'
+_HEADED = re.compile(r'^[ \t>]*(?:[*_#]*[ \t]*answer[ \t*_]*[:：][\s*_]*|#+[ \t]*answer[ \t]*\n\s*|\*\*answer\*\*[ \t]*\n\s*)'
+                     rf'{_NO_ANSWER}(\S.*)', re.M | re.I)
 _CONCLUDED = re.compile(
     r'(?<!what )(?<!what the )\b(?:final|(?:the|my)(?:[ \t]+(?:final|correct))?)[ \t]+answer[ \t*]*'
     r'(?:(?:is)?[ \t*]*:[\s*]*|is[ \t*]+)'
-    r'(?!(?:not|un\w+|in|found|to be|going|still|probably|clear|wrong|right|about)\b)(["\'`$\w-].*)', re.I)
+    rf'{_NO_ANSWER}(["\'`$\w-].*)', re.I)
 _BOXED = re.compile(r'\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}')
 
 def _concluded(text: str):
     "An answer in a sentence, such as `Final answer: 42`."
-    boxed, said = _BOXED.search(text), _CONCLUDED.search(text)
+    boxed, said = _BOXED.search(text), _CONCLUDED.search(text) or _HEADED.search(text)
     if boxed: return SQLAction('ANSWER', boxed[1].strip())
     if not said: return None
-    value = said[1].strip().strip('*$ ').rstrip('.').strip('*$ ')
+    value = _stressed(said[1].strip()).strip('*$ ').rstrip('.').strip('*$ ')
     return SQLAction('ANSWER', value[1:-1] if re.fullmatch(r'"[^"]*"|`[^`]*`', value) else value)
 
 # %% ../../nbs/world/replies.ipynb #7e910023
