@@ -593,9 +593,9 @@ def named(self: Database,
     forms = said, inner and inner[1].replace('""', '"'), bare, bare.removeprefix('main.')
     for form in filter(None, forms):
         for same in (str, str.lower):
-            found = [t for t in self.tables if same(form) in (same(t), same(one_line(t, 1000)), same(t.strip()))]
+            found = [t for t in self.tables if same(form) in (same(t), same(one_line(t, 1000)))]
             if found: return found[0]
-    return bare
+    return next((t for t in self.tables if t.strip().lower() == bare.lower()), bare)
 
 @patch
 def _table(self: Database, name: str):
