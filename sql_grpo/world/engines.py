@@ -7,10 +7,10 @@ __all__ = ['plain_cell', 'without_password', 'Lost', 'EngineDatabase', 'Postgres
            'DuckDBDatabase', 'engine_of', 'open_database']
 
 # %% ../../nbs/world/engines.ipynb #e41c0007
-import json, math, os, pickle, queue, re, subprocess, sys, threading, warnings
+import json, math, os, pickle, queue, re, selectors, subprocess, sys, threading, warnings
 from contextlib import contextmanager
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from time import perf_counter
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -24,11 +24,14 @@ def plain_cell(x) -> int|float|str|bytes|None:
     "A driver's value as one of SQLite's kinds; what has no kin there becomes text."
     if x is None or type(x) in (int, str, bytes): return x
     if isinstance(x, bool): return "true" if x else "false"
-    if isinstance(x, Decimal) and x.is_finite(): return int(x) if x == int(x) else float(x)
+    if isinstance(x, Decimal) and x.is_finite() and x.adjusted() < 300: return int(x) if x == int(x) else float(x)
     if isinstance(x, float): return x if math.isfinite(x) else str(x)
     if isinstance(x, (bytearray, memoryview)): return bytes(x)
     if isinstance(x, (dict, list, tuple)): return json.dumps(x, default=str, ensure_ascii=False)
     return str(x)
+
+def _weight(row: tuple) -> int: # about, in bytes
+    return sum(8 + (len(c) if type(c) in (str, bytes) else 0) for c in row)
 
 # %% ../../nbs/world/engines.ipynb #e41c000d
 _passwords = {} # by URL, which is without it
@@ -46,8 +49,9 @@ _POOL = 4 # connections to one database, at most
 _WAIT = 30.0 # seconds that a query waits for one of them
 _FRESH = 5.0 # seconds after which the schema is read anew
 _MAX_SQL = 100_000 # characters of a query
-_GAP = r"(?:\s|/\*.*?\*/|(?:--|\#)[^\n]*\n)*" # what may stand between two words of SQL
-_FIRST = re.compile(rf"{_GAP}(?:\({_GAP})*(\w*)", re.S)
+_GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*+\*/|(?:--|\#)[^\r\n]*[\r\n])*+" # blanks and comments, without going back
+_OR_COMMENT = r"|/\*|--|\#" # after a word: what may hide the next one
+_FIRST = re.compile(rf"{_GAP}(?:\({_GAP})*+(\w*)")
 
 class Lost(Exception):
     "The connection is gone, or the server cannot be reached."
@@ -65,8 +69,7 @@ class EngineDatabase(Database):
         self.url, self._pid, self._identifiers = url, None, {}
         try:
             with self._connection() as con:
-                self._read_schema(con)
-                for text in self._settle(con): warnings.warn(f"{self.name}: {text}")
+                for text in self._read_schema(con): warnings.warn(f"{self.name}: {text}")
         except (Lost, TimeoutError) as e: raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
 
     @contextmanager
@@ -86,7 +89,8 @@ class EngineDatabase(Database):
             raise
         finally:
             if con is not None:
-                if keep and getattr(con, "open", True): self._idle.put(con)
+                closed = con.closed if hasattr(con, "closed") else not con.open
+                if keep and not closed: self._idle.put(con)
                 else: con.close()
             self._free.release()
 
@@ -130,14 +134,15 @@ def query(self: EngineDatabase, sql: str) -> Result:
 
 # %% ../../nbs/world/engines.ipynb #e41c0013
 @patch
-def _read_schema(self: EngineDatabase, con):
-    "Learn the tables and their columns."
+def _read_schema(self: EngineDatabase, con) -> list: # of warnings
+    "Learn the tables, their columns, and what has to be refused."
     found = list(self._schema(con))
     self._tables = {name: kind for name, _, kind, _, _ in found}
     self._identifiers = {name: identifier for name, identifier, *_ in found}
     self._columns = {name: columns for name, *_, columns in found}
     self.comments = {name: comment for name, _, _, comment, _ in found if comment}
     self._counts, self._read_at = {}, perf_counter()
+    return self._settle(con)
 
 @patch
 def refresh(self: EngineDatabase) -> None:
@@ -207,11 +212,25 @@ SELECT concat_ws(', ', CASE WHEN r.rolsuper THEN 'superuser' END, CASE WHEN r.ro
    WHERE c.relkind IN ('r', 'p') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
    AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')))
 FROM pg_roles r WHERE r.rolname = current_user"""
-_PG_EFFECTS = "SELECT DISTINCT lower(proname) FROM pg_proc WHERE provolatile = 'v' OR prosecdef"
+_PG_EFFECTS = """
+WITH effects AS (SELECT p.oid, proname FROM pg_proc p JOIN pg_language l ON l.oid = prolang
+  WHERE provolatile = 'v' OR prosecdef OR lanname = 'c' AND provolatile <> 'i' AND pronamespace <> 'pg_catalog'::regnamespace),
+used AS (SELECT classid, objid FROM pg_depend JOIN effects e ON refclassid = 'pg_proc'::regclass AND refobjid = e.oid)
+SELECT lower(proname) FROM effects
+UNION SELECT lower(p.proname) FROM pg_proc p JOIN used ON classid = 'pg_proc'::regclass AND objid = p.oid
+UNION SELECT oprname FROM pg_operator o JOIN used ON classid = 'pg_operator'::regclass AND objid = o.oid
+UNION SELECT lower(typname) FROM pg_type t JOIN pg_constraint c ON c.contypid = t.oid
+  JOIN used ON classid = 'pg_constraint'::regclass AND objid = c.oid
+UNION SELECT lower(typname) FROM pg_type t JOIN pg_cast c ON c.casttarget = t.oid
+  JOIN used ON classid = 'pg_cast'::regclass AND objid = c.oid"""
+# the catalogue and settings, by functions and types that have no effects
+_PG_SYSTEM = r"""pg_(?!typeof\b)\w+|information_schema|(?:table|schema|database)_to_xml\w*|current_setting|isn_weak
+    |(?:to_)?reg(?:role|class|proc\w*|oper\w*|type|namespace|config|dictionary|collation)|\w*obj_description
+    |col_description|has_\w+_privilege|makeaclitem|aclexplode|inet_\w+_(?:addr|port)|txid_\w+"""
 _PG_HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid", "bernoulli", "system"}
 _PG_SETTINGS = dict(lock_timeout="1000", idle_in_transaction_session_timeout="60000", jit="off", timezone="UTC",
                     max_parallel_workers_per_gather="0", standard_conforming_strings="on", client_encoding="UTF8",
-                    default_transaction_read_only="on", datestyle="ISO", intervalstyle="postgres")
+                    default_transaction_read_only="on", datestyle="ISO", intervalstyle="postgres", bytea_output="hex")
 _PG_KINDS = {16: lambda s: s == "t", 17: lambda s: bytes.fromhex(s[2:]), 20: int, 21: int, 23: int, 26: int,
              700: float, 701: float, 1700: Decimal} # by the oid of a type; all others are texts
 
@@ -235,11 +254,30 @@ class PostgresDatabase(EngineDatabase):
 
     def _send(self, con, sql: str, prepare: bool = False):
         "What libpq gives. Raises ValueError with the server's message, or Lost."
-        pg = con.pgconn
-        r = pg.prepare(b"", sql.encode()) if prepare else pg.exec_(sql.encode())
+        import psycopg
+        pg, end, taken = con.pgconn, perf_counter() + self.timeout + 1, 0
+        try:
+            if prepare: pg.send_prepare(b"", sql.encode())
+            else: pg.send_query(sql.encode())
+            with selectors.DefaultSelector() as ready:
+                ready.register(pg.socket, selectors.EVENT_READ)
+                found, more = None, True
+                while more:
+                    while pg.is_busy():
+                        if not ready.select(max(0, end - perf_counter())) and perf_counter() > end:
+                            con.close() # it does not listen to its own time limit
+                            raise ValueError(_too_slow(self.timeout))
+                        taken += _unread(pg.socket)
+                        pg.consume_input()
+                        if taken > 3*self.max_bytes:
+                            con.close()
+                            raise ValueError("the result is too large")
+                    more = pg.get_result()
+                    found = more or found
+        except psycopg.Error as e: raise Lost(one_line(e, 300)) from None
         if pg.status: raise Lost(pg.error_message.decode(errors="replace"))
-        if r.status in (0, 1, 2): return r # nothing, a command, rows
-        part = lambda field: (r.error_field(ord(field)) or b"").decode(errors="replace")
+        if found.status in (0, 1, 2): return found # nothing, a command, rows
+        part = lambda field: (found.error_field(ord(field)) or b"").decode(errors="replace")
         if part("C") == "57014": raise ValueError(_too_slow(self.timeout))
         if part("C").startswith(("57P", "08")): raise Lost(part("M"))
         raise ValueError(" ".join(filter(None, (part("M"), part("H"))))) # the message, and a hint
@@ -250,10 +288,12 @@ class PostgresDatabase(EngineDatabase):
 
     def _settle(self, con) -> list: # of warnings
         names = {name for name, in self._rows(con, _PG_EFFECTS)} - _PG_HARMLESS
-        words = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+        any_of = lambda names: "|".join(re.escape(n).replace('"', '"+') for n in sorted(names, key=len, reverse=True))
+        signs = {n for n in names if not re.search(r"\w", n)} # operators
         self.refused = [(re.compile(r"\bU&", re.I), "texts and names with U& are not allowed"),
-                        (re.compile(rf"(?<!\w)({words})(?!\w)", re.I), "{} is not allowed"),
-                        (re.compile(r"\b(pg_(?!typeof\b)\w+|information_schema)", re.I), "{} cannot be read")]
+                        (re.compile(rf"(?<!\w)({any_of(names - signs)})(?!\w)", re.I), "{} is not allowed"),
+                        (re.compile(rf"\b({_PG_SYSTEM})\b", re.I | re.X), "{} cannot be read")]
+        if signs: self.refused += [(re.compile(f"({any_of(signs)})"), "{} is not allowed")]
         return [_MORE_RIGHTS + rights for rights, in self._rows(con, _PG_RIGHTS) if rights]
 
     def _parity(self, table: str) -> str: return "(ctid::text::point)[1]::int % 2"
@@ -283,28 +323,36 @@ class PostgresDatabase(EngineDatabase):
                 return None if x is None else plain_cell(kinds[j](x.decode(errors="replace")))
             taken = [i for i in range(min(r.ntuples, max_rows)) if r.get_value(i, len(names)) == b"t"]
             return names, [tuple(cell(i, j) for j in range(len(names))) for i in taken], len(taken) < r.ntuples
-        finally: self._send(con, "ROLLBACK")
+        finally:
+            if not con.closed and not con.pgconn.status: self._send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()")
+
+def _unread(socket: int) -> int:
+    "Bytes that have come and are not read yet; 0 where the system does not say."
+    try:
+        import fcntl, termios
+        return int.from_bytes(fcntl.ioctl(socket, termios.FIONREAD, bytes(4)), sys.byteorder)
+    except (ImportError, OSError): return 0
 
 def _bounded(sql: str, n: int, max_rows: int, max_bytes: int) -> str:
     "A query of `n` columns that hands over so many rows and bytes; its last column: is the row whole?"
     names = [f"c{i}" for i in range(n)]
-    size = " + ".join(f"coalesce(octet_length({c}::text), 0)" for c in names)
+    size = " + ".join(f"coalesce(octet_length({c}::text), 0) + 8" for c in names)
     kept = ", ".join(f"CASE WHEN bytes <= {max_bytes} THEN {c} END" for c in names)
-    return (f"WITH found({', '.join(names)}) AS (\n{_bare(sql)}\n), taken AS (SELECT * FROM found LIMIT {max_rows + 1}), "
+    return (f"WITH taken AS (SELECT * FROM (\n{_bare(sql)}\n) AS found({', '.join(names)}) LIMIT {max_rows + 1}), "
             f"sized AS (SELECT *, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM taken) "
             f"SELECT {kept}, bytes <= {max_bytes} FROM sized")
 
 def _bare(sql: str) -> str:
     "A statement without the semicolon that ends it, and comments behind that."
     head, end, tail = sql.rpartition(";")
-    return head if end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\n]*)?", tail) else sql
+    return head if end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\r\n]*)?", tail) else sql
 
 _MORE_RIGHTS = "the role has more rights than reading needs: "
 
 def _too_slow(timeout: float) -> str: return f"the query took longer than {timeout:g} seconds and was stopped"
 
 # %% ../../nbs/world/engines.ipynb #e41c0018
-_MY_EFFECTS = r"""sleep|benchmark|get_lock|release_lock|release_all_locks|is_free_lock|is_used_lock|load_file
+_MY_EFFECTS = r"""sleep|encrypt|benchmark|get_lock|release_lock|release_all_locks|is_free_lock|is_used_lock|load_file
     |(?:master|source)_pos_wait|master_gtid_wait|wait_for_executed_gtid_set|wait_until_sql_thread_after_gtids
     |nextval|setval|lastval|last_insert_id|uuid_short|sys_eval|sys_exec|sys_get|sys_set|lib_mysqludf_\w+"""
 _MY_TABLES = """SELECT table_name, table_type = 'VIEW', table_comment FROM information_schema.tables
@@ -314,8 +362,20 @@ _MY_COLUMNS = """SELECT c.table_name, c.column_name, c.column_type, c.column_key
    WHERE k.table_schema = c.table_schema AND k.table_name = c.table_name AND k.column_name = c.column_name
    AND k.referenced_table_schema = c.table_schema), c.column_comment
 FROM information_schema.columns c WHERE c.table_schema = DATABASE() ORDER BY c.table_name, c.ordinal_position"""
-_MY_FUNCTIONS = "SELECT routine_name FROM information_schema.routines WHERE routine_schema = DATABASE()"
+_MY_FUNCTIONS = "SELECT DISTINCT routine_name FROM information_schema.routines"
 _MY_LATE, _MY_GONE = (1317, 1969, 3024), (0, 1053, 1927, 2006, 2013, 2014) # error codes
+_MY_PACKET, _MY_MEMORY = 4_000_000, 100_000_000 # bytes of a row, and of a session in the server
+
+@lru_cache
+def _bounded_connection():
+    "PyMySQL's connection, which gives up at a row that is too large."
+    pymysql = _driver("pymysql", "mysql")
+    class Bounded(pymysql.connections.Connection):
+        def _read_bytes(self, n):
+            if n <= _MY_PACKET: return super()._read_bytes(n)
+            self._force_close()
+            raise pymysql.DataError(0, "a row is too large")
+    return Bounded
 
 class MySQLDatabase(EngineDatabase):
     "A MySQL or MariaDB database."
@@ -326,33 +386,45 @@ class MySQLDatabase(EngineDatabase):
         options, self.name = dict(parse_qsl(u.query)), unquote(u.path.strip("/"))
         if not self.name: raise ValueError("a MySQL URL ends in the name of a database: mysql://user@host/name")
         own = Path.home()/".my.cnf"
-        given = dict(host=u.hostname, port=u.port, user=unquote(u.username or ""), password=_passwords.get(self.url),
-                     unix_socket=options.get("unix_socket"), read_default_file=str(own) if own.exists() else None)
+        given = dict(host=u.hostname, port=u.port, user=unquote(u.username or ""),
+                     password=_passwords.get(self.url), unix_socket=options.get("unix_socket"),
+                     read_default_file=str(own) if own.exists() else None)
         try:
-            con = pymysql.connect(database=self.name, connect_timeout=10, read_timeout=self.timeout + 10, autocommit=True,
-                                  charset="utf8mb4", **{k: v for k, v in given.items() if v})
+            con = _bounded_connection()(
+                database=self.name, connect_timeout=10, read_timeout=self.timeout + 1, autocommit=True,
+                charset="utf8mb4", **{k: v for k, v in given.items() if v})
             maria = "MariaDB" in con.get_server_info()
-            limit = f"max_statement_time={self.timeout}" if maria else f"max_execution_time={int(1000*self.timeout)}"
-            self._rows(con, f"SET SESSION {limit}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, time_zone='+00:00'")
+            limits = (f"max_statement_time={self.timeout}, max_session_mem_used={_MY_MEMORY}" if maria
+                      else f"max_execution_time={int(1000*self.timeout)}")
+            with con.cursor() as cur:
+                cur.execute(f"SET SESSION {limits}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
+                            "time_zone='+00:00', sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')")
         except pymysql.Error as e: raise Lost(one_line(e.args[-1], 300)) from None
         self.engine = "MariaDB" if maria else "MySQL"
         return con
 
     def _rows(self, con, sql: str) -> tuple:
-        with con.cursor() as cur:
-            cur.execute(sql)
-            return cur.fetchall()
+        import pymysql
+        try:
+            with con.cursor() as cur:
+                cur.execute(sql)
+                return cur.fetchall()
+        except pymysql.Error as e: raise Lost(one_line(e.args[-1], 300)) from None
 
     def _settle(self, con) -> list: # of warnings
         own = "".join(f"|{re.escape(name)}" for name, in self._rows(con, _MY_FUNCTIONS))
+        called, find = rf"[`\"]?\s*(?:\({_OR_COMMENT})", partial(re.compile, flags=re.I | re.X)
         self.refused = [
-            (re.compile(r"/\*M?!|/\*\+", re.I), "comments that are carried out are not allowed"),
-            (re.compile(rf"\b({_MY_EFFECTS}{own})`?{_GAP}\(", re.I | re.S | re.X), "the function {} is not allowed"),
-            (re.compile(r"\b(information_schema|performance_schema|mysql|sys)\b`?\s*\.", re.I), "{} cannot be read"),
-            (re.compile(rf"\binto{_GAP}(outfile|dumpfile|@)", re.I | re.S), "INTO is not allowed"),
-            (re.compile(r"@@|:="), "variables are not allowed")]
-        grants = re.findall(r"GRANT (.*?) ON ", " ".join(grant for grant, in self._rows(con, "SHOW GRANTS")))
-        rights = {r.strip() for grant in grants for r in re.sub(r"\(.*?\)", "", grant).split(",")}
+            (find(r"/\*M?!|/\*\+"), "comments that are carried out are not allowed"),
+            (find(rf"(?<![\w$])({_MY_EFFECTS}{own}){called}"), "the function {} is not allowed"),
+            (find(r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)"), "functions of a schema are not allowed"),
+            (find(r"(information_schema|performance_schema)"), "{} cannot be read"),
+            (find(rf"\b(mysql|sys)\b[`\"]?\s*(?:\.{_OR_COMMENT})"), "{} cannot be read"),
+            (find(rf"into\s*(?:outfile|dumpfile|@{_OR_COMMENT})"), "INTO is not allowed"),
+            (find(rf"lock\s*(?:in\b{_OR_COMMENT})|for\s*(?:share|update{_OR_COMMENT})"), "locks are not allowed"),
+            (find(r"@@|:="), "variables are not allowed")]
+        grants = " ".join(grant for grant, in self._rows(con, "SHOW GRANTS"))
+        rights = {r.strip() for g in re.findall(r"GRANT (.*?) ON ", grants) for r in re.sub(r"\(.*?\)", "", g).split(",")}
         more = ", ".join(sorted(rights - {"USAGE", "SELECT", "SHOW VIEW"}))
         return [_MORE_RIGHTS + more] if more else []
 
@@ -368,6 +440,15 @@ class MySQLDatabase(EngineDatabase):
             identifier = ".".join("`" + n.replace("`", "``") + "`" for n in (self.name, name))
             yield name, identifier, "view" if view else "table", "" if view else comment, columns.get(name, [])
 
+    def _cut(self, con):
+        "Close a connection, and end in the server what it was doing."
+        con._force_close()
+        try:
+            other = self._connect()
+            self._rows(other, f"KILL {con.thread_id()}")
+            other.close()
+        except (Lost, ValueError): pass # it has ended by itself
+
     def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple: # columns, rows, more?
         import pymysql
         cur, bare, rows, row = con.cursor(pymysql.cursors.SSCursor), _bare(sql), [], ()
@@ -375,21 +456,26 @@ class MySQLDatabase(EngineDatabase):
         try:
             self._rows(con, "START TRANSACTION READ ONLY")
             cur.execute(bare if alone else f"(\n{bare}\n)")
+            if cur.description is None: raise ValueError("the query gives no columns")
             while (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0:
                 row = tuple(map(plain_cell, row))
-                max_bytes -= sum(len(c) for c in row if type(c) in (str, bytes))
+                max_bytes -= _weight(row)
                 rows.append(row)
             return [d[0] for d in cur.description], rows, row is not None
-        except pymysql.Error as e:
-            row = None
-            if e.args[0] in _MY_LATE: raise ValueError(_too_slow(self.timeout)) from None
-            if e.args[0] in _MY_GONE: raise Lost(e.args[-1]) from None
-            raise ValueError(re.sub(r"You have .*? syntax to use near", "syntax error near", str(e.args[-1]))) from None
+        except (pymysql.Error, UnicodeError) as e:
+            late = e.args[0] in _MY_LATE or "timed out" in str(e)
+            if not late: row = None # else the server may still be at it
+            if late: raise ValueError(_too_slow(self.timeout)) from None
+            if e.args[0] in _MY_GONE and isinstance(e, pymysql.OperationalError): raise Lost(e.args[-1]) from None
+            said = re.sub(r"You have .*? syntax to use near", "syntax error near", str(e.args[-1]))
+            raise ValueError(said) from None
         finally:
-            if row is None and con.open: self._rows(con, "ROLLBACK")
-            elif con.open: # the other rows would have to be read
-                cur._result.unbuffered_active, cur._result.connection, cur.connection = False, None, None
-                con._force_close()
+            if row is None and con.open and not getattr(cur._result, "unbuffered_active", False):
+                self._rows(con, "ROLLBACK")
+            else: # the other rows would have to be read
+                if cur._result: cur._result.unbuffered_active, cur._result.connection = False, None
+                cur.connection = None
+                self._cut(con)
 
 # %% ../../nbs/world/engines.ipynb #e41c001a
 _DUCK_CONFIG = dict(memory_limit="256MB", threads="1", temp_directory="", autoinstall_known_extensions="false",
@@ -439,7 +525,7 @@ def _duckdb_reply(con, sql: str, max_rows: int, max_bytes: int, timeout: float) 
         cur.execute(statements[0])
         while (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0:
             row = tuple(map(plain_cell, row))
-            max_bytes -= sum(len(c) for c in row if type(c) in (str, bytes))
+            max_bytes -= _weight(row)
             rows.append(row)
         return [d[0] for d in cur.description], rows, row is not None
     except duckdb.InterruptException: return (_too_slow(timeout),)
@@ -525,7 +611,7 @@ class DuckDBDatabase(EngineDatabase):
         names = {name for name, in self._rows(con, _DUCK_EFFECTS)} - _DUCK_HARMLESS
         words = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
         system = r"\b(pg_(?!typeof\b)\w+|information_schema|sqlite_\w+|duckdb_\w+|pragma_\w+|current_setting)\b"
-        self.refused = [(re.compile(rf"(?<!\w)({words})\"?{_GAP}\(", re.I | re.S), "the function {} is not allowed"),
+        self.refused = [(re.compile(rf"(?<!\w)({words})\"?\s*(?:\({_OR_COMMENT})", re.I), "the function {} is not allowed"),
                         (re.compile(system, re.I), "{} cannot be read")]
         return []
 
