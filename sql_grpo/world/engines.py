@@ -7,7 +7,7 @@ __all__ = ['plain_cell', 'without_password', 'Lost', 'EngineDatabase', 'Postgres
            'DuckDBDatabase', 'engine_of', 'open_database']
 
 # %% ../../nbs/world/engines.ipynb #e41c0007
-import json, math, os, pickle, queue, re, selectors, subprocess, sys, threading, warnings
+import json, math, os, pickle, queue, re, selectors, signal, subprocess, sys, threading, warnings
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -27,8 +27,8 @@ def plain_cell(x) -> int|float|str|bytes|None:
     if isinstance(x, Decimal) and x.is_finite() and x.adjusted() < 300: return int(x) if x == int(x) else float(x)
     if isinstance(x, float): return x if math.isfinite(x) else str(x)
     if isinstance(x, (bytearray, memoryview)): return bytes(x)
-    if isinstance(x, (dict, list, tuple)): return json.dumps(x, default=str, ensure_ascii=False)
-    return str(x)
+    try: return json.dumps(x, default=str, ensure_ascii=False) if isinstance(x, (dict, list, tuple)) else str(x)
+    except TypeError: return str(x) # keys that JSON does not have
 
 def _weight(row: tuple) -> int: # about, in bytes
     return sum(8 + (len(c) if type(c) in (str, bytes) else 0) for c in row)
@@ -118,6 +118,7 @@ def _run(self: EngineDatabase, sql: str, max_rows: int|None = None,
             with self._connection() as con:
                 columns, rows, more = self._execute(con, sql, max_rows or self.max_rows,
                                                     max_bytes or self.max_bytes)
+            if more and not rows: raise ValueError(f"a row is too large, at most {self.max_bytes} bytes")
             return Result(columns, rows, more, seconds=perf_counter() - start)
         except ValueError as e: error = one_line(e, 300)
         except TimeoutError: error = "the database is busy with other queries, try again"
@@ -483,7 +484,9 @@ _DUCK_CONFIG = dict(memory_limit="256MB", threads="1", temp_directory="", autoin
                     python_enable_replacements="false")
 _DUCK_MEMORY = 2_000_000_000 # bytes of address space that a child may take beyond what it starts with
 _DUCK_HARMLESS = set("""random gen_random_uuid uuid uuidv4 uuidv7 error stats vector_type current_query range
-generate_series unnest json_each json_tree repeat histogram functions show version""".split())
+generate_series unnest json_each json_tree repeat""".split())
+_DUCK_SYSTEM = re.compile(r"pg_(?!typeof$)|duckdb_|sqlite_|pragma_|(?:information_schema|current_setting"
+                          r"|json_serialize_plan|histogram_values|getvariable)$", re.I)
 _DUCK_TABLES = """
 SELECT schema_name, table_name, 'table', comment, table_oid FROM duckdb_tables() WHERE NOT internal AND NOT temporary
 UNION ALL SELECT schema_name, view_name, 'view', comment, view_oid FROM duckdb_views() WHERE NOT internal AND NOT temporary
@@ -494,7 +497,7 @@ _DUCK_KEYS = """SELECT schema_name, table_name, constraint_type, constraint_colu
   referenced_column_names FROM duckdb_constraints() WHERE constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')"""
 _DUCK_EFFECTS = """SELECT DISTINCT function_name FROM duckdb_functions()
 WHERE has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')"""
-_FILES = {".csv": ("TABLE", "read_csv"), ".parquet": ("VIEW", "read_parquet")}
+_FILES = {".csv": "read_csv", ".parquet": "read_parquet"}
 
 def _open_duckdb(path: str):
     "A locked connection."
@@ -502,44 +505,67 @@ def _open_duckdb(path: str):
     if not os.path.isdir(path): con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
     else:
         con = duckdb.connect(":memory:", config=_DUCK_CONFIG)
-        files = {p: "'" + str(p.resolve()).replace("'", "''") + "'" for p in sorted(Path(path).iterdir())
-                 if p.suffix.lower() in _FILES}
-        con.execute(f"SET allowed_paths = [{', '.join(files.values())}]")
-        for p, text in files.items():
-            kind, reader = _FILES[p.suffix.lower()]
-            con.execute(f"CREATE {kind} {quoted(p.stem)} AS SELECT * FROM {reader}({text})")
+        for p in sorted(Path(path).iterdir()):
+            if reader := _FILES.get(p.suffix.lower()):
+                text = "'" + str(p.resolve()).replace("'", "''") + "'"
+                con.execute(f"CREATE TABLE {quoted(p.stem)} AS SELECT * FROM {reader}({text})")
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con
 
-def _duckdb_reply(con, sql: str, max_rows: int, max_bytes: int, timeout: float) -> tuple:
+def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
+    "What a query does beyond reading tables, by DuckDB's own syntax tree."
+    found = json.loads(cur.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
+    if found["error"]: return one_line(found["error_message"].split("\n\nLINE ")[0], 300)
+    if len(found["statements"]) != 1: return "one statement at a time, please"
+    left = [found]
+    while left:
+        x = left.pop()
+        if isinstance(x, list): left += x
+        if not isinstance(x, dict): continue
+        left += x.values()
+        kind, name = x.get("type"), x.get("function_name")
+        if str(kind).endswith("_QUERY_NODE"): return "only SELECT is allowed" # INSERT, COPY and others in WITH
+        if kind == "SHOW_REF" and x["show_type"] not in ("SUMMARY", "DESCRIBE"): return "SHOW is not allowed"
+        names = [x[k] for k in ("function_name", "table_name", "schema_name", "catalog_name") if isinstance(x.get(k), str)]
+        for n in names:
+            if n.lower() in effects and n == name or _DUCK_SYSTEM.match(n.strip('"')): return f"{one_line(n, 60)} is not allowed"
+
+def _duckdb_reply(con, effects: set, sql: str, max_rows: int, max_bytes: int, timeout: float, trusted: bool) -> tuple:
     "Columns, rows, and whether there are more; or one sentence."
     import duckdb
     cur, rows, row = con.cursor(), [], ()
     timer = threading.Timer(timeout, cur.interrupt)
     timer.start()
+    if hasattr(signal, "alarm"): signal.alarm(int(timeout) + 3) # ends the process, if its parent is gone
     try:
-        statements = cur.extract_statements(sql)
-        if len(statements) != 1: return ("one statement at a time, please",)
-        if statements[0].type != duckdb.StatementType.SELECT: return ("only SELECT is allowed",)
-        cur.execute(statements[0])
-        while (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0:
+        if not trusted and (fault := _duckdb_fault(cur, sql, effects)): return (fault,)
+        cur.execute("BEGIN TRANSACTION READ ONLY")
+        cur.execute(sql)
+        names = [d[0] for d in cur.description]
+        max_bytes -= sum(map(len, names))
+        while max_bytes > 0 and (row := cur.fetchone()) is not None and len(rows) < max_rows:
             row = tuple(map(plain_cell, row))
             max_bytes -= _weight(row)
-            rows.append(row)
-        return [d[0] for d in cur.description], rows, row is not None
+            if max_bytes > 0: rows.append(row)
+        return [n[:10_000] for n in names], rows, row is not None
+    except (duckdb.FatalException, duckdb.InternalException): os._exit(1) # nothing works after it
     except duckdb.InterruptException: return (_too_slow(timeout),)
     except (duckdb.OutOfMemoryException, MemoryError): return ("the query needs too much memory",)
-    except (duckdb.Error, RuntimeError, UnicodeError) as e:
+    except (duckdb.Error, RuntimeError, ValueError, TypeError, ArithmeticError) as e:
         said = str(e).split("\n\nLINE ")[0]
         return (one_line(said.partition(": ")[2] or said, 300),)
-    finally: timer.cancel()
+    finally:
+        timer.cancel()
+        if hasattr(signal, "alarm"): signal.alarm(0)
 
 def serve_duckdb() -> None:
     "Answer what comes on the standard input: first a path, then queries. For a process of its own."
-    source, to = sys.stdin.buffer, sys.stdout.buffer
-    try: con, reply = _open_duckdb(pickle.load(source)), ()
-    except Exception as e: con, reply = None, (one_line(e, 300),)
+    source, to, con, effects, reply = sys.stdin.buffer, sys.stdout.buffer, None, set(), ()
+    try:
+        con = _open_duckdb(pickle.load(source))
+        effects = {name.lower() for name, in con.execute(_DUCK_EFFECTS).fetchall()} - _DUCK_HARMLESS
+    except Exception as e: reply = (one_line(e, 300),)
     try:
         import resource
         used = int(Path("/proc/self/statm").read_text().split()[0])*resource.getpagesize()
@@ -550,7 +576,7 @@ def serve_duckdb() -> None:
         to.flush()
         try: request = pickle.load(source)
         except EOFError: return
-        reply = _duckdb_reply(con, *request)
+        reply = _duckdb_reply(con, effects, *request)
 
 # %% ../../nbs/world/engines.ipynb #e41c001b
 class _DuckDBProcess:
@@ -587,7 +613,8 @@ class _DuckDBProcess:
     def close(self):
         self.process.kill()
         self.process.wait()
-        self.process.stdin.close()
+        try: self.process.stdin.close()
+        except OSError: pass # what could not be sent
 
 class DuckDBDatabase(EngineDatabase):
     "A DuckDB file, or a folder of CSV and Parquet files."
@@ -599,21 +626,15 @@ class DuckDBDatabase(EngineDatabase):
         self.name = Path(self.url).stem
         return _DuckDBProcess(self.url)
 
-    def _execute(self, con, sql: str, max_rows: int, max_bytes: int, seconds: float|None = None) -> tuple:
-        seconds = seconds or self.timeout
-        reply = con.ask((sql, max_rows, max_bytes, seconds), seconds + 1)
+    def _execute(self, con, sql: str, max_rows: int, max_bytes: int, trusted: bool = False) -> tuple:
+        seconds = _WAIT if trusted else self.timeout
+        reply = con.ask((sql, max_rows, max_bytes, seconds, trusted), seconds + 1)
         if len(reply) == 1: raise ValueError(reply[0])
         return reply
 
-    def _rows(self, con, sql: str) -> list: return self._execute(con, sql, 10**6, 10**9, _WAIT)[1]
+    def _rows(self, con, sql: str) -> list: return self._execute(con, sql, 10**6, 10**9, True)[1]
 
-    def _settle(self, con) -> list: # of warnings
-        names = {name for name, in self._rows(con, _DUCK_EFFECTS)} - _DUCK_HARMLESS
-        words = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-        system = r"\b(pg_(?!typeof\b)\w+|information_schema|sqlite_\w+|duckdb_\w+|pragma_\w+|current_setting)\b"
-        self.refused = [(re.compile(rf"(?<!\w)({words})\"?\s*(?:\({_OR_COMMENT})", re.I), "the function {} is not allowed"),
-                        (re.compile(system, re.I), "{} cannot be read")]
-        return []
+    def _settle(self, con) -> list: return [] # of warnings: the file is open for reading
 
     def _parity(self, table: str) -> str: return "rowid % 2"
 
