@@ -70,13 +70,15 @@ class EngineDatabase(Database):
         try:
             with self._connection() as con:
                 for text in self._read_schema(con): warnings.warn(f"{self.name}: {text}")
-        except (Lost, TimeoutError) as e: raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
+        except (Lost, TimeoutError) as e:
+            raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
 
     @contextmanager
     def _connection(self):
         "One of the pool's connections. Raises Lost and TimeoutError."
         if self._pid != os.getpid(): # a connection cannot be shared after a fork
-            self._pid, self._idle, self._free = os.getpid(), queue.LifoQueue(), threading.Semaphore(_POOL)
+            self._pid, self._idle = os.getpid(), queue.LifoQueue()
+            self._free = threading.Semaphore(_POOL)
         if not self._free.acquire(timeout=_WAIT): raise TimeoutError("all connections are busy")
         con, keep = None, True
         try:
@@ -104,7 +106,8 @@ def _refusal(self: EngineDatabase, sql: str) -> str|None:
         return "the query contains characters that are not valid Unicode"
     word = _FIRST.match(sql)[1]
     if not word: return "nothing to run, write a SELECT"
-    if word.lower() not in self.begins: return f"only SELECT is allowed, not {one_line(word, 30).upper()}"
+    if word.lower() not in self.begins:
+        return f"only SELECT is allowed, not {one_line(word, 30).upper()}"
     for pattern, why in self.refused:
         if m := pattern.search(sql): return why.format(one_line(m[m.lastindex or 0], 60))
 
@@ -118,7 +121,8 @@ def _run(self: EngineDatabase, sql: str, max_rows: int|None = None,
             with self._connection() as con:
                 columns, rows, more = self._execute(con, sql, max_rows or self.max_rows,
                                                     max_bytes or self.max_bytes)
-            if more and not rows: raise ValueError(f"a row is too large, at most {self.max_bytes} bytes")
+            if more and not rows:
+                raise ValueError(f"a row is too large, at most {self.max_bytes} bytes")
             return Result(columns, rows, more, seconds=perf_counter() - start)
         except ValueError as e: error = one_line(e, 300)
         except TimeoutError: error = "the database is busy with other queries, try again"
@@ -310,38 +314,12 @@ class PostgresDatabase(EngineDatabase):
             yield (names[oid], f"{quoted(schema)}.{quoted(name)}", "view" if view == "t" else "table",
                    comment, columns[oid])
 
-    def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple: # columns, rows, more?
-        self._send(con, "BEGIN READ ONLY")
-        try:
-            self._send(con, sql, prepare=True) # one statement, and complete
-            about = con.pgconn.describe_prepared(b"")
-            names = [about.fname(j).decode() for j in range(about.nfields)]
-            if not names: raise ValueError("the query gives no columns")
-            r = self._send(con, _bounded(sql, len(names), max_rows, max_bytes))
-            kinds = [_PG_KINDS.get(r.ftype(j), str) for j in range(len(names))]
-            def cell(i, j):
-                x = r.get_value(i, j)
-                return None if x is None else plain_cell(kinds[j](x.decode(errors="replace")))
-            taken = [i for i in range(min(r.ntuples, max_rows)) if r.get_value(i, len(names)) == b"t"]
-            return names, [tuple(cell(i, j) for j in range(len(names))) for i in taken], len(taken) < r.ntuples
-        finally:
-            if not con.closed and not con.pgconn.status: self._send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()")
-
 def _unread(socket: int) -> int:
     "Bytes that have come and are not read yet; 0 where the system does not say."
     try:
         import fcntl, termios
         return int.from_bytes(fcntl.ioctl(socket, termios.FIONREAD, bytes(4)), sys.byteorder)
     except (ImportError, OSError): return 0
-
-def _bounded(sql: str, n: int, max_rows: int, max_bytes: int) -> str:
-    "A query of `n` columns that hands over so many rows and bytes; its last column: is the row whole?"
-    names = [f"c{i}" for i in range(n)]
-    size = " + ".join(f"coalesce(octet_length({c}::text), 0) + 8" for c in names)
-    kept = ", ".join(f"CASE WHEN bytes <= {max_bytes} THEN {c} END" for c in names)
-    return (f"WITH taken AS (SELECT * FROM (\n{_bare(sql)}\n) AS found({', '.join(names)}) LIMIT {max_rows + 1}), "
-            f"sized AS (SELECT *, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM taken) "
-            f"SELECT {kept}, bytes <= {max_bytes} FROM sized")
 
 def _bare(sql: str) -> str:
     "A statement without the semicolon that ends it, and comments behind that."
@@ -352,7 +330,40 @@ _MORE_RIGHTS = "the role has more rights than reading needs: "
 
 def _too_slow(timeout: float) -> str: return f"the query took longer than {timeout:g} seconds and was stopped"
 
-# %% ../../nbs/world/engines.ipynb #e41c0018
+# %% ../../nbs/world/engines.ipynb #e41c0017
+@patch
+def _execute(self: PostgresDatabase, con, sql: str, max_rows: int, max_bytes: int
+            ) -> tuple: # columns, rows, more?
+    self._send(con, "BEGIN READ ONLY")
+    try:
+        self._send(con, sql, prepare=True) # one statement, and complete
+        about = con.pgconn.describe_prepared(b"")
+        names = [about.fname(j).decode() for j in range(about.nfields)]
+        if not names: raise ValueError("the query gives no columns")
+        r = self._send(con, _bounded(sql, len(names), max_rows, max_bytes))
+        kinds = [_PG_KINDS.get(r.ftype(j), str) for j in range(len(names))]
+        def cell(i, j):
+            x = r.get_value(i, j)
+            return None if x is None else plain_cell(kinds[j](x.decode(errors="replace")))
+        taken = [i for i in range(min(r.ntuples, max_rows)) if r.get_value(i, len(names)) == b"t"]
+        rows = [tuple(cell(i, j) for j in range(len(names))) for i in taken]
+        return names, rows, len(rows) < r.ntuples
+    finally:
+        if not con.closed and not con.pgconn.status:
+            self._send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()")
+
+def _bounded(sql: str, n: int, max_rows: int, max_bytes: int) -> str:
+    "A query of `n` columns that hands over so many rows and bytes; its last column: is it whole?"
+    names = [f"c{i}" for i in range(n)]
+    size = " + ".join(f"coalesce(octet_length({c}::text), 0) + 8" for c in names)
+    kept = ", ".join(f"CASE WHEN bytes <= {max_bytes} THEN {c} END" for c in names)
+    return f"""WITH taken AS (SELECT * FROM (
+{_bare(sql)}
+) AS found({", ".join(names)}) LIMIT {max_rows + 1}),
+sized AS (SELECT *, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM taken)
+SELECT {kept}, bytes <= {max_bytes} FROM sized"""
+
+# %% ../../nbs/world/engines.ipynb #e41c0019
 _MY_EFFECTS = r"""sleep|encrypt|benchmark|get_lock|release_lock|release_all_locks|is_free_lock|is_used_lock|load_file
     |(?:master|source)_pos_wait|master_gtid_wait|wait_for_executed_gtid_set|wait_until_sql_thread_after_gtids
     |nextval|setval|lastval|last_insert_id|uuid_short|sys_eval|sys_exec|sys_get|sys_set|lib_mysqludf_\w+"""
@@ -478,7 +489,7 @@ class MySQLDatabase(EngineDatabase):
                 cur.connection = None
                 self._cut(con)
 
-# %% ../../nbs/world/engines.ipynb #e41c001a
+# %% ../../nbs/world/engines.ipynb #e41c001b
 _DUCK_CONFIG = dict(memory_limit="256MB", threads="1", temp_directory="", autoinstall_known_extensions="false",
                     autoload_known_extensions="false", allow_community_extensions="false",
                     python_enable_replacements="false")
@@ -512,24 +523,6 @@ def _open_duckdb(path: str):
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con
-
-def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
-    "What a query does beyond reading tables, by DuckDB's own syntax tree."
-    found = json.loads(cur.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
-    if found["error"]: return one_line(found["error_message"].split("\n\nLINE ")[0], 300)
-    if len(found["statements"]) != 1: return "one statement at a time, please"
-    left = [found]
-    while left:
-        x = left.pop()
-        if isinstance(x, list): left += x
-        if not isinstance(x, dict): continue
-        left += x.values()
-        kind, name = x.get("type"), x.get("function_name")
-        if str(kind).endswith("_QUERY_NODE"): return "only SELECT is allowed" # INSERT, COPY and others in WITH
-        if kind == "SHOW_REF" and x["show_type"] not in ("SUMMARY", "DESCRIBE"): return "SHOW is not allowed"
-        names = [x[k] for k in ("function_name", "table_name", "schema_name", "catalog_name") if isinstance(x.get(k), str)]
-        for n in names:
-            if n.lower() in effects and n == name or _DUCK_SYSTEM.match(n.strip('"')): return f"{one_line(n, 60)} is not allowed"
 
 def _duckdb_reply(con, effects: set, sql: str, max_rows: int, max_bytes: int, timeout: float, trusted: bool) -> tuple:
     "Columns, rows, and whether there are more; or one sentence."
@@ -578,7 +571,29 @@ def serve_duckdb() -> None:
         except EOFError: return
         reply = _duckdb_reply(con, effects, *request)
 
-# %% ../../nbs/world/engines.ipynb #e41c001b
+# %% ../../nbs/world/engines.ipynb #e41c001c
+def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
+    "What a query does beyond reading tables, by DuckDB's own syntax tree."
+    found = json.loads(cur.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
+    if found["error"]: return one_line(found["error_message"].split("\n\nLINE ")[0], 300)
+    if len(found["statements"]) != 1: return "one statement at a time, please"
+    left = [found]
+    while left:
+        x = left.pop()
+        if isinstance(x, list): left += x
+        if not isinstance(x, dict): continue
+        left += x.values()
+        kind, name = x.get("type"), x.get("function_name")
+        if str(kind).endswith("_QUERY_NODE"): return "only SELECT is allowed" # INSERT, COPY, ...
+        if kind == "SHOW_REF" and x["show_type"] not in ("SUMMARY", "DESCRIBE"):
+            return "SHOW is not allowed"
+        for key in ("function_name", "table_name", "schema_name", "catalog_name"):
+            n = x.get(key)
+            if isinstance(n, str) and (n == name and n.lower() in effects or
+                                       _DUCK_SYSTEM.match(n.strip('"'))):
+                return f"{one_line(n, 60)} is not allowed"
+
+# %% ../../nbs/world/engines.ipynb #e41c001d
 class _DuckDBProcess:
     "A process with a connection, which is ended if a query does not stop."
     def __init__(self, path: str):
@@ -652,13 +667,14 @@ class DuckDBDatabase(EngineDatabase):
             yield (name if schema == "main" else f"{schema}.{name}", f"{quoted(schema)}.{quoted(name)}", kind, comment,
                    columns.get((schema, name), []))
 
-# %% ../../nbs/world/engines.ipynb #e41c001d
+# %% ../../nbs/world/engines.ipynb #e41c001f
 _ENGINES = dict(postgresql=PostgresDatabase, postgres=PostgresDatabase, mysql=MySQLDatabase,
                 mariadb=MySQLDatabase, duckdb=DuckDBDatabase) # by the beginning of a URL
 
 def engine_of(where) -> type|None: # a class; None for SQLite, or for nothing that can be told
     "Which other engine than SQLite a path or URL means."
-    if isinstance(where, Database): return type(where) if isinstance(where, EngineDatabase) else None
+    if isinstance(where, Database):
+        return type(where) if isinstance(where, EngineDatabase) else None
     text = str(where)
     if found := re.match(r"(\w+)(?:\+\w+)?://", text): return _ENGINES.get(found[1].lower())
     path = Path(text)
@@ -680,7 +696,8 @@ def open_database(
         return where
     if kind is None:
         if "://" not in str(where): return open_sqlite(where, **kwargs)
-        raise ValueError(f"{without_password(str(where))}: expected one of {', '.join(_ENGINES)} before ://")
+        raise ValueError(f"{without_password(str(where))}: expected one of "
+                         f"{', '.join(_ENGINES)} before ://")
     if kind is DuckDBDatabase:
         path = os.path.abspath(str(where).removeprefix("duckdb://"))
         if not os.path.exists(path): raise FileNotFoundError(f"no such database: {path}")
