@@ -9,7 +9,7 @@ __all__ = ['LAST_TURN', 'SQLObservation', 'format_result', 'Turn', 'Episode', 'R
 import random
 from dataclasses import dataclass, field, fields, replace
 
-from .world.database import format_value, one_line, Result, shown
+from .world.database import format_value, one_line, Result
 from .world.replies import SQLAction, as_text, parse_action
 
 # %% ../nbs/01_environment.ipynb #5479874c
@@ -145,7 +145,7 @@ class SQLEnvironment:
             raise ValueError('no task: give one to reset(), or some to SQLEnvironment')
         task = self._rng.choice(self.tasks) if task is None else task
         self.db, self._last = task.database(), None
-        tables = ', '.join(map(shown, self.db.tables))
+        tables = ', '.join(map(self.db.label, self.db.tables))
         text = f'Question: {task.question}\nTables: {tables}'
         start = SQLObservation(text, turns_left=self.rules.max_turns, engine=self.db.engine)
         self.episode = Episode(task, start=start)

@@ -127,9 +127,10 @@ def results_match(gold: Result, # result of the gold query
 # %% ../../nbs/judge/results.ipynb #963d7e9c
 @lru_cache(maxsize=4096)
 def is_ordered(sql: str, # a gold query
+               dialect: str = "sqlite", # sqlglot's name for it
               ) -> bool:
     "Does `sql` have an outermost ORDER BY? Or any, where sqlglot cannot parse it."
-    try: tree = sqlglot.parse_one(sql, read="sqlite")
+    try: tree = sqlglot.parse_one(sql, read=dialect)
     except (sqlglot.errors.SqlglotError, RecursionError):
         return bool(re.search(r"\border\s+by\b", sql, re.I))
     return tree.args.get("order") is not None
@@ -163,12 +164,17 @@ def _canonical(gold: Result):
         says.setdefault(p, c if c is None or type(c) in (int, float) else p)
     return printed, says
 
+_TRUTH = dict.fromkeys(("true", "t", "yes", "1"), "true") | dict.fromkeys(("false", "f", "no", "0"), "false")
+
 def _read_cell(text: str, says: dict):
     "The value that a written cell stands for, given what the gold result's cells say."
     text, bare = text.strip(), _bare(text)
     for t in (text, bare):
         if t in says: return says[t]
     if bare.upper() == "NULL": return None
+    truth = _TRUTH.get(bare.lower()) # engines that know it print true and false
+    if truth in says: return says[truth]
+    if truth and len(bare) > 3: return int(truth == "true")
     plain = _UNIT.sub(r"\1", bare)
     number = _number(plain)
     if type(number) is not float: return bare if number is None else number
@@ -244,7 +250,7 @@ def answer_matches(gold: Result, # result of the gold query
 # %% ../../nbs/judge/results.ipynb #613875ce
 def _order_counts(task):
     "Does the order of rows count? By default if the query has an outermost ORDER BY."
-    return bool(task.query) and is_ordered(task.query) if task.ordered is None else task.ordered
+    return bool(task.query) and is_ordered(task.query, task.dialect) if task.ordered is None else task.ordered
 
 def as_read(result: Result) -> Result:
     "The same result, each cell as it is read in a written answer."

@@ -21,6 +21,7 @@ import torch
 from datasets import Dataset
 from safetensors.torch import load_file, save_file
 from sqlglot import exp
+from transformers import TrainerCallback
 
 from ..common.basics import written_whole
 from .checkpoints import (
@@ -58,15 +59,18 @@ def _gold_tree(task: Task) -> exp.Expression | None: # None if it cannot be pars
     db = task.database()
     tree = parse_query(task.query, db.dialect)
     if tree is None: return None
-    names = {c.name.lower(): c.name for t in db.tables for c in db.columns(t)}
-    names |= {t.lower(): t for t in db.tables}
+    known = db.tables if db.dialect == "sqlite" else _gold_tables(task) # others tell cases apart
+    names = {c.name.lower(): c.name for t in known for c in db.columns(t)}
+    names |= {t.lower(): t for t in known}
     own = {*names, *(a.alias.lower() for a in tree.find_all(exp.Alias))}
     def read(node):
         # SQLite takes double quotes for a text where no column has that name
         quotes = db.dialect == "sqlite" and isinstance(node, exp.Column) and node.this.args.get("quoted")
         if quotes and node.name.lower() not in own: return exp.Literal.string(node.name)
         known = isinstance(node, exp.Identifier) and names.get(node.name.lower())
-        return exp.to_identifier(known, node.args.get("quoted")) if known else node
+        exact = node.args.get("quoted") if isinstance(node, exp.Identifier) else None
+        if exact and db.dialect != "sqlite": return node
+        return exp.to_identifier(known, exact) if known else node
     return tree.transform(read)
 
 # %% ../../nbs/learner/demonstrations.ipynb #88efbf3f
@@ -413,6 +417,15 @@ def _keep_weights(model, folder: Path) -> None:
     write_checksums(folder)
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80041
+_SAVE_SECONDS = 600 # between two checkpoints: what a crash may cost
+
+class _SaveSometimes(TrainerCallback):
+    "Saves a checkpoint when the last one is some minutes old."
+    def on_train_begin(self, args, state, control, **kwargs): self.last = time.monotonic()
+    def on_step_end(self, args, state, control, **kwargs):
+        if time.monotonic() - self.last < _SAVE_SECONDS: return
+        self.last, control.should_save = time.monotonic(), True
+
 def _learn(
     model, tokenizer, rows: list[dict], config: SQLGRPOConfig, folder: Path, batch: int
 ) -> tuple: # log (None: again), batch
@@ -420,7 +433,7 @@ def _learn(
     total = _steps_on(rows, config)
     trainer = demonstration_trainer(
         model, tokenizer, Dataset.from_list(rows), config, total, learning_rate_for(config),
-        [WarmupProgress(total, 10, "demonstrations")], batch, output_dir=str(folder))
+        [WarmupProgress(total, 10, "demonstrations"), _SaveSometimes()], batch, output_dir=str(folder))
     resume, full = unfinished(folder, total), False
     if resume: print(f"demonstrations go on from step {step_of(resume)} of {total}", flush=True)
     try: trainer.train(resume_from_checkpoint=str(resume) if resume else None)

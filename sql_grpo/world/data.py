@@ -16,7 +16,7 @@ import sqlglot
 from sqlglot import exp
 
 from .database import Database
-from .engines import engine_of, without_password
+from .engines import engine_of, open_database, without_password
 from .tasks import answer_result, embedded_tasks, Task, with_variants
 from .context import context_database
 
@@ -66,10 +66,11 @@ def _counts(
 # %% ../../nbs/world/data.ipynb #9d1fccf6
 @lru_cache(maxsize=16384)
 def _sql_difficulty(
-    sql: str # a query, in SQLite's dialect
+    sql: str, # a query
+    dialect: str = "sqlite" # sqlglot's name for it
 ) -> str: # easy, medium, hard or extra; unknown if it cannot be parsed
     "Spider's hardness of a query (evaluation.py of taoyds/spider: eval_hardness)."
-    try: tree = sqlglot.parse_one(sql, read="sqlite")
+    try: tree = sqlglot.parse_one(sql, read=dialect)
     except (sqlglot.errors.SqlglotError, RecursionError): return "unknown"
     if not isinstance(tree, exp.Query): return "unknown"
     clauses, nested, others = _counts(tree)
@@ -168,7 +169,7 @@ def _check_answer(e, where):
     if type(e.get("ordered", True)) is not bool:
         raise ValueError(f"{where}: field 'ordered': expected true or false, got {e['ordered']!r}")
 
-def _read_entry(entry, where, i, db_id):
+def _read_entry(entry, where, i, db_id, dialect):
     "Validate one entry of a question file and fill in what is optional."
     if not isinstance(entry, dict):
         raise ValueError(f"{where}: expected an object, got {type(entry).__name__}")
@@ -191,14 +192,14 @@ def _read_entry(entry, where, i, db_id):
         raise ValueError(f"{where}: field 'db_id': {e['db_id']!r} is not the name of a folder")
     if answered: _check_answer(e, where)
     e["id"] = str(e.get("id", e.get("question_id", f"{e['db_id']}-{i}")))
-    return e | _levels(e, where)
+    return e | _levels(e, where, dialect)
 
 # %% ../../nbs/world/data.ipynb #2e2c9db0
-def _levels(e, where):
+def _levels(e, where, dialect):
     "The entry's difficulty as one of LEVELS: its own, or by Spider's rule."
     level = e.get("difficulty")
     if level is None:
-        return dict(difficulty=_sql_difficulty(e["query"]) if "query" in e else "unknown")
+        return dict(difficulty=_sql_difficulty(e["query"], dialect) if "query" in e else "unknown")
     known = (*LEVELS, *_BIRD_LEVELS, "unknown")
     if level not in known:
         expected = ", ".join(known)
@@ -206,13 +207,13 @@ def _levels(e, where):
     if level not in _BIRD_LEVELS: return {}
     return dict(difficulty=_BIRD_LEVELS[level], bird_difficulty=level)
 
-def _entries(path, db_id=None):
+def _entries(path, db_id=None, dialect="sqlite"):
     "Pairs (where, entry) of a question file, validated."
     found, ids, path = [], {}, Path(path)
     if path.suffix.lower() not in _READERS:
         raise ValueError(f"{path}: a question file ends in {', '.join(_READERS)}")
     for i, (where, e) in enumerate(_READERS[path.suffix.lower()](path)):
-        e = _read_entry(e, where, i, db_id)
+        e = _read_entry(e, where, i, db_id, dialect)
         if e["id"] in ids:
             first = ids[e["id"]].removeprefix(f"{path}: ")
             raise ValueError(f"{where}: field 'id': {e['id']!r} is also the id of {first}")
@@ -258,10 +259,10 @@ def _database_fault(path) -> str|None:
     with path.open("rb") as f:
         if f.read(16) != b"SQLite format 3\0": return f"{path} is not an SQLite database"
 
-def _make_tasks(file, split, find_db, db_id=None):
+def _make_tasks(file, split, find_db, db_id=None, dialect="sqlite"):
     "Tasks of a question file; `find_db` gives an entry's database."
     tasks = []
-    for _, e in _entries(file, db_id):
+    for _, e in _entries(file, db_id, dialect):
         try: path = find_db(e)
         except ValueError as fault: path, e["context_fault"] = "", str(fault)
         own = [e.pop(f, "") for f in ("id", "db_id", "question", "query", "difficulty")]
@@ -312,7 +313,9 @@ def _engine_tasks(split, path, questions):
     if Path(path).resolve() in Path(questions).resolve().parents:
         raise ValueError(f"{questions} lies in the folder of tables, and would be one: move it elsewhere")
     name = re.sub(r"[^\w.-]", "_", Path(urlsplit(str(path)).path).stem).strip("._") or "database"
-    tasks = _make_tasks(Path(questions), split, lambda e: str(path), name)
+    kind = engine_of(path)
+    if kind is None: open_database(path) # says what is wrong with it
+    tasks = _make_tasks(Path(questions), split, lambda e: str(path), name, kind.dialect)
     for t in tasks: t.extra["heldout"] = False
     return tasks
 

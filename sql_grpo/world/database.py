@@ -517,7 +517,7 @@ def whole(self: Database,
     result = self.query(sql)
     if not result.truncated or like and len(like.rows) <= len(result.rows): return result
     if not like: return self._run(sql, _WHOLE_CELLS//len(result.columns), _WHOLE_BYTES)
-    size = sum(len(c) for row in like.rows for c in row if type(c) in (str, bytes))
+    size = sum(4*len(c) if type(c) in (str, bytes) else 32 for row in like.rows for c in row)
     return self._run(sql, len(like.rows), size + 1)
 
 # %% ../../nbs/world/database.ipynb #c6877cf5
@@ -581,6 +581,16 @@ def shown(name: str) -> str:
     return name if plain else quoted(one_line(name, 1000))
 
 @patch
+def label(self: Database, table: str) -> str:
+    "A table's name as the first observation prints it."
+    return shown(table)
+
+@patch
+def spelt(self: Database, column: str) -> str:
+    "A column's name as DESCRIBE prints it."
+    return column
+
+@patch
 def named(self: Database,
           said: str, # by whomever
          ) -> str: # as the schema spells it; what was said, if there is no such table
@@ -604,7 +614,7 @@ def _table(self: Database, name: str):
     if (found := self.named(name)) in self.tables: return found
     if found in self.unreadable:
         raise ValueError(f'{one_line(found)} cannot be read: {self.unreadable[found]}')
-    tables = ', '.join(map(shown, self.tables))
+    tables = ', '.join(map(self.label, self.tables))
     raise ValueError(f'no such table: {one_line(found)}. Tables: {tables}')
 
 # %% ../../nbs/world/database.ipynb #c834157e
@@ -670,14 +680,14 @@ def describe(self: Database, table: str) -> str:
     "Size, columns, types and foreign keys of a table, one column a line."
     table = self._table(table)
     said = lambda comment: comment and f'-- {one_line(comment)}'
-    cols = [' '.join(filter(None, (c.name, c.type, c.fk and f'-> {c.fk}', said(c.comment))))
+    cols = [' '.join(filter(None, (self.spelt(c.name), c.type, c.fk and f'-> {c.fk}', said(c.comment))))
             for c in self.columns(table)]
     n = self.row_count(table)
     rows = ('rows not counted' if n is None else f'more than {_COUNTED} rows' if n > _COUNTED
             else f'{n} row' + 's'*(n != 1))
     kind = dict(view=', a view', virtual=', full text').get(self._tables[table], '')
     about = said(self.comments.get(table, ''))
-    return '\n'.join([f'{shown(table)}: {rows}{kind}{about and " " + about}', *cols])
+    return '\n'.join([f'{self.label(table)}: {rows}{kind}{about and " " + about}', *cols])
 
 # %% ../../nbs/world/database.ipynb #189627cf
 @patch

@@ -39,9 +39,10 @@ _passwords = {} # by URL, which is without it
 def without_password(url: str) -> str:
     "A database's URL without its password, which is kept in memory for connecting."
     m = re.match(r"(\w+://[^/@:?]*):(.*)@(?=[^@]*\Z)", url)
-    if not m: return url
-    bare = f"{m[1]}@{url[m.end():]}"
-    _passwords[bare] = unquote(m[2])
+    bare, word = (f"{m[1]}@{url[m.end():]}", m[2]) if m else (url, None)
+    if q := "://" in url and re.search(r"(?<=[?&])password=([^&]*)&?", bare):
+        bare, word = (bare[:q.start()] + bare[q.end():]).rstrip("?&"), q[1]
+    if word is not None: _passwords[bare] = unquote(word)
     return bare
 
 # %% ../../nbs/world/engines.ipynb #e41c0010
@@ -60,6 +61,7 @@ class EngineDatabase(Database):
     "A database of another engine, read through a small pool of connections; queries never raise."
     begins = "select", "with", "values" # words that a query may begin with
     refused = [] # pairs: a pattern, and what is said where it is found
+    plain = re.compile(r"[a-z_]\w*", re.I) # names that need no quotes
 
     def __init__(self, url: str, # without a password
                  timeout: float = 2.0, # seconds that a query may take
@@ -170,6 +172,35 @@ def half(self: EngineDatabase, table: str, rest: int) -> str|None: # None where 
     return f"{name} AS (SELECT * FROM {self.identifier(table)} WHERE {self._parity(table)} = {rest})"
 
 @patch
+def spelt(self: EngineDatabase, column: str) -> str:
+    "A column's name as a query needs it: in quotes, if it cannot stand without."
+    return column if self.plain.fullmatch(column) else self.quote(column)
+
+@patch
+def label(self: EngineDatabase, table: str) -> str:
+    "A table's name as a query needs it."
+    found = re.findall(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`', self._identifiers[table])
+    parts = [a.replace('""', '"') or b.replace("``", "`") for a, b in found]
+    return ".".join(map(self.spelt, parts[-1:] if parts[-1] == table else parts))
+
+@patch
+def quote(self: EngineDatabase, name: str) -> str: return quoted(name)
+
+@patch
+def named(self: EngineDatabase, said: str) -> str:
+    "The table that is meant: as it is printed, with its schema, or as others are named."
+    plain = lambda text: re.sub(r'["`\s;]', "", text).lower()
+    for t in self.tables:
+        if plain(said) in (plain(self.label(t)), plain(self._identifiers[t])): return t
+    return super(EngineDatabase, self).named(said)
+
+@patch
+def sample(self: EngineDatabase, table: str, n: int = 3) -> Result:
+    "The first `n` rows of a table, of the columns that may be read."
+    columns = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"
+    return self.query(f"SELECT {columns} FROM {self.identifier(table)} LIMIT {int(n)}")
+
+@patch
 def vm_steps(self: EngineDatabase, sql: str) -> None:
     "Only SQLite counts steps."
 
@@ -218,15 +249,20 @@ SELECT concat_ws(', ', CASE WHEN r.rolsuper THEN 'superuser' END, CASE WHEN r.ro
    AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')))
 FROM pg_roles r WHERE r.rolname = current_user"""
 _PG_EFFECTS = """
-WITH effects AS (SELECT p.oid, proname FROM pg_proc p JOIN pg_language l ON l.oid = prolang
-  WHERE provolatile = 'v' OR prosecdef OR lanname = 'c' AND provolatile <> 'i' AND pronamespace <> 'pg_catalog'::regnamespace),
+WITH effects AS (SELECT p.oid, proname, pronamespace = 'pg_catalog'::regnamespace OR pronargs = 1 AND EXISTS (
+    SELECT FROM pg_type WHERE oid = proargtypes[0] AND typtype IN ('c', 'p')) AS anywhere
+  FROM pg_proc p WHERE (provolatile = 'v' OR prosecdef)
+  AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)),
 used AS (SELECT classid, objid FROM pg_depend JOIN effects e ON refclassid = 'pg_proc'::regclass AND refobjid = e.oid)
-SELECT lower(proname) FROM effects
-UNION SELECT lower(p.proname) FROM pg_proc p JOIN used ON classid = 'pg_proc'::regclass AND objid = p.oid
-UNION SELECT oprname FROM pg_operator o JOIN used ON classid = 'pg_operator'::regclass AND objid = o.oid
-UNION SELECT lower(typname) FROM pg_type t JOIN pg_constraint c ON c.contypid = t.oid
+SELECT lower(proname), CASE WHEN anywhere THEN 'anywhere' ELSE 'called' END FROM effects
+UNION SELECT lower(proname), 'called' FROM pg_proc p JOIN pg_language l ON l.oid = prolang
+  WHERE lanname = 'c' AND provolatile <> 'i' AND pronamespace <> 'pg_catalog'::regnamespace
+UNION SELECT lower(p.proname), 'called' FROM pg_proc p JOIN used ON classid = 'pg_proc'::regclass AND objid = p.oid
+  WHERE prokind = 'a'
+UNION SELECT oprname, 'sign' FROM pg_operator o JOIN used ON classid = 'pg_operator'::regclass AND objid = o.oid
+UNION SELECT lower(typname), 'type' FROM pg_type t JOIN pg_constraint c ON c.contypid = t.oid
   JOIN used ON classid = 'pg_constraint'::regclass AND objid = c.oid
-UNION SELECT lower(typname) FROM pg_type t JOIN pg_cast c ON c.casttarget = t.oid
+UNION SELECT lower(typname), 'type' FROM pg_type t JOIN pg_cast c ON c.casttarget = t.oid
   JOIN used ON classid = 'pg_cast'::regclass AND objid = c.oid"""
 # the catalogue and settings, by functions and types that have no effects
 _PG_SYSTEM = r"""pg_(?!typeof\b)\w+|information_schema|(?:table|schema|database)_to_xml\w*|current_setting|isn_weak
@@ -244,6 +280,7 @@ class PostgresDatabase(EngineDatabase):
     "A PostgreSQL database."
     engine, dialect = "PostgreSQL", "postgres"
     begins = "select", "with", "values", "table"
+    plain = re.compile(r"[a-z_][a-z0-9_]*")
 
     def _connect(self):
         psycopg = _driver("psycopg", "postgres")
@@ -285,20 +322,23 @@ class PostgresDatabase(EngineDatabase):
         part = lambda field: (found.error_field(ord(field)) or b"").decode(errors="replace")
         if part("C") == "57014": raise ValueError(_too_slow(self.timeout))
         if part("C").startswith(("57P", "08")): raise Lost(part("M"))
-        raise ValueError(" ".join(filter(None, (part("M"), part("H"))))) # the message, and a hint
+        raise ValueError(". ".join(filter(None, (part("M"), part("H"))))) # the message, and a hint
 
     def _rows(self, con, sql: str) -> list: # of lists of texts
         r, text = self._send(con, sql), lambda x: x if x is None else x.decode(errors="replace")
         return [[text(r.get_value(i, j)) for j in range(r.nfields)] for i in range(r.ntuples)]
 
     def _settle(self, con) -> list: # of warnings
-        names = {name for name, in self._rows(con, _PG_EFFECTS)} - _PG_HARMLESS
-        any_of = lambda names: "|".join(re.escape(n).replace('"', '"+') for n in sorted(names, key=len, reverse=True))
-        signs = {n for n in names if not re.search(r"\w", n)} # operators
+        found = {}
+        for name, where in self._rows(con, _PG_EFFECTS):
+            if name not in _PG_HARMLESS: found.setdefault(where, set()).add(name)
+        forms = dict(anywhere=r"(?<!\w)({})(?!\w)", sign="({})", type=r'(?:::|\bas\b)\s*"?({})\b',
+                     called=r'(?<!\w)({})"?\s*(?:\(' + _OR_COMMENT + ")")
         self.refused = [(re.compile(r"\bU&", re.I), "texts and names with U& are not allowed"),
-                        (re.compile(rf"(?<!\w)({any_of(names - signs)})(?!\w)", re.I), "{} is not allowed"),
                         (re.compile(rf"\b({_PG_SYSTEM})\b", re.I | re.X), "{} cannot be read")]
-        if signs: self.refused += [(re.compile(f"({any_of(signs)})"), "{} is not allowed")]
+        for where, names in found.items():
+            words = "|".join(re.escape(n).replace('"', '"+') for n in sorted(names, key=len, reverse=True))
+            self.refused += [(re.compile(forms[where].format(words), re.I), "{} is not allowed")]
         return [_MORE_RIGHTS + rights for rights, in self._rows(con, _PG_RIGHTS) if rights]
 
     def _parity(self, table: str) -> str: return "(ctid::text::point)[1]::int % 2"
@@ -415,6 +455,8 @@ class MySQLDatabase(EngineDatabase):
         self.engine = "MariaDB" if maria else "MySQL"
         return con
 
+    def quote(self, name: str) -> str: return "`" + name.replace("`", "``") + "`"
+
     def _rows(self, con, sql: str) -> tuple:
         import pymysql
         try:
@@ -441,7 +483,7 @@ class MySQLDatabase(EngineDatabase):
         return [_MORE_RIGHTS + more] if more else []
 
     def _parity(self, table: str) -> str:
-        columns = ", ".join("`" + c.name.replace("`", "``") + "`" for c in self.columns(table))
+        columns = ", ".join(self.quote(c.name) for c in self.columns(table))
         return f"CRC32(CONCAT_WS('|', {columns})) % 2"
 
     def _schema(self, con):
@@ -449,7 +491,7 @@ class MySQLDatabase(EngineDatabase):
         for table, name, kind, pk, fk, comment in self._rows(con, _MY_COLUMNS):
             columns.setdefault(table, []).append(Column(name, kind, bool(pk), fk, comment or ""))
         for name, view, comment in self._rows(con, _MY_TABLES):
-            identifier = ".".join("`" + n.replace("`", "``") + "`" for n in (self.name, name))
+            identifier = ".".join(map(self.quote, (self.name, name)))
             yield name, identifier, "view" if view else "table", "" if view else comment, columns.get(name, [])
 
     def _cut(self, con):
@@ -519,7 +561,8 @@ def _open_duckdb(path: str):
         for p in sorted(Path(path).iterdir()):
             if reader := _FILES.get(p.suffix.lower()):
                 text = "'" + str(p.resolve()).replace("'", "''") + "'"
-                con.execute(f"CREATE TABLE {quoted(p.stem)} AS SELECT * FROM {reader}({text})")
+                try: con.execute(f"CREATE TABLE {quoted(p.stem)} AS SELECT * FROM {reader}({text})")
+                except duckdb.Error as e: raise ValueError(f"{p.name}: {one_line(e, 200)}") from None
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con
@@ -680,7 +723,8 @@ def engine_of(where) -> type|None: # a class; None for SQLite, or for nothing th
     path = Path(text)
     if path.is_dir(): # that of another layout has a folder or file of databases
         names = [p.name.lower() for p in path.iterdir()]
-        other = any("database" in n or n.endswith((".sqlite", ".sqlite3", ".db")) for n in names)
+        other = any(n.endswith((".sqlite", ".sqlite3", ".db")) for n in names) or any(
+            "database" in p.name for p in path.iterdir() if p.is_dir())
         return None if other or not any(Path(n).suffix in _FILES for n in names) else DuckDBDatabase
     if not path.is_file(): return None
     with path.open("rb") as f: return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
@@ -703,11 +747,19 @@ def open_database(
         if not os.path.exists(path): raise FileNotFoundError(f"no such database: {path}")
         files = sorted(Path(path).iterdir()) if os.path.isdir(path) else [Path(path)]
         url, state = path, tuple((f.stat().st_mtime_ns, f.stat().st_size) for f in files)
-    else: url, state = re.sub(r"^(\w+)\+\w+://", r"\1://", without_password(str(where))), ()
+    else: # without a driver's name, as in postgresql+psycopg://
+        url, state = re.sub(r"^(\w+)(?:\+\w+)?://", lambda m: m[1].lower() + "://", without_password(str(where))), ()
     kwargs.pop("now", None)
-    db = _open_engine(kind, url, state, tuple(sorted(kwargs.items())))
+    said, when = _unreachable.get(url, ("", 0))
+    if said and perf_counter() - when < _WAIT: raise ValueError(said) # not again for each question
+    try: db = _open_engine(kind, url, state, tuple(sorted(kwargs.items())))
+    except ValueError as e:
+        _unreachable[url] = str(e), perf_counter()
+        raise
     db.refresh()
     return db
+
+_unreachable = {} # by URL: what was said, and when
 
 @lru_cache(maxsize=64)
 def _open_engine(kind, url, state, settings): return kind(url, **dict(settings))

@@ -178,6 +178,7 @@ def _action(name: str, given):
         except (ValueError, RecursionError): pass
     if isinstance(given, dict):
         known = [given[k] for k in _VALUES[kind] if k in given]
+        if not known and given and kind == 'ANSWER': return SQLAction(kind, json.dumps(given, ensure_ascii=False))
         if not known and given:
             return SQLAction('QUERY', fault=f'{name} takes {_VALUES[kind][0]!r}, not '
                                             f'{", ".join(map(repr, given))}')

@@ -20,7 +20,7 @@ from sqlglot import exp
 import sql_grpo
 from ..common.basics import written_whole
 from .database import Database, Result
-from .engines import open_database
+from .engines import engine_of, open_database
 from .questions import (
     Field, is_ambiguous, read_world, Table, World, world_script, write_script)
 
@@ -83,6 +83,11 @@ class Task:
         "The guarded, read-only database, opened once per path and thread."
         return open_database(self.db_path)
 
+    @cached_property
+    def dialect(self) -> str:
+        "The SQL of its database, by sqlglot's name."
+        return (engine_of(self.db_path) or Database).dialect
+
     @property
     def judged(self) -> bool:
         "Can an answer be judged?"
@@ -138,7 +143,7 @@ def ties(
     except (sqlglot.errors.SqlglotError, RecursionError): return []
     order, limit = tree.args.get("order"), tree.args.get("limit")
     if (not isinstance(tree, exp.Select) or not (order and limit) or tree.args.get("offset")
-            or not limit.expression.is_int): return []
+            or not isinstance(limit, exp.Limit) or not limit.expression.is_int): return []
     n, keys = int(limit.expression.name), _sorted_by(tree)
     if n < 1 or not keys: return []
     tree.set("limit", None)
