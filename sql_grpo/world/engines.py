@@ -6,7 +6,7 @@
 __all__ = ['plain_cell', 'without_password', 'Lost', 'EngineDatabase', 'PostgresDatabase', 'MySQLDatabase', 'serve_duckdb',
            'DuckDBDatabase', 'engine_of', 'open_database']
 
-# %% ../../nbs/world/engines.ipynb #e41c0007
+# %% ../../nbs/world/engines.ipynb #e41c0008
 import json, math, os, pickle, queue, re, selectors, signal, subprocess, sys, threading, warnings
 from contextlib import contextmanager
 from decimal import Decimal
@@ -19,7 +19,7 @@ from fastcore.basics import patch
 
 from .database import Column, Database, one_line, open_sqlite, quoted, Result
 
-# %% ../../nbs/world/engines.ipynb #e41c000a
+# %% ../../nbs/world/engines.ipynb #e41c000b
 def plain_cell(x) -> int|float|str|bytes|None:
     "A driver's value as one of SQLite's kinds; what has no kin there becomes text."
     if x is None or type(x) in (int, str, bytes): return x
@@ -33,7 +33,7 @@ def plain_cell(x) -> int|float|str|bytes|None:
 def _weight(row: tuple) -> int: # about, in bytes
     return sum(8 + (len(c) if type(c) in (str, bytes) else 0) for c in row)
 
-# %% ../../nbs/world/engines.ipynb #e41c000d
+# %% ../../nbs/world/engines.ipynb #e41c000e
 _passwords = {} # by URL, which is without it
 
 def without_password(url: str) -> str:
@@ -45,7 +45,7 @@ def without_password(url: str) -> str:
     if word is not None: _passwords[bare] = unquote(word)
     return bare
 
-# %% ../../nbs/world/engines.ipynb #e41c0010
+# %% ../../nbs/world/engines.ipynb #e41c0011
 _POOL = 4 # connections to one database, at most
 _WAIT = 30.0 # seconds that a query waits for one of them
 _FRESH = 5.0 # seconds after which the schema is read anew
@@ -98,7 +98,7 @@ class EngineDatabase(Database):
                 else: con.close()
             self._free.release()
 
-# %% ../../nbs/world/engines.ipynb #e41c0011
+# %% ../../nbs/world/engines.ipynb #e41c0012
 @patch
 def _refusal(self: EngineDatabase, sql: str) -> str|None:
     "Why a query is not sent to the engine, or None."
@@ -139,7 +139,7 @@ def query(self: EngineDatabase, sql: str) -> Result:
     "Run one SELECT; whatever is wrong with it comes back as `Result.error`."
     return self._run(sql)
 
-# %% ../../nbs/world/engines.ipynb #e41c0013
+# %% ../../nbs/world/engines.ipynb #e41c0014
 @patch
 def _read_schema(self: EngineDatabase, con) -> list: # of warnings
     "Learn the tables, their columns, and what has to be refused."
@@ -216,7 +216,7 @@ def _driver(module: str, extra: str):
     try: return __import__(module)
     except ImportError: raise ValueError(f"{module} is not installed: pip install 'sql_grpo[{extra}]'") from None
 
-# %% ../../nbs/world/engines.ipynb #e41c0015
+# %% ../../nbs/world/engines.ipynb #e41c0016
 _PG_TABLES = r"""
 SELECT c.oid, n.nspname, c.relname, pg_table_is_visible(c.oid), c.relkind IN ('v', 'm'), obj_description(c.oid, 'pg_class')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -275,7 +275,7 @@ _PG_SETTINGS = dict(lock_timeout="1000", idle_in_transaction_session_timeout="60
 _PG_KINDS = {16: lambda s: s == "t", 17: lambda s: bytes.fromhex(s[2:]), 20: int, 21: int, 23: int, 26: int,
              700: float, 701: float, 1700: Decimal} # by the oid of a type; all others are texts
 
-# %% ../../nbs/world/engines.ipynb #e41c0016
+# %% ../../nbs/world/engines.ipynb #e41c0017
 class PostgresDatabase(EngineDatabase):
     "A PostgreSQL database."
     engine, dialect = "PostgreSQL", "postgres"
@@ -370,7 +370,7 @@ _MORE_RIGHTS = "the role has more rights than reading needs: "
 
 def _too_slow(timeout: float) -> str: return f"the query took longer than {timeout:g} seconds and was stopped"
 
-# %% ../../nbs/world/engines.ipynb #e41c0017
+# %% ../../nbs/world/engines.ipynb #e41c0018
 @patch
 def _execute(self: PostgresDatabase, con, sql: str, max_rows: int, max_bytes: int
             ) -> tuple: # columns, rows, more?
@@ -403,7 +403,7 @@ def _bounded(sql: str, n: int, max_rows: int, max_bytes: int) -> str:
 sized AS (SELECT *, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM taken)
 SELECT {kept}, bytes <= {max_bytes} FROM sized"""
 
-# %% ../../nbs/world/engines.ipynb #e41c0019
+# %% ../../nbs/world/engines.ipynb #e41c001a
 _MY_EFFECTS = r"""sleep|encrypt|benchmark|get_lock|release_lock|release_all_locks|is_free_lock|is_used_lock|load_file
     |(?:master|source)_pos_wait|master_gtid_wait|wait_for_executed_gtid_set|wait_until_sql_thread_after_gtids
     |nextval|setval|lastval|last_insert_id|uuid_short|sys_eval|sys_exec|sys_get|sys_set|lib_mysqludf_\w+"""
@@ -531,7 +531,7 @@ class MySQLDatabase(EngineDatabase):
                 cur.connection = None
                 self._cut(con)
 
-# %% ../../nbs/world/engines.ipynb #e41c001b
+# %% ../../nbs/world/engines.ipynb #e41c001c
 _DUCK_CONFIG = dict(memory_limit="256MB", threads="1", temp_directory="", autoinstall_known_extensions="false",
                     autoload_known_extensions="false", allow_community_extensions="false",
                     python_enable_replacements="false")
@@ -614,7 +614,7 @@ def serve_duckdb() -> None:
         except EOFError: return
         reply = _duckdb_reply(con, effects, *request)
 
-# %% ../../nbs/world/engines.ipynb #e41c001c
+# %% ../../nbs/world/engines.ipynb #e41c001d
 def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
     "What a query does beyond reading tables, by DuckDB's own syntax tree."
     found = json.loads(cur.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
@@ -636,7 +636,7 @@ def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
                                        _DUCK_SYSTEM.match(n.strip('"'))):
                 return f"{one_line(n, 60)} is not allowed"
 
-# %% ../../nbs/world/engines.ipynb #e41c001d
+# %% ../../nbs/world/engines.ipynb #e41c001e
 class _DuckDBProcess:
     "A process with a connection, which is ended if a query does not stop."
     def __init__(self, path: str):
@@ -710,7 +710,7 @@ class DuckDBDatabase(EngineDatabase):
             yield (name if schema == "main" else f"{schema}.{name}", f"{quoted(schema)}.{quoted(name)}", kind, comment,
                    columns.get((schema, name), []))
 
-# %% ../../nbs/world/engines.ipynb #e41c001f
+# %% ../../nbs/world/engines.ipynb #e41c0020
 _ENGINES = dict(postgresql=PostgresDatabase, postgres=PostgresDatabase, mysql=MySQLDatabase,
                 mariadb=MySQLDatabase, duckdb=DuckDBDatabase) # by the beginning of a URL
 
