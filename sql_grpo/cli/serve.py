@@ -12,6 +12,7 @@ from pathlib import Path
 
 import sql_grpo
 from ..common.basics import listening, or_exit, say
+from ..world.engines import engine_of
 from ..world.tasks import Task
 from ..world.data import check_tasks, load_tasks
 from ..environment import Rules
@@ -65,6 +66,7 @@ def _copy_data(splits: dict, folder: Path):
     names, used = {}, Counter()
     for task in (t for tasks in splits.values() for t in tasks):
         if task.db_path in names: continue
+        if engine_of(task.db_path): raise ValueError("--space takes SQLite files, and no other engine's")
         used[task.db_id] += 1
         name = names[task.db_path] = task.db_id + f"-{used[task.db_id]}"*(used[task.db_id] > 1)
         (folder / "databases").mkdir(parents=True, exist_ok=True)
