@@ -307,6 +307,7 @@ def share_out(
     kept = set(drawn[:int(_EVAL_SHARE*len(drawn))])
     return [t for t in tasks if (t.question in kept) == (split != "train")] if kept else tasks
 
+# %% ../../nbs/world/data.ipynb #88b1dc77
 def _engine_tasks(split, path, questions):
     "Tasks about a server's database, or a folder of tables."
     if not questions: raise ValueError(f"{path}: give the questions about it as question_file")

@@ -38,7 +38,8 @@ _passwords = {} # by URL, which is without it
 
 def without_password(url: str) -> str:
     "A database's URL without its password, which is kept in memory for connecting."
-    m = re.match(r"(\w+://[^/@:?]*):(.*)@(?=[^@]*\Z)", url)
+    url = re.sub(r"^(\w+)(?:\+\w+)?://", lambda m: m[1].lower() + "://", url) # no driver's name
+    m = re.match(r"(\w+://[^/@:?]*):(?!\d+[/?])(.*)@(?=[^@]*\Z)", url)
     bare, word = (f"{m[1]}@{url[m.end():]}", m[2]) if m else (url, None)
     if q := "://" in url and re.search(r"(?<=[?&])password=([^&]*)&?", bare):
         bare, word = (bare[:q.start()] + bare[q.end():]).rstrip("?&"), q[1]
@@ -57,6 +58,7 @@ _FIRST = re.compile(rf"{_GAP}(?:\({_GAP})*+(\w*)")
 class Lost(Exception):
     "The connection is gone, or the server cannot be reached."
 
+# %% ../../nbs/world/engines.ipynb #e41c0012
 class EngineDatabase(Database):
     "A database of another engine, read through a small pool of connections; queries never raise."
     begins = "select", "with", "values" # words that a query may begin with
@@ -98,7 +100,7 @@ class EngineDatabase(Database):
                 else: con.close()
             self._free.release()
 
-# %% ../../nbs/world/engines.ipynb #e41c0012
+# %% ../../nbs/world/engines.ipynb #e41c0013
 @patch
 def _refusal(self: EngineDatabase, sql: str) -> str|None:
     "Why a query is not sent to the engine, or None."
@@ -139,14 +141,15 @@ def query(self: EngineDatabase, sql: str) -> Result:
     "Run one SELECT; whatever is wrong with it comes back as `Result.error`."
     return self._run(sql)
 
-# %% ../../nbs/world/engines.ipynb #e41c0014
+# %% ../../nbs/world/engines.ipynb #e41c0015
 @patch
 def _read_schema(self: EngineDatabase, con) -> list: # of warnings
     "Learn the tables, their columns, and what has to be refused."
     found = list(self._schema(con))
+    # other threads read these: what is gone stays known, and what is new is known first
+    self._identifiers = self._identifiers | {name: identifier for name, identifier, *_ in found}
+    self._columns = self._columns | {name: columns for name, *_, columns in found}
     self._tables = {name: kind for name, _, kind, _, _ in found}
-    self._identifiers = {name: identifier for name, identifier, *_ in found}
-    self._columns = {name: columns for name, *_, columns in found}
     self.comments = {name: comment for name, _, _, comment, _ in found if comment}
     self._counts, self._read_at = {}, perf_counter()
     return self._settle(con)
@@ -159,17 +162,11 @@ def refresh(self: EngineDatabase) -> None:
         with self._connection() as con: self._read_schema(con)
     except (Lost, TimeoutError, ValueError): pass # the next query says it
 
+# %% ../../nbs/world/engines.ipynb #e41c0016
 @patch
 def identifier(self: EngineDatabase, table: str) -> str:
     "A table as a query names it. Raises ValueError if there is none."
     return self._identifiers[self._table(table)]
-
-@patch
-def half(self: EngineDatabase, table: str, rest: int) -> str|None: # None where no other name can stand for it
-    "The beginning of a WITH clause in which a table has one half of its rows."
-    if "." in table: return None
-    name = self.identifier(table).rpartition(".")[2]
-    return f"{name} AS (SELECT * FROM {self.identifier(table)} WHERE {self._parity(table)} = {rest})"
 
 @patch
 def spelt(self: EngineDatabase, column: str) -> str:
@@ -194,6 +191,14 @@ def named(self: EngineDatabase, said: str) -> str:
         if plain(said) in (plain(self.label(t)), plain(self._identifiers[t])): return t
     return super(EngineDatabase, self).named(said)
 
+# %% ../../nbs/world/engines.ipynb #e41c0017
+@patch
+def half(self: EngineDatabase, table: str, rest: int) -> str|None: # None where no other name can stand for it
+    "The beginning of a WITH clause in which a table has one half of its rows."
+    if "." in table: return None
+    name = self.identifier(table).rpartition(".")[2]
+    return f"{name} AS (SELECT * FROM {self.identifier(table)} WHERE {self._parity(table)} = {rest})"
+
 @patch
 def sample(self: EngineDatabase, table: str, n: int = 3) -> Result:
     "The first `n` rows of a table, of the columns that may be read."
@@ -214,9 +219,9 @@ def close(self: EngineDatabase) -> None:
 def _driver(module: str, extra: str):
     "A driver's module. Raises ValueError, which says how to install it."
     try: return __import__(module)
-    except ImportError: raise ValueError(f"{module} is not installed: pip install 'sql_grpo[{extra}]'") from None
+    except ImportError: raise ValueError(f"{module} is not installed: pip install -e '.[{extra}]'") from None
 
-# %% ../../nbs/world/engines.ipynb #e41c0016
+# %% ../../nbs/world/engines.ipynb #e41c0019
 _PG_TABLES = r"""
 SELECT c.oid, n.nspname, c.relname, pg_table_is_visible(c.oid), c.relkind IN ('v', 'm'), obj_description(c.oid, 'pg_class')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -237,6 +242,8 @@ LEFT JOIN LATERAL (SELECT * FROM pg_constraint WHERE contype = 'f' AND conrelid 
 WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid = ANY('{%s}'::oid[])
   AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
 ORDER BY a.attrelid, a.attnum"""
+
+# %% ../../nbs/world/engines.ipynb #e41c001a
 _PG_RIGHTS = r"""
 SELECT concat_ws(', ', CASE WHEN r.rolsuper THEN 'superuser' END, CASE WHEN r.rolcreatedb THEN 'CREATEDB' END,
   CASE WHEN r.rolcreaterole THEN 'CREATEROLE' END, CASE WHEN r.rolreplication THEN 'REPLICATION' END,
@@ -269,13 +276,15 @@ _PG_SYSTEM = r"""pg_(?!typeof\b)\w+|information_schema|(?:table|schema|database)
     |(?:to_)?reg(?:role|class|proc\w*|oper\w*|type|namespace|config|dictionary|collation)|\w*obj_description
     |col_description|has_\w+_privilege|makeaclitem|aclexplode|inet_\w+_(?:addr|port)|txid_\w+"""
 _PG_HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid", "bernoulli", "system"}
+
+# %% ../../nbs/world/engines.ipynb #e41c001b
 _PG_SETTINGS = dict(lock_timeout="1000", idle_in_transaction_session_timeout="60000", jit="off", timezone="UTC",
                     max_parallel_workers_per_gather="0", standard_conforming_strings="on", client_encoding="UTF8",
                     default_transaction_read_only="on", datestyle="ISO", intervalstyle="postgres", bytea_output="hex")
 _PG_KINDS = {16: lambda s: s == "t", 17: lambda s: bytes.fromhex(s[2:]), 20: int, 21: int, 23: int, 26: int,
              700: float, 701: float, 1700: Decimal} # by the oid of a type; all others are texts
 
-# %% ../../nbs/world/engines.ipynb #e41c0017
+# %% ../../nbs/world/engines.ipynb #e41c001c
 class PostgresDatabase(EngineDatabase):
     "A PostgreSQL database."
     engine, dialect = "PostgreSQL", "postgres"
@@ -294,72 +303,54 @@ class PostgresDatabase(EngineDatabase):
         self.name = con.info.dbname
         return con
 
-    def _send(self, con, sql: str, prepare: bool = False):
-        "What libpq gives. Raises ValueError with the server's message, or Lost."
-        import psycopg
-        pg, end, taken = con.pgconn, perf_counter() + self.timeout + 1, 0
-        try:
-            if prepare: pg.send_prepare(b"", sql.encode())
-            else: pg.send_query(sql.encode())
-            with selectors.DefaultSelector() as ready:
-                ready.register(pg.socket, selectors.EVENT_READ)
-                found, more = None, True
-                while more:
-                    while pg.is_busy():
-                        if not ready.select(max(0, end - perf_counter())) and perf_counter() > end:
-                            con.close() # it does not listen to its own time limit
-                            raise ValueError(_too_slow(self.timeout))
-                        taken += _unread(pg.socket)
-                        pg.consume_input()
-                        if taken > 3*self.max_bytes:
-                            con.close()
-                            raise ValueError("the result is too large")
-                    more = pg.get_result()
-                    found = more or found
-        except psycopg.Error as e: raise Lost(one_line(e, 300)) from None
-        if pg.status: raise Lost(pg.error_message.decode(errors="replace"))
-        if found.status in (0, 1, 2): return found # nothing, a command, rows
-        part = lambda field: (found.error_field(ord(field)) or b"").decode(errors="replace")
-        if part("C") == "57014": raise ValueError(_too_slow(self.timeout))
-        if part("C").startswith(("57P", "08")): raise Lost(part("M"))
-        raise ValueError(". ".join(filter(None, (part("M"), part("H"))))) # the message, and a hint
-
-    def _rows(self, con, sql: str) -> list: # of lists of texts
-        r, text = self._send(con, sql), lambda x: x if x is None else x.decode(errors="replace")
-        return [[text(r.get_value(i, j)) for j in range(r.nfields)] for i in range(r.ntuples)]
-
-    def _settle(self, con) -> list: # of warnings
-        found = {}
-        for name, where in self._rows(con, _PG_EFFECTS):
-            if name not in _PG_HARMLESS: found.setdefault(where, set()).add(name)
-        forms = dict(anywhere=r"(?<!\w)({})(?!\w)", sign="({})", type=r'(?:::|\bas\b)\s*"?({})\b',
-                     called=r'(?<!\w)({})"?\s*(?:\(' + _OR_COMMENT + ")")
-        self.refused = [(re.compile(r"\bU&", re.I), "texts and names with U& are not allowed"),
-                        (re.compile(rf"\b({_PG_SYSTEM})\b", re.I | re.X), "{} cannot be read")]
-        for where, names in found.items():
-            words = "|".join(re.escape(n).replace('"', '"+') for n in sorted(names, key=len, reverse=True))
-            self.refused += [(re.compile(forms[where].format(words), re.I), "{} is not allowed")]
-        return [_MORE_RIGHTS + rights for rights, in self._rows(con, _PG_RIGHTS) if rights]
-
-    def _parity(self, table: str) -> str: return "(ctid::text::point)[1]::int % 2"
-
-    def _schema(self, con):
-        tables = self._rows(con, _PG_TABLES)
-        names = {oid: name if seen == "t" else f"{schema}.{name}" for oid, schema, name, seen, *_ in tables}
-        columns = {oid: [] for oid in names}
-        for oid, name, kind, pk, to, column, comment in self._rows(con, _PG_COLUMNS % ",".join(names)):
-            fk = f"{names[to]}.{column}" if to in names else None
-            columns[oid].append(Column(name, kind, pk == "t", fk, comment or ""))
-        for oid, schema, name, _, view, comment in tables:
-            yield (names[oid], f"{quoted(schema)}.{quoted(name)}", "view" if view == "t" else "table",
-                   comment, columns[oid])
-
-def _unread(socket: int) -> int:
-    "Bytes that have come and are not read yet; 0 where the system does not say."
+# %% ../../nbs/world/engines.ipynb #e41c001d
+@patch
+def _send(self: PostgresDatabase, con, sql: str, prepare: bool = False):
+    "What libpq gives. Raises ValueError with the server's message, or Lost."
+    import psycopg
+    pg, end = con.pgconn, perf_counter() + self.timeout + 1
     try:
-        import fcntl, termios
-        return int.from_bytes(fcntl.ioctl(socket, termios.FIONREAD, bytes(4)), sys.byteorder)
-    except (ImportError, OSError): return 0
+        if prepare: pg.send_prepare(b"", sql.encode())
+        else: pg.send_query(sql.encode())
+        with selectors.DefaultSelector() as ready:
+            ready.register(pg.socket, selectors.EVENT_READ)
+            found, more = None, True
+            while more:
+                while pg.is_busy():
+                    if not ready.select(max(0, end - perf_counter())) and perf_counter() > end:
+                        con.close() # it does not listen to its own time limit
+                        raise ValueError(_too_slow(self.timeout))
+                    pg.consume_input()
+                more = pg.get_result()
+                found = more or found
+    except psycopg.Error as e: raise Lost(one_line(e, 300)) from None
+    if pg.status: raise Lost(pg.error_message.decode(errors="replace"))
+    if found.status in (0, 1, 2): return found # nothing, a command, rows
+    part = lambda field: (found.error_field(ord(field)) or b"").decode(errors="replace")
+    if part("C") == "57014": raise ValueError(_too_slow(self.timeout))
+    if part("C").startswith(("57P", "08")): raise Lost(part("M"))
+    raise ValueError(". ".join(filter(None, (part("M"), part("H"))))) # the message, and a hint
+
+@patch
+def _rows(self: PostgresDatabase, con, sql: str) -> list: # of lists of texts
+    r, text = self._send(con, sql), lambda x: x if x is None else x.decode(errors="replace")
+    return [[text(r.get_value(i, j)) for j in range(r.nfields)] for i in range(r.ntuples)]
+
+# %% ../../nbs/world/engines.ipynb #e41c001e
+@patch
+def _settle(self: PostgresDatabase, con) -> list: # of warnings
+    found = {}
+    for name, where in self._rows(con, _PG_EFFECTS):
+        if name not in _PG_HARMLESS: found.setdefault(where, set()).add(name)
+    forms = dict(anywhere=r"(?<!\w)({0})(?!\w)", sign="({0})", called=r'(?<!\w)({0})"?\s*(?:\(' + _OR_COMMENT + ")",
+                 type=r'(?:::|\bas\b)\s*(?:"?({0})\b|/\*|--)|(?<!\w)({0})"?\s*(?:\w?[\'$]|/\*|--)')
+    refused = [(re.compile(r"\bU&", re.I), "texts and names with U& are not allowed"),
+               (re.compile(rf"\b({_PG_SYSTEM})\b", re.I | re.X), "{} cannot be read")]
+    for where, names in found.items():
+        words = "|".join(re.escape(n).replace('"', '"+') for n in sorted(names, key=len, reverse=True))
+        refused += [(re.compile(forms[where].format(words), re.I), "{} is not allowed")]
+    self.refused = refused # at once: other threads read it
+    return [_MORE_RIGHTS + rights for rights, in self._rows(con, _PG_RIGHTS) if rights]
 
 def _bare(sql: str) -> str:
     "A statement without the semicolon that ends it, and comments behind that."
@@ -370,7 +361,23 @@ _MORE_RIGHTS = "the role has more rights than reading needs: "
 
 def _too_slow(timeout: float) -> str: return f"the query took longer than {timeout:g} seconds and was stopped"
 
-# %% ../../nbs/world/engines.ipynb #e41c0018
+# %% ../../nbs/world/engines.ipynb #e41c001f
+@patch
+def _parity(self: PostgresDatabase, table: str) -> str: return "(ctid::text::point)[1]::int % 2"
+
+@patch
+def _schema(self: PostgresDatabase, con):
+    tables = self._rows(con, _PG_TABLES)
+    names = {oid: name if seen == "t" else f"{schema}.{name}" for oid, schema, name, seen, *_ in tables}
+    columns = {oid: [] for oid in names}
+    for oid, name, kind, pk, to, column, comment in self._rows(con, _PG_COLUMNS % ",".join(names)):
+        fk = f"{names[to]}.{column}" if to in names else None
+        columns[oid].append(Column(name, kind, pk == "t", fk, comment or ""))
+    for oid, schema, name, _, view, comment in tables:
+        yield (names[oid], f"{quoted(schema)}.{quoted(name)}", "view" if view == "t" else "table",
+               comment, columns[oid])
+
+# %% ../../nbs/world/engines.ipynb #e41c0020
 @patch
 def _execute(self: PostgresDatabase, con, sql: str, max_rows: int, max_bytes: int
             ) -> tuple: # columns, rows, more?
@@ -403,7 +410,7 @@ def _bounded(sql: str, n: int, max_rows: int, max_bytes: int) -> str:
 sized AS (SELECT *, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM taken)
 SELECT {kept}, bytes <= {max_bytes} FROM sized"""
 
-# %% ../../nbs/world/engines.ipynb #e41c001a
+# %% ../../nbs/world/engines.ipynb #e41c0022
 _MY_EFFECTS = r"""sleep|encrypt|benchmark|get_lock|release_lock|release_all_locks|is_free_lock|is_used_lock|load_file
     |(?:master|source)_pos_wait|master_gtid_wait|wait_for_executed_gtid_set|wait_until_sql_thread_after_gtids
     |nextval|setval|lastval|last_insert_id|uuid_short|sys_eval|sys_exec|sys_get|sys_set|lib_mysqludf_\w+"""
@@ -418,6 +425,7 @@ _MY_FUNCTIONS = "SELECT DISTINCT routine_name FROM information_schema.routines"
 _MY_LATE, _MY_GONE = (1317, 1969, 3024), (0, 1053, 1927, 2006, 2013, 2014) # error codes
 _MY_PACKET, _MY_MEMORY = 4_000_000, 100_000_000 # bytes of a row, and of a session in the server
 
+# %% ../../nbs/world/engines.ipynb #e41c0023
 @lru_cache
 def _bounded_connection():
     "PyMySQL's connection, which gives up at a row that is too large."
@@ -457,81 +465,90 @@ class MySQLDatabase(EngineDatabase):
 
     def quote(self, name: str) -> str: return "`" + name.replace("`", "``") + "`"
 
-    def _rows(self, con, sql: str) -> tuple:
-        import pymysql
-        try:
-            with con.cursor() as cur:
-                cur.execute(sql)
-                return cur.fetchall()
-        except pymysql.Error as e: raise Lost(one_line(e.args[-1], 300)) from None
+# %% ../../nbs/world/engines.ipynb #e41c0024
+@patch
+def _rows(self: MySQLDatabase, con, sql: str) -> tuple:
+    import pymysql
+    try:
+        with con.cursor() as cur:
+            cur.execute(sql)
+            return cur.fetchall()
+    except pymysql.Error as e: raise Lost(one_line(e.args[-1], 300)) from None
 
-    def _settle(self, con) -> list: # of warnings
-        own = "".join(f"|{re.escape(name)}" for name, in self._rows(con, _MY_FUNCTIONS))
-        called, find = rf"[`\"]?\s*(?:\({_OR_COMMENT})", partial(re.compile, flags=re.I | re.X)
-        self.refused = [
-            (find(r"/\*M?!|/\*\+"), "comments that are carried out are not allowed"),
-            (find(rf"(?<![\w$])({_MY_EFFECTS}{own}){called}"), "the function {} is not allowed"),
-            (find(r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)"), "functions of a schema are not allowed"),
-            (find(r"(information_schema|performance_schema)"), "{} cannot be read"),
-            (find(rf"\b(mysql|sys)\b[`\"]?\s*(?:\.{_OR_COMMENT})"), "{} cannot be read"),
-            (find(rf"into\s*(?:outfile|dumpfile|@{_OR_COMMENT})"), "INTO is not allowed"),
-            (find(rf"lock\s*(?:in\b{_OR_COMMENT})|for\s*(?:share|update{_OR_COMMENT})"), "locks are not allowed"),
-            (find(r"@@|:="), "variables are not allowed")]
-        grants = " ".join(grant for grant, in self._rows(con, "SHOW GRANTS"))
-        rights = {r.strip() for g in re.findall(r"GRANT (.*?) ON ", grants) for r in re.sub(r"\(.*?\)", "", g).split(",")}
-        more = ", ".join(sorted(rights - {"USAGE", "SELECT", "SHOW VIEW"}))
-        return [_MORE_RIGHTS + more] if more else []
+@patch
+def _settle(self: MySQLDatabase, con) -> list: # of warnings
+    own = "".join(f"|{re.escape(name)}" for name, in self._rows(con, _MY_FUNCTIONS))
+    called, find = rf"[`\"]?\s*(?:\({_OR_COMMENT})", partial(re.compile, flags=re.I | re.X)
+    self.refused = [
+        (find(r"/\*M?!|/\*\+"), "comments that are carried out are not allowed"),
+        (find(rf"(?<![\w$])({_MY_EFFECTS}{own}){called}"), "the function {} is not allowed"),
+        (find(r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)"), "functions of a schema are not allowed"),
+        (find(r"(information_schema|performance_schema)"), "{} cannot be read"),
+        (find(rf"\b(mysql|sys)\b[`\"]?\s*(?:\.{_OR_COMMENT})"), "{} cannot be read"),
+        (find(rf"into\s*(?:outfile|dumpfile|@{_OR_COMMENT})"), "INTO is not allowed"),
+        (find(rf"lock\s*(?:in\b{_OR_COMMENT})|for\s*(?:share|update{_OR_COMMENT})"), "locks are not allowed"),
+        (find(r"@@|:="), "variables are not allowed")]
+    grants = " ".join(grant for grant, in self._rows(con, "SHOW GRANTS"))
+    rights = {r.strip() for g in re.findall(r"GRANT (.*?) ON ", grants) for r in re.sub(r"\(.*?\)", "", g).split(",")}
+    more = ", ".join(sorted(rights - {"USAGE", "SELECT", "SHOW VIEW"}))
+    return [_MORE_RIGHTS + more] if more else []
 
-    def _parity(self, table: str) -> str:
-        columns = ", ".join(self.quote(c.name) for c in self.columns(table))
-        return f"CRC32(CONCAT_WS('|', {columns})) % 2"
+# %% ../../nbs/world/engines.ipynb #e41c0025
+@patch
+def _parity(self: MySQLDatabase, table: str) -> str:
+    columns = ", ".join(self.quote(c.name) for c in self.columns(table))
+    return f"CRC32(CONCAT_WS('|', {columns})) % 2"
 
-    def _schema(self, con):
-        columns = {}
-        for table, name, kind, pk, fk, comment in self._rows(con, _MY_COLUMNS):
-            columns.setdefault(table, []).append(Column(name, kind, bool(pk), fk, comment or ""))
-        for name, view, comment in self._rows(con, _MY_TABLES):
-            identifier = ".".join(map(self.quote, (self.name, name)))
-            yield name, identifier, "view" if view else "table", "" if view else comment, columns.get(name, [])
+@patch
+def _schema(self: MySQLDatabase, con):
+    columns = {}
+    for table, name, kind, pk, fk, comment in self._rows(con, _MY_COLUMNS):
+        columns.setdefault(table, []).append(Column(name, kind, bool(pk), fk, comment or ""))
+    for name, view, comment in self._rows(con, _MY_TABLES):
+        identifier = ".".join(map(self.quote, (self.name, name)))
+        yield name, identifier, "view" if view else "table", "" if view else comment, columns.get(name, [])
 
-    def _cut(self, con):
-        "Close a connection, and end in the server what it was doing."
-        con._force_close()
-        try:
-            other = self._connect()
-            self._rows(other, f"KILL {con.thread_id()}")
-            other.close()
-        except (Lost, ValueError): pass # it has ended by itself
+# %% ../../nbs/world/engines.ipynb #e41c0026
+@patch
+def _cut(self: MySQLDatabase, con):
+    "Close a connection, and end in the server what it was doing."
+    con._force_close()
+    try:
+        other = self._connect()
+        try: self._rows(other, f"KILL {con.thread_id()}")
+        finally: other.close()
+    except (Lost, ValueError): pass # it has ended by itself
 
-    def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple: # columns, rows, more?
-        import pymysql
-        cur, bare, rows, row = con.cursor(pymysql.cursors.SSCursor), _bare(sql), [], ()
-        alone = _FIRST.match(sql)[1].lower() == "with" # MariaDB takes no parentheses around it
-        try:
-            self._rows(con, "START TRANSACTION READ ONLY")
-            cur.execute(bare if alone else f"(\n{bare}\n)")
-            if cur.description is None: raise ValueError("the query gives no columns")
-            while (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0:
-                row = tuple(map(plain_cell, row))
-                max_bytes -= _weight(row)
-                rows.append(row)
-            return [d[0] for d in cur.description], rows, row is not None
-        except (pymysql.Error, UnicodeError) as e:
-            late = e.args[0] in _MY_LATE or "timed out" in str(e)
-            if not late: row = None # else the server may still be at it
-            if late: raise ValueError(_too_slow(self.timeout)) from None
-            if e.args[0] in _MY_GONE and isinstance(e, pymysql.OperationalError): raise Lost(e.args[-1]) from None
-            said = re.sub(r"You have .*? syntax to use near", "syntax error near", str(e.args[-1]))
-            raise ValueError(said) from None
-        finally:
-            if row is None and con.open and not getattr(cur._result, "unbuffered_active", False):
-                self._rows(con, "ROLLBACK")
-            else: # the other rows would have to be read
-                if cur._result: cur._result.unbuffered_active, cur._result.connection = False, None
-                cur.connection = None
-                self._cut(con)
+@patch
+def _execute(self: MySQLDatabase, con, sql: str, max_rows: int, max_bytes: int) -> tuple: # columns, rows, more?
+    import pymysql
+    cur, bare, rows, row = con.cursor(pymysql.cursors.SSCursor), _bare(sql), [], ()
+    alone = _FIRST.match(sql)[1].lower() == "with" # MariaDB takes no parentheses around it
+    try:
+        self._rows(con, "START TRANSACTION READ ONLY")
+        cur.execute(bare if alone else f"(\n{bare}\n)")
+        if cur.description is None: raise ValueError("the query gives no columns")
+        while (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0:
+            row = tuple(map(plain_cell, row))
+            max_bytes -= _weight(row)
+            rows.append(row)
+        return [d[0] for d in cur.description], rows, row is not None
+    except (pymysql.Error, UnicodeError) as e:
+        late = e.args[0] in _MY_LATE or "timed out" in str(e)
+        if not late: row = None # else the server may still be at it
+        if late: raise ValueError(_too_slow(self.timeout)) from None
+        if e.args[0] in _MY_GONE and isinstance(e, pymysql.OperationalError): raise Lost(e.args[-1]) from None
+        said = re.sub(r"You have .*? syntax to use near", "syntax error near", str(e.args[-1]))
+        raise ValueError(said) from None
+    finally:
+        if row is None and con.open and not getattr(cur._result, "unbuffered_active", False):
+            self._rows(con, "ROLLBACK")
+        else: # the other rows would have to be read
+            if cur._result: cur._result.unbuffered_active, cur._result.connection = False, None
+            cur.connection = None
+            self._cut(con)
 
-# %% ../../nbs/world/engines.ipynb #e41c001c
+# %% ../../nbs/world/engines.ipynb #e41c0028
 _DUCK_CONFIG = dict(memory_limit="256MB", threads="1", temp_directory="", autoinstall_known_extensions="false",
                     autoload_known_extensions="false", allow_community_extensions="false",
                     python_enable_replacements="false")
@@ -552,6 +569,7 @@ _DUCK_EFFECTS = """SELECT DISTINCT function_name FROM duckdb_functions()
 WHERE has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')"""
 _FILES = {".csv": "read_csv", ".parquet": "read_parquet"}
 
+# %% ../../nbs/world/engines.ipynb #e41c0029
 def _open_duckdb(path: str):
     "A locked connection."
     import duckdb
@@ -567,6 +585,7 @@ def _open_duckdb(path: str):
     con.execute("SET lock_configuration = true")
     return con
 
+# %% ../../nbs/world/engines.ipynb #e41c002a
 def _duckdb_reply(con, effects: set, sql: str, max_rows: int, max_bytes: int, timeout: float, trusted: bool) -> tuple:
     "Columns, rows, and whether there are more; or one sentence."
     import duckdb
@@ -595,6 +614,7 @@ def _duckdb_reply(con, effects: set, sql: str, max_rows: int, max_bytes: int, ti
         timer.cancel()
         if hasattr(signal, "alarm"): signal.alarm(0)
 
+# %% ../../nbs/world/engines.ipynb #e41c002b
 def serve_duckdb() -> None:
     "Answer what comes on the standard input: first a path, then queries. For a process of its own."
     source, to, con, effects, reply = sys.stdin.buffer, sys.stdout.buffer, None, set(), ()
@@ -614,7 +634,7 @@ def serve_duckdb() -> None:
         except EOFError: return
         reply = _duckdb_reply(con, effects, *request)
 
-# %% ../../nbs/world/engines.ipynb #e41c001d
+# %% ../../nbs/world/engines.ipynb #e41c002c
 def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
     "What a query does beyond reading tables, by DuckDB's own syntax tree."
     found = json.loads(cur.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
@@ -636,7 +656,7 @@ def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
                                        _DUCK_SYSTEM.match(n.strip('"'))):
                 return f"{one_line(n, 60)} is not allowed"
 
-# %% ../../nbs/world/engines.ipynb #e41c001e
+# %% ../../nbs/world/engines.ipynb #e41c002d
 class _DuckDBProcess:
     "A process with a connection, which is ended if a query does not stop."
     def __init__(self, path: str):
@@ -674,6 +694,7 @@ class _DuckDBProcess:
         try: self.process.stdin.close()
         except OSError: pass # what could not be sent
 
+# %% ../../nbs/world/engines.ipynb #e41c002e
 class DuckDBDatabase(EngineDatabase):
     "A DuckDB file, or a folder of CSV and Parquet files."
     engine, dialect = "DuckDB", "duckdb"
@@ -696,21 +717,23 @@ class DuckDBDatabase(EngineDatabase):
 
     def _parity(self, table: str) -> str: return "rowid % 2"
 
-    def _schema(self, con):
-        columns, primary, foreign = {}, set(), {}
-        for schema, table, kind, names, to, to_names in self._rows(con, _DUCK_KEYS):
-            names = json.loads(names)
-            if kind == "PRIMARY KEY": primary |= {(schema, table, name) for name in names}
-            else: foreign |= {(schema, table, n): f"{to}.{other}" for n, other in zip(names, json.loads(to_names))}
-        for schema, table, name, kind, comment in self._rows(con, _DUCK_COLUMNS):
-            key = schema, table, name
-            columns.setdefault((schema, table), []).append(
-                Column(name, kind, key in primary, foreign.get(key), comment or ""))
-        for schema, name, kind, comment, _ in self._rows(con, _DUCK_TABLES):
-            yield (name if schema == "main" else f"{schema}.{name}", f"{quoted(schema)}.{quoted(name)}", kind, comment,
-                   columns.get((schema, name), []))
+# %% ../../nbs/world/engines.ipynb #e41c002f
+@patch
+def _schema(self: DuckDBDatabase, con):
+    columns, primary, foreign = {}, set(), {}
+    for schema, table, kind, names, to, to_names in self._rows(con, _DUCK_KEYS):
+        names = json.loads(names)
+        if kind == "PRIMARY KEY": primary |= {(schema, table, name) for name in names}
+        else: foreign |= {(schema, table, n): f"{to}.{other}" for n, other in zip(names, json.loads(to_names))}
+    for schema, table, name, kind, comment in self._rows(con, _DUCK_COLUMNS):
+        key = schema, table, name
+        columns.setdefault((schema, table), []).append(
+            Column(name, kind, key in primary, foreign.get(key), comment or ""))
+    for schema, name, kind, comment, _ in self._rows(con, _DUCK_TABLES):
+        yield (name if schema == "main" else f"{schema}.{name}", f"{quoted(schema)}.{quoted(name)}", kind, comment,
+               columns.get((schema, name), []))
 
-# %% ../../nbs/world/engines.ipynb #e41c0020
+# %% ../../nbs/world/engines.ipynb #e41c0031
 _ENGINES = dict(postgresql=PostgresDatabase, postgres=PostgresDatabase, mysql=MySQLDatabase,
                 mariadb=MySQLDatabase, duckdb=DuckDBDatabase) # by the beginning of a URL
 
@@ -729,6 +752,7 @@ def engine_of(where) -> type|None: # a class; None for SQLite, or for nothing th
     if not path.is_file(): return None
     with path.open("rb") as f: return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
 
+# %% ../../nbs/world/engines.ipynb #e41c0032
 def open_database(
     where: str|Path|Database, # a file, a folder, a URL; or a `Database`, which comes back as it is
     **kwargs # `timeout`, `max_rows`, `max_bytes` and, for SQLite, `now`, as in `Database`
@@ -747,19 +771,19 @@ def open_database(
         if not os.path.exists(path): raise FileNotFoundError(f"no such database: {path}")
         files = sorted(Path(path).iterdir()) if os.path.isdir(path) else [Path(path)]
         url, state = path, tuple((f.stat().st_mtime_ns, f.stat().st_size) for f in files)
-    else: # without a driver's name, as in postgresql+psycopg://
-        url, state = re.sub(r"^(\w+)(?:\+\w+)?://", lambda m: m[1].lower() + "://", without_password(str(where))), ()
+    else: url, state = without_password(str(where)), ()
     kwargs.pop("now", None)
-    said, when = _unreachable.get(url, ("", 0))
-    if said and perf_counter() - when < _WAIT: raise ValueError(said) # not again for each question
+    start = perf_counter()
+    said, when = _unreachable.get((url, state), ("", 0))
+    if said and start - when < _WAIT: raise ValueError(said) # not again for each question
     try: db = _open_engine(kind, url, state, tuple(sorted(kwargs.items())))
-    except ValueError as e:
-        _unreachable[url] = str(e), perf_counter()
+    except ValueError as e: # what fails at once may be tried at once
+        if perf_counter() - start > 1: _unreachable[url, state] = str(e), perf_counter()
         raise
     db.refresh()
     return db
 
-_unreachable = {} # by URL: what was said, and when
+_unreachable = {} # what took long to fail: what was said, and when
 
 @lru_cache(maxsize=64)
 def _open_engine(kind, url, state, settings): return kind(url, **dict(settings))
