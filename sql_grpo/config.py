@@ -412,7 +412,7 @@ PRESETS = {
         model_name="smollm2", peft="lora", lora_rank=16, lora_alpha=32, max_context=768,
         data_source="spider_by_database", data_path="spider", instructions="", max_turns=8,
         max_turn_tokens=128, demonstrations="explore", demonstration_count=0, # 0: all that fit
-        demonstration_tokens=500, demonstration_epochs=2, demonstration_learning_rate=4e-3,
+        demonstration_tokens=400, demonstration_epochs=1, demonstration_learning_rate=4e-3,
         max_steps=0, learning_rate=5e-5, negative_weight=1.0, gradient_accumulation_steps=4,
         base_questions=100, success_every=0, save_steps=5, output_dir="outputs/laptop"),
     "t4": _ADAPTERS | dict(model_name="Qwen/Qwen3-0.6B", gradient_accumulation_steps=4,

@@ -188,6 +188,12 @@ def _rounded_from(number: float, text: str, says: dict):
              and abs(c - number) <= 0.5*10**-decimals*(1 + _TOL)}
     return found.pop() if len(found) == 1 else number
 
+def _rounded_like(gold: Result, said: Result) -> Result:
+    "What is said, its floats with as many decimals as the gold ones have, if these have two at least."
+    decimals = max((len(_printed(c).partition(".")[2]) for row in gold.rows for c in row if type(c) is float), default=0)
+    if decimals < 2: return said
+    return replace(said, rows=[tuple(round(c, decimals) if type(c) is float else c for c in row) for row in said.rows])
+
 # %% ../../nbs/judge/results.ipynb #621d9e45
 _MAX_ANSWER_CHARS = 10_000 # longer answers are wrong: the judge's work stays bounded
 
@@ -225,12 +231,13 @@ def answer_matches(gold: Result, # result of the gold query
                    answer: str, # what the policy wrote after ANSWER
                    ordered: bool = False, # does the order of rows count?
                    headers: tuple = (), # lists of column names that may stand above the rows
+                   typed: bool = False, # was the gold result typed by hand, and maybe rounded?
                   ) -> bool:
     "Does a written answer say what the gold result says? An empty one never does."
     if not (answer and gold.ok) or gold.truncated: return False
     if len(answer) > _MAX_ANSWER_CHARS or not answer.strip(): return False
     plain = _unlisted(answer)
-    if plain != answer and answer_matches(gold, plain, ordered, headers): return True
+    if plain != answer and answer_matches(gold, plain, ordered, headers, typed): return True
     lines = [l.strip() for l in answer.strip().split("\n")]
     height, width = len(gold.rows), len(gold.columns)
     names = {_line(h).casefold() for h in (gold.columns, *headers)}
@@ -244,8 +251,8 @@ def answer_matches(gold: Result, # result of the gold query
     said, tidy = [*map(_line, printed)], [_line([line]) for line in lines]
     if tidy == said or not ordered and Counter(tidy) == Counter(said): return True
     meant = Result(gold.columns, [tuple(map(says.__getitem__, row)) for row in printed])
-    read = ([tuple(_read_cell(c, says) for c in row) for row in rows] for rows in readings)
-    return any(results_match(meant, Result(gold.columns, rows), ordered) for rows in read)
+    read = (Result(gold.columns, [tuple(_read_cell(c, says) for c in row) for row in rows]) for rows in readings)
+    return any(results_match(meant, _rounded_like(gold, r) if typed else r, ordered) for r in read)
 
 # %% ../../nbs/judge/results.ipynb #613875ce
 def _order_counts(task):
@@ -294,10 +301,10 @@ def is_correct(said: Episode|Result|str, # an episode, a query's result, or a wr
     gold, ordered = task.gold, _order_counts(task)
     if isinstance(said, str):
         golds = task.golds if task.query else (gold, as_read(gold))
-        return any(answer_matches(g, said, ordered, headers) for g in golds)
+        return any(answer_matches(g, said, ordered, headers, not task.query) for g in golds)
     if any(results_match(g, said, ordered) for g in task.golds): return True
     g, p = ((len(r.rows), len(r.columns)) for r in (gold, said))
-    return not task.query and g == p and results_match(as_read(gold), as_read(said), ordered)
+    return not task.query and g == p and results_match(as_read(gold), _rounded_like(gold, as_read(said)), ordered)
 
 # %% ../../nbs/judge/results.ipynb #a5e70c11
 def without_sql(task): # another task
