@@ -86,7 +86,8 @@ def _read_text(path: Path):
     try: text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError: raise FileNotFoundError(f"no question file at {path}") from None
     except UnicodeDecodeError as e:
-        raise ValueError(f"{path}: not UTF-8 text at byte {e.start}") from None
+        raise ValueError(f"{path}: not UTF-8 text at byte {e.start}; save it "
+                         "as UTF-8 (in Excel: CSV UTF-8)") from None
     if not text.strip(): raise ValueError(f"{path}: the file is empty")
     return text
 
@@ -115,7 +116,8 @@ _ALIASES = ("SQL", "answer") # what others call `query`: BIRD, and sql-create-co
 
 def _cell(name: str, text: str, separator: str = ","):
     "What a cell of a CSV file means: an answer may be a number or a list."
-    if separator == ";" and re.fullmatch(r"-?\d+,\d+", text): text = text.replace(",", ".")
+    if separator == ";" and re.fullmatch(r"-?(\d+|\d{1,3}(\.\d{3})+),\d+", text): # 1.234,50
+        text = text.replace(".", "").replace(",", ".")
     if name == "ordered": return dict(true=True, false=False).get(text.strip().lower(), text)
     if name != "answer": return text
     try: value = json.loads(text)
@@ -133,19 +135,22 @@ def _column(name: str) -> str:
     low = name.strip().lower()
     return "SQL" if low == "sql" else low if low in _COLUMNS else name.strip()
 
+_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
+
 def _from_csv(path: Path):
     text, out = _read_text(path), []
     head = text.partition("\n")[0]
-    separator = max(",;\t", key=head.count) # commas, semicolons or tabs
+    separator = max(_SEPARATORS, key=head.count)
     rows = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
     try:
         rows.fieldnames = [_column(name) for name in rows.fieldnames or []]
         for row in rows:
             where = f"{path}: line {rows.line_num}"
-            if not any(row.values()): continue # as spreadsheets leave them
-            if None in row:
-                raise ValueError(f"{where}: more fields than the header has; "
-                                 "a field with a comma in it belongs in double quotes")
+            more = row.pop(None, ())
+            if not any((*more, *row.values())): continue # as spreadsheets leave them
+            if any(more):
+                raise ValueError(f"{where}: more fields than the header has; a field with a "
+                                 f"{_SEPARATORS[separator]} in it belongs in double quotes")
             out.append((where, {k: _cell(k, v, separator) for k, v in row.items() if v}))
     except csv.Error as e:
         raise ValueError(f"{path}: line {rows.reader.line_num}: not valid CSV: {e}") from None
@@ -435,7 +440,7 @@ def check_tasks(
             warnings.warn(f"{db.name}: the table or view {name!r} is left out: {why}")
     if report.left_out and strict:
         (task, fault), more = report.left_out[0], len(report.left_out) - 1
-        raise ValueError(f"task {task.id}: {fault}" + (f" (and {more} more)" if more else ""))
+        raise ValueError(f"task {task.id} ({task.question!r}): {fault}" + (f" (and {more} more)" if more else ""))
     return report
 
 # %% ../../nbs/world/data.ipynb #f466b99a

@@ -144,7 +144,9 @@ def _argument(kind: str, text: str, before: str):
         if mark in before and text.endswith(mark): text = text[:-len(mark)].rstrip()
         if text.startswith(mark) and text.endswith(mark) and len(text) > 2*len(mark):
             text = text[len(mark):-len(mark)].strip()
-    if kind == 'ANSWER': return _stressed(re.split(r'\n[ \t]*\n', text)[0].strip())
+    if kind == 'ANSWER':
+        said = re.split(r'\n[ \t]*\n', text)[0].strip()
+        return _concluded(said).argument if _CONCLUDED.match(said) else _stressed(said)
     if kind != 'QUERY': return text.split('\n')[0].strip()
     quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1', text, re.S | re.I)
     return _without_remarks(quoted[2] if quoted else text)
@@ -316,10 +318,23 @@ _MARKED = re.compile(r'<tool_call>|\[TOOL_CALLS\]|<[\w:]*(?:function|invoke)|<[|
 # after a word that begins a call
 _CALLING = re.compile(r'\(|\s*\{|\s*\n[ \t*]*(?:action input|input|arguments?)[ \t*]*:', re.I)
 
+# an action in capitals, in the midst of prose: `SAMPLE t` or **SAMPLE t**
+_SPAN = re.compile(rf'(?<!`)(`|\*\*)((?:{"|".join(ACTIONS)})[ \t:]+(?:(?!\1)[^\n`])+)\1(?!`)')
+
+def _in_a_span(bare: str) -> SQLAction|None:
+    "The first action that a sentence shows as code or in bold, if nothing outside of these is one."
+    spans = [] if _SQL.match(bare) or _FENCED.search(bare) else list(_SPAN.finditer(bare))
+    rest = _SPAN.sub('', bare)
+    outside = any(m[1].isupper() for m in _WORD.finditer(rest)) or _LABELLED.search(rest) or _concluded(rest)
+    if not spans or outside: return None
+    found = _in_words(spans[0][2])
+    return None if found.action_type == 'QUERY' and not _is_statement(found.argument) else _noted(found, len(spans))
+
 def _action_in(text: str, bare: str) -> SQLAction|None:
     "The action in a reply without thoughts; `bare` is without what is around it, too."
     begins = _WORD.match(bare)
     marked, block = _MARKED.search(text), _FENCED.search(bare)
+    if not marked and (action := _in_a_span(bare)): return action
     capital = any(m[1].isupper() and not _CALLING.match(bare, m.end()) for m in _WORD.finditer(bare))
     if begins and begins[1].istitle() and not re.search('[:*`]', begins[0]) and (
             marked or block or capital): # a sentence, such as "Query the table:"
