@@ -61,6 +61,8 @@ def _unpack(path: Path, folder: Path):
     if not is_tar and not zipfile.is_zipfile(path):
         with path.open("rb") as f: head = f.read(15)
         raise ValueError(f"it is no whole zip or tar archive; it begins with {head!r}")
+    if is_tar and not hasattr(tarfile, "data_filter"): # without it, a link may lead outside
+        raise ValueError("a tar archive needs Python 3.11.4 or newer: give it as a zip")
     with (tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as tmp,
           tarfile.open(path) if is_tar else zipfile.ZipFile(path) as archive):
         inside = Path(tmp).resolve()/"inside"
