@@ -24,7 +24,7 @@ from .environment import Rules
 from .rewards import make_reward_funcs, reward_correctness
 from .judge.text2sql import create_sql_reward
 from .rollout import built_in_policy, need_sql, rollout
-from .engine.generation import LMPolicy, make_rollout_func, task_prompt
+from .engine.generation import LMPolicy, half_precision, make_rollout_func, task_prompt
 from .learner.models import adapters_kept
 from .learner.trainer import EpisodeTrainer, with_spread
 from .engine.vllm_policy import VLLMPolicy
@@ -142,7 +142,7 @@ def greedy_policy(
     name: str = "model",
 ) -> LMPolicy:
     "The model as it is evaluated: greedy, with the limits it is trained with."
-    return LMPolicy(model, tokenizer, config.rules, name=name)
+    return LMPolicy(model, tokenizer, config.rules, name=name, dtype=half_precision(config))
 
 def draw_eval_tasks(
     config: SQLGRPOConfig,

@@ -206,8 +206,10 @@ def _trl_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when it
 class _ScriptedLM(LMPolicy):
     "Our policy; it draws every token, and then writes the script's."
     def read(self, queue, rows):
-        self.tokens_read += sum(len(row[0].todo) for row in rows) # all seats of a row read the same
-        return super().read(queue, rows)
+        logits = super().read(queue, rows)
+        # all seats of a row read the same
+        self.tokens_read += sum(len(row[0].todo) for row in rows if not row[0].waits)
+        return logits
 
     def choose(self, seats, logits):
         super().choose(seats, logits)

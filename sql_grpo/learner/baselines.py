@@ -23,7 +23,7 @@ from ..world.tasks import Task
 from ..environment import Episode
 from ..rewards import correctness
 from ..rollout import Policy, rollout
-from ..engine.generation import ChatCodec, LMPolicy
+from ..engine.generation import ChatCodec, LMPolicy, half_precision
 from .warmup import END_RATE, common_words, demonstration_stream
 from .models import add_adapters
 from .demonstrations import (
@@ -57,6 +57,7 @@ class Start:
 
     def policy(self, model, temperature: float = 0.0, **more) -> LMPolicy: # more: seed, name, first
         "A model that plays by the run's rules."
+        more = dict(dtype=half_precision(self.config)) | more
         return LMPolicy(model, self.tokenizer, self.config.rules, temperature, **more)
 
     def measure(self, policy: Policy) -> Evaluation:

@@ -35,7 +35,8 @@ from ..judge.results import is_correct, is_grounded, suite_correct
 from ..judge.text2sql import extract_sql, parse_query
 from ..rollout import (
     built_in_policy, history_messages, need_sql, OraclePolicy, Policy, rollout, ScriptedPolicy)
-from ..engine.generation import ChatCodec, is_out_of_memory, LMPolicy
+from ..engine.generation import (
+    ChatCodec, half_precision, is_out_of_memory, LMPolicy)
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
 from .warmup import (ChecksumTrainer, WarmupProgress, careful_actions, encode_messages,
                                      sft_trainer)
@@ -466,7 +467,8 @@ def _self_demonstrations(
     config: SQLGRPOConfig, # `num_generations` is the number of episodes of a question
 ) -> tuple[list[dict], dict]: # as from `play_demonstrations`
     "The model's own right episodes. Raises ValueError if there are none."
-    policy = LMPolicy(model, tokenizer, config.rules, 1.0, config.seed, "self")
+    policy = LMPolicy(model, tokenizer, config.rules, 1.0, config.seed, "self",
+                      dtype=half_precision(config))
     training, tell = model.training, lambda kept, n: print(
         f"self: {kept} demonstrations out of {n} episodes", flush=True)
     model.eval()

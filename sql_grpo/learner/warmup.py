@@ -553,7 +553,7 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
     log = _warm_up(model, tokenizer, words, steps, config.warmup_batch_size,
                   config.warmup_learning_rate, seed=config.seed, folder=part,
                   use_cpu=config.use_cpu, mode=config.mode) if steps else []
-    model.eval()
+    model.cpu().eval() # as from the cache, where it is kept on no GPU
     info = dict(seconds=round((time.perf_counter() - start)/share, 1), log=log, **_base_key(config))
     if keep: _keep(model, tokenizer, info, folder, part)
     return model, tokenizer, info | dict(cached=False)
