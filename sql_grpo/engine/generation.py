@@ -311,7 +311,10 @@ class KVCache:
     def clear(self) -> None:
         "Begin anew with empty rows, and the model's weights as they are now."
         self.lengths = [0]*self.rows
-        self.lean = LeanModel(self.model, self.dtype) if can_be_lean(self.model) else None
+        try: self.lean = LeanModel(self.model, self.dtype) if can_be_lean(self.model) else None
+        except (RuntimeError, MemoryError) as e: # it copies the weights
+            if not is_out_of_memory(e): raise
+            self.lean = None
         on_gpu = self.lean and self.device.type == "cuda"
         self.record = _cuda_graphs() if on_gpu and self.graphs else None
         self.recorded = {}
@@ -464,12 +467,26 @@ def copy(self: KVCache,
 @patch
 def shrink(self: KVCache, rows: int) -> None:
     "Keep the first rows only."
-    self.recorded, self.logits, self.store = {}, None, None
+    self.recorded, self.logits = {}, None
     self.rows, self.lengths = rows, self.lengths[:rows]
+    if self.store is not None: return self._shrink_store(rows)
     for layer in self.layers:
         if layer.is_initialized:
             layer.keys, layer.values = (_kept(x, rows, max(self.lengths))
                                         for x in (layer.keys, layer.values))
+
+@patch
+def _shrink_store(self: KVCache, rows: int) -> None:
+    "By way of main memory, since there is none left for two of them."
+    there = [layer for layer in self.layers if layer.is_initialized]
+    kept = self.store[:, :, :rows].cpu().clone()
+    self.store = None
+    for layer in there: layer.keys = layer.values = None
+    if self.device.type == "cuda":
+        torch.cuda.empty_cache()
+        if self.record: self.record = _cuda_graphs() # the memory of the old ones is gone
+    self.store = kept.to(self.device)
+    for layer in there: layer.keys, layer.values = self.store[layer.i]
 
 def _kept(x: torch.Tensor, rows: int, length: int) -> torch.Tensor:
     "The first rows, in memory of their own that is touched only where there is something."
@@ -496,7 +513,8 @@ def _cuda_graphs() -> Callable: # record(f): a function that does once more what
     def record(f):
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
         try:
-            with torch.cuda.graph(graph, pool=pool): f()
+            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
+                f()
         finally: torch.cuda.set_stream(stream) # torch does not, if recording fails
         return graph.replay
     return record
@@ -646,7 +664,8 @@ class TokenPolicy(Policy):
 
 # %% ../../nbs/engine/generation.ipynb #3b45ca87
 def half_precision(args) -> torch.dtype | None: # of a trainer
-    "What a trainer computes in, if its weights are float32."
+    "What a trainer computes in on a GPU, where its weights may be float32."
+    if args.use_cpu: return None
     return torch.bfloat16 if args.bf16 else torch.float16 if args.fp16 else None
 
 class LMPolicy(TokenPolicy):
@@ -828,7 +847,7 @@ def _write(
 ) -> int: # episodes that have ended
     "Write the next token of every episode, and see what comes of it."
     seats, at = zip(*((s, r) for r, row in enumerate(rows) for s in row if not s.waits))
-    tokens, logps = self.choose(seats, logits if len(at) == len(rows) else logits[[*at]])
+    tokens, logps = self.choose(seats, logits if at == (*range(len(rows)),) else logits[[*at]])
     # one wait for the device
     tokens, logps = torch.stack([tokens.double(), logps.double()]).tolist()
     if any(map(math.isnan, logps)):

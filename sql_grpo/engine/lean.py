@@ -23,7 +23,8 @@ def can_be_lean(model) -> bool: # a causal language model
     layers = [m for m in model.modules() if hasattr(m, "in_features") or isinstance(m, LoraLayer)]
     def known(m): return (type(m) is LoraLinear and not any(m.use_dora.values())
                           or type(m) is torch.nn.Linear and m.bias is None)
-    return model.config.hidden_act == "silu" and all(map(known, layers))
+    alone = len({p.device for p in model.parameters()}) == 1
+    return alone and model.config.hidden_act == "silu" and all(map(known, layers))
 
 # %% ../../nbs/engine/lean.ipynb #40a14c49
 _ROWS = 64 # rows that the order is best for; it serves any number
