@@ -193,10 +193,11 @@ class _Plan:
     pos: torch.Tensor # (N,) its place in the row
     last: torch.Tensor # (n,) where each row's last new token stands in the line
     blocks: list # of neighbours, for their last tokens: rows, places, mask (rows, 1, 1, places)
-    reads: list # of rows with several new tokens: part of the line, row, places, mask
-    together: list # or several such rows at once: places in the line (rows, tokens), and likewise
+    reads: list # of rows with several new tokens: part of the line, row, places, mask; or of
+    # several such rows at once: places in the line (rows, tokens), rows (rows,), and likewise
     prompts: list # that rows share: part of the line (tokens,), a row that begins with it, places
 
+# %% ../../nbs/engine/generation.ipynb #2ad6be18
 def _cache_attention(module, query, keys, values, attention_mask, scaling: float | None = None,
                     plan: _Plan | None = None, **kwargs):
     "Attention of new tokens `(1, heads, N, dim)` over their rows: `(1, N, heads, dim)`."
@@ -214,7 +215,7 @@ def _cache_attention(module, query, keys, values, attention_mask, scaling: float
         k, v = (x[row, :, None, places].expand(-1, heads//kv, -1, -1) for x in (keys, values))
         return look(q[:, :, part], k, v, *mask).flatten(0, 1).transpose(0, 1)
     # each row's last token: queries that share keys stand side by side, like several tokens
-    last = (q[:, :, plan.last] if plan.reads or plan.together else q).permute(2, 0, 1, 3)
+    last = (q[:, :, plan.last] if plan.reads else q).permute(2, 0, 1, 3)
     blocks = zip(last.split([rows.stop - rows.start for rows, *_ in plan.blocks]), plan.blocks)
     out = torch.cat([
         look(x, keys[rows, :, places], values[rows, :, places], mask, best(rows, places))
@@ -225,11 +226,11 @@ def _cache_attention(module, query, keys, values, attention_mask, scaling: float
         x = look(x, k, v, mask.repeat(1, 1, heads//kv, 1)).unflatten(2, (heads//kv, -1))
         return x.permute(0, 3, 1, 2, 4).flatten(2, 3)
     # rows that read several tokens (their last one again), and prompts that rows share
-    if plan.reads or plan.together:
+    if plan.reads:
         last, out = out, out.new_empty(N, *out.shape[1:])
         out[plan.last] = last
-    for part, *at in plan.reads: out[part] = look_back(part, *at)
-    for part, *at in plan.together: out[part] = look_together(part, *at)
+    for part, row, *at in plan.reads:
+        out[part] = (look_together if torch.is_tensor(row) else look_back)(part, row, *at)
     for part, *at in plan.prompts: out[part] = _with_part(out[part], look_back(part, *at))
     return out[None, ..., :dim].to(dtype), None
 
@@ -308,16 +309,18 @@ class KVCache:
         on = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
         return torch.get_autocast_dtype(kind) if on else None
 
-    def clear(self) -> None:
-        "Begin anew with empty rows, and the model's weights as they are now."
-        self.lengths = [0]*self.rows
-        try: self.lean = LeanModel(self.model, self.dtype) if can_be_lean(self.model) else None
-        except (RuntimeError, MemoryError) as e: # it copies the weights
-            if not is_out_of_memory(e): raise
-            self.lean = None
-        on_gpu = self.lean and self.device.type == "cuda"
-        self.record = _cuda_graphs() if on_gpu and self.graphs else None
-        self.recorded = {}
+# %% ../../nbs/engine/generation.ipynb #1b4a252c
+@patch
+def clear(self: KVCache) -> None:
+    "Begin anew with empty rows, and the model's weights as they are now."
+    self.lengths = [0]*self.rows
+    try: self.lean = LeanModel(self.model, self.dtype) if can_be_lean(self.model) else None
+    except (RuntimeError, MemoryError) as e: # it copies the weights
+        if not is_out_of_memory(e): raise
+        self.lean = None
+    on_gpu = self.lean and self.device.type == "cuda"
+    self.record = _cuda_graphs() if on_gpu and self.graphs else None
+    self.recorded = {}
 
 # %% ../../nbs/engine/generation.ipynb #6e006027
 _READ_AT_ONCE = 1024 # tokens in a pass, or those of one row; on a GPU four times as many
@@ -360,14 +363,13 @@ def _plan(self: KVCache, first: int, start, ends, prompts) -> _Plan: # arrays (n
     parted = [(0, len(ends), 0, ends.max())] if few else _blocks(shared.tolist(), ends.tolist())
     blocks = [(slice(first + a, first + b), slice(low, high), mask[a:b, ..., low:high])
               for a, b, low, high in parted]
-    reads = [] if few else [(slice(stops[i] - counts[i], stops[i]), first + i, slice(shared[i], ends[i]),
-              self._mask(0, np.arange(start[i], ends[i]) + 1 - shared[i]))
-             for i in np.flatnonzero(counts > 1)]
-    together = self._together(first, ends, counts, stops) if few else []
+    reads = self._together(first, ends, counts, stops) if few else [
+        (slice(stops[i] - counts[i], stops[i]), first + i, slice(shared[i], ends[i]),
+         self._mask(0, np.arange(start[i], ends[i]) + 1 - shared[i]))
+        for i in np.flatnonzero(counts > 1)]
     parts = [(put(np.flatnonzero(np.isin(line, rows))), first + rows[0], slice(n))
              for rows, n in shares]
-    return _Plan(put(first + line), put(pos), put(stops - 1), blocks, reads,
-                 together, parts)
+    return _Plan(put(first + line), put(pos), put(stops - 1), blocks, reads, parts)
 
 # %% ../../nbs/engine/generation.ipynb #f20b6d9a
 _SHARED = 256 # tokens of a prompt from which on sharing pays
@@ -419,7 +421,7 @@ def _mask(self: KVCache, first, ends) -> torch.Tensor: # (len(ends), max(ends))
 def _run(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor: # (n, vocabulary)
     "One forward pass, with our attention."
     self.plan = plan
-    # cuDNN's attention, which torch prefers on some GPUs, is slow for one token a row
+    # not cuDNN's, which torch may choose: it prepares itself for each new shape
     kernels = sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
     with _any_order(), kernels if self.few_calls else nullcontext(): return self._pass(ids, plan)
 
@@ -479,7 +481,7 @@ def shrink(self: KVCache, rows: int) -> None:
 def _shrink_store(self: KVCache, rows: int) -> None:
     "By way of main memory, since there is none left for two of them."
     there = [layer for layer in self.layers if layer.is_initialized]
-    kept = self.store[:, :, :rows].cpu().clone()
+    kept = self.store[:, :, :rows].to("cpu", copy=True)
     self.store = None
     for layer in there: layer.keys = layer.values = None
     if self.device.type == "cuda":
@@ -519,6 +521,7 @@ def _cuda_graphs() -> Callable: # record(f): a function that does once more what
         return graph.replay
     return record
 
+# %% ../../nbs/engine/generation.ipynb #b7e20009
 class _DecodingPass:
     "A pass in which each row reads one token, of one shape."
     def __init__(self, cache: KVCache, rows: int, places: int):
@@ -532,7 +535,7 @@ class _DecodingPass:
         mask = torch.zeros_like(later, dtype=self.cache.lean.dtype)
         mask = mask.masked_fill(later, -torch.inf)[:, None, None]
         block = slice(0, self.rows), slice(0, len(self.places)), mask
-        logits = self.cache._run(ids, _Plan(self.line, pos, self.line, [block], [], [], []))
+        logits = self.cache._run(ids, _Plan(self.line, pos, self.line, [block], [], []))
         if self.cache.logits is None: # one place for all passes
             self.cache.logits = logits.new_empty(self.cache.rows, logits.shape[1])
         self.cache.logits[:self.rows] = logits
@@ -552,6 +555,7 @@ class _DecodingPass:
                   "going on without them, slower", flush=True)
             KVCache.graphs, self.cache.record = False, None
 
+# %% ../../nbs/engine/generation.ipynb #b7e20010
 @patch
 def _decode(self: KVCache, tokens: list[list[int]]) -> torch.Tensor: # (n, vocabulary)
     "Read one token of each row, or none. What is returned lasts until the next pass."
