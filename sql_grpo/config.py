@@ -74,6 +74,8 @@ def set_seed(
     if torch.cuda.is_available():
         torch.backends.cudnn.benchmark = False
         torch.use_deterministic_algorithms(True, warn_only=True)
+        # by default new memory is then filled, which takes time; nothing here reads it unwritten
+        torch.utils.deterministic.fill_uninitialized_memory = False
 
 # %% ../nbs/00_setup.ipynb #9eb56175
 def _is_small(name: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np, torch
 import torch.nn.functional as F
 from accelerate.utils import extract_model_from_parallel
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
@@ -49,36 +50,81 @@ def _in_common(a: list, b: list) -> int: # tokens
 # %% ../../nbs/learner/tree.ipynb #7d172cb6
 @dataclass
 class _Branches:
-    "What attention has to know of a tree."
+    "What attention has to know of a tree's branches."
     where: torch.Tensor # the nodes of the branches' paths, one after the other
     lengths: list # of the paths
     new: list # nodes that each branch adds, the last ones of its path
     masks: list # (new, length), to be added; None where all of the path is new
 
-def _branches_of(tree: _PrefixTree, device="cpu") -> _Branches:
-    "The branches that add something."
-    pairs = [(tree.paths[row], new) for row, new in tree.branches if new]
-    def mask(length, new):
-        if length == new: return None
-        later = torch.ones(new, length, dtype=torch.bool, device=device).triu(length - new + 1)
-        return torch.zeros(new, length, device=device).masked_fill_(later, -torch.inf)
-    return _Branches(torch.as_tensor(np.concatenate([path for path, _ in pairs]), device=device),
-                    [len(path) for path, _ in pairs], [new for _, new in pairs],
-                    [mask(len(path), new) for path, new in pairs])
+    @classmethod
+    def of(cls, paths: list, new: list, device): # nodes of each path; how many of them are new
+        def mask(length, new):
+            if length == new: return None
+            later = torch.ones(new, length, dtype=torch.bool, device=device).triu(length - new + 1)
+            return torch.zeros(new, length, device=device).masked_fill_(later, -torch.inf)
+        lengths = [len(path) for path in paths]
+        return cls(torch.as_tensor(np.concatenate(paths), device=device), lengths, new,
+                   [*map(mask, lengths, new)])
+
+    def attend(self, query, key, value, scaling): # (1, heads, n, dim) each; (1, n, heads, dim)
+        share = query.shape[1]//key.shape[1] # heads that share keys
+        def seen(x): return x.index_select(2, self.where).repeat_interleave(share, 1)
+        keys, values = (seen(x).split(self.lengths, 2) for x in (key, value))
+        masks = [m if m is None else m.to(query.dtype) for m in self.masks]
+        look = F.scaled_dot_product_attention
+        out = [look(q, k, v, attn_mask=m, is_causal=m is None, scale=scaling)
+               for q, k, v, m in zip(query.split(self.new, 2), keys, values, masks)]
+        return torch.cat(out, 2).transpose(1, 2)
+
+# %% ../../nbs/learner/tree.ipynb #c62fe61d
+@dataclass
+class _PaddedBranches:
+    "The same for R branches at once, filled up to N new nodes and paths of L nodes."
+    where: torch.Tensor # (R, L) nodes of the paths
+    new: torch.Tensor # (R, N) nodes that the branches add
+    mask: torch.Tensor # (R, 1, N, L), to be added
+    back: torch.Tensor # (n,) where each node stands among the R*N
+
+    @classmethod
+    def of(cls, paths: list, new: list, device): # as `_Branches.of`
+        # what fills up may be any node: no node sees it, and nobody asks what it sees
+        R, N, L = len(paths), max(new), -(-max(map(len, paths))//8)*8 # 8: for the kernel
+        where, own = (np.arange(R*size).reshape(R, size) % sum(new) for size in (L, N))
+        sees, back = np.ones((R, 1, N, L), bool), []
+        for r, (path, n) in enumerate(zip(paths, new)):
+            where[r, :len(path)], own[r, :n] = path, path[-n:]
+            sees[r, 0, :n] = np.tri(n, L, len(path) - n, dtype=bool)
+            back += range(r*N, r*N + n)
+        put = lambda x: torch.as_tensor(x, device=device)
+        mask = torch.zeros(R, 1, N, L, device=device).masked_fill_(put(~sees), -torch.inf)
+        return cls(put(where), put(own), mask, put(back))
+
+    def attend(self, query, key, value, scaling): # as that of `_Branches`
+        heads = query.shape[1]
+        def at(nodes, x): # (R, heads, nodes, dim)
+            # a node's gradients are added up in one order, and fast
+            x = F.embedding(nodes, x[0].transpose(0, 1).flatten(1)).unflatten(2, (-1, x.shape[-1]))
+            return x.transpose(1, 2).repeat_interleave(heads//x.shape[2], 1)
+        q, k, v = at(self.new, query), at(self.where, key), at(self.where, value)
+        self.mask = self.mask.to(q.dtype) # once for all layers
+        # not cuDNN's kernel, which prepares itself for each new shape
+        with sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
+            out = F.scaled_dot_product_attention(q, k, v, self.mask, scale=scaling)
+        out = F.embedding(self.back, out.transpose(1, 2).flatten(2).flatten(0, 1))
+        return out.unflatten(1, (heads, -1))[None]
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61c
+def _branches_of(tree: _PrefixTree, device: torch.device) -> _Branches | _PaddedBranches:
+    "The branches that add something."
+    paths, new = zip(*((tree.paths[row], new) for row, new in tree.branches if new))
+    return (_PaddedBranches if device.type == "cuda" else _Branches).of(paths, new, device)
+
 def _tree_attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0,
                     branches=None, **kwargs):
     "Attention of a tree's nodes, `(1, heads, n, dim)`, to their paths. Without a tree, PyTorch's."
-    if branches is None: return sdpa_attention_forward(
+    if branches: return branches.attend(query, key, value, scaling), None
+    return sdpa_attention_forward(
         module, query, key, value, attention_mask, scaling=scaling, dropout=dropout, **kwargs)
-    share = query.shape[1]//key.shape[1] # heads that share keys
-    def seen(x): return x.index_select(2, branches.where).repeat_interleave(share, 1)
-    keys, values = (seen(x).split(branches.lengths, 2) for x in (key, value))
-    masks = [m if m is None else m.to(query.dtype) for m in branches.masks]
-    out = [F.scaled_dot_product_attention(q, k, v, attn_mask=m, is_causal=m is None, scale=scaling)
-           for q, k, v, m in zip(query.split(branches.new, 2), keys, values, masks)]
-    return torch.cat(out, 2).transpose(1, 2), None
 
 ALL_ATTENTION_FUNCTIONS.register("sql_grpo_tree", _tree_attention)
 ALL_MASK_ATTENTION_FUNCTIONS.register("sql_grpo_tree", sdpa_mask)
