@@ -76,42 +76,66 @@ class _Branches:
                for q, k, v, m in zip(query.split(self.new, 2), keys, values, masks)]
         return torch.cat(out, 2).transpose(1, 2)
 
+# %% ../../nbs/learner/tree.ipynb #c62fe61f
+def _filled(rows: list, n: int) -> np.ndarray: # (R, longest), of a multiple of 8 for the kernel
+    "Rows of nodes as a rectangle. What fills up may be any of the `n`: nobody asks for it."
+    R, longest = len(rows), -(-max(map(len, rows))//8)*8
+    out = np.arange(R*longest).reshape(R, longest) % n
+    for r, row in enumerate(rows): out[r, :len(row)] = row
+    return out
+
+def _mask(lengths: list, new: list, N: int, L: int, device) -> torch.Tensor: # (R, 1, N, L)
+    "Hides from a new node what comes later in its path, and what fills up."
+    length, n = (torch.tensor(x, device=device).view(-1, 1, 1, 1) for x in (lengths, new))
+    query, key = torch.arange(N, device=device)[:, None], torch.arange(L, device=device)
+    hidden = (key > length - n + query) & (query < n)
+    return torch.zeros(hidden.shape, device=device).masked_fill_(hidden, -torch.inf)
+
 # %% ../../nbs/learner/tree.ipynb #c62fe61d
+# not cuDNN's, which prepares itself for each new shape
+_KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+
 @dataclass
 class _PaddedBranches:
-    "The same for R branches at once, filled up to N new nodes and paths of L nodes."
-    where: torch.Tensor # (R, L) nodes of the paths
-    new: torch.Tensor # (R, N) nodes that the branches add
-    mask: torch.Tensor # (R, 1, N, L), to be added
-    back: torch.Tensor # (n,) where each node stands among the R*N
+    "The same in two parts: branches that are whole paths, and others, R of them, filled up."
+    where: list # of each part the nodes of its paths (R, L)
+    new: list # those that it adds (R, N)
+    masks: list # (R, 1, N, L), to be added; None where all of a path is new
+    back: torch.Tensor # (1, n) where each node stands among all of `new`
 
     @classmethod
     def of(cls, paths: list, new: list, device): # as `_Branches.of`
-        # what fills up may be any node: no node sees it, and nobody asks what it sees
-        R, N, L = len(paths), max(new), -(-max(map(len, paths))//8)*8 # 8: for the kernel
-        where, own = (np.arange(R*size).reshape(R, size) % sum(new) for size in (L, N))
-        sees, back = np.ones((R, 1, N, L), bool), []
-        for r, (path, n) in enumerate(zip(paths, new)):
-            where[r, :len(path)], own[r, :n] = path, path[-n:]
-            sees[r, 0, :n] = np.tri(n, L, len(path) - n, dtype=bool)
-            back += range(r*N, r*N + n)
+        rows, back, size = [*zip(paths, new)], np.empty((1, sum(new)), int), 0
+        parts = [(p, n) for p, n in rows if len(p) == n], [(p, n) for p, n in rows if len(p) > n]
+        where, added, masks = [], [], []
+        for part in filter(None, parts):
+            lengths, counts = [len(p) for p, _ in part], [n for _, n in part]
+            where.append(_filled([p for p, _ in part], sum(new)))
+            added.append(_filled([p[-n:] for p, n in part], sum(new)))
+            N, L = added[-1].shape[1], where[-1].shape[1]
+            masks.append(None if lengths == counts else _mask(lengths, counts, N, L, device))
+            for r, (path, n) in enumerate(part):
+                back[0, path[-n:]] = range(size + r*N, size + r*N + n)
+            size += len(part)*N
         put = lambda x: torch.as_tensor(x, device=device)
-        mask = torch.zeros(R, 1, N, L, device=device).masked_fill_(put(~sees), -torch.inf)
-        return cls(put(where), put(own), mask, put(back))
+        return cls([*map(put, where)], [*map(put, added)], masks, put(back))
 
     def attend(self, query, key, value, scaling): # as that of `_Branches`
-        heads = query.shape[1]
-        def at(nodes, x): # (R, heads, nodes, dim)
-            # a node's gradients are added up in one order, and fast
-            x = F.embedding(nodes, x[0].transpose(0, 1).flatten(1)).unflatten(2, (-1, x.shape[-1]))
-            return x.transpose(1, 2).repeat_interleave(heads//x.shape[2], 1)
-        q, k, v = at(self.new, query), at(self.where, key), at(self.where, value)
-        self.mask = self.mask.to(q.dtype) # once for all layers
-        # not cuDNN's kernel, which prepares itself for each new shape
-        with sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
-            out = F.scaled_dot_product_attention(q, k, v, self.mask, scale=scaling)
-        out = F.embedding(self.back, out.transpose(1, 2).flatten(2).flatten(0, 1))
-        return out.unflatten(1, (heads, -1))[None]
+        kind, share = query.device.type, query.shape[1]//key.shape[1]
+        auto = torch.is_autocast_enabled(kind)
+        dtype = torch.get_autocast_dtype(kind) if auto else query.dtype
+        dims, both = (key.shape[-1], value.shape[-1]), torch.cat([key, value], -1).to(dtype)
+        self.masks = [m if m is None else m.to(dtype) for m in self.masks] # once for all layers
+        def at(nodes, x): # x (1, n, heads, dim) at (R, N): (R, N, heads, dim)
+            return F.embedding(nodes, x[0].flatten(1)).unflatten(2, x.shape[2:])
+        query, both, found = query.to(dtype).transpose(1, 2), both.transpose(1, 2), []
+        for where, new, mask in zip(self.where, self.new, self.masks):
+            q = at(new, query).transpose(1, 2)
+            k, v = at(where, both).transpose(1, 2).repeat_interleave(share, 1).split(dims, -1)
+            with sdpa_kernel(_KERNELS): out = F.scaled_dot_product_attention(
+                q, k, v, mask, is_causal=mask is None, scale=scaling)
+            found.append(out.transpose(1, 2).flatten(0, 1))
+        return at(self.back, torch.cat(found)[None])
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61c
 def _branches_of(tree: _PrefixTree, device: torch.device) -> _Branches | _PaddedBranches:
