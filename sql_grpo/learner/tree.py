@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np, torch
 import torch.nn.functional as F
 from accelerate.utils import extract_model_from_parallel
+from fastcore.basics import patch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
@@ -92,9 +93,6 @@ def _mask(lengths: list, new: list, N: int, L: int, device) -> torch.Tensor: # (
     return torch.zeros(hidden.shape, device=device).masked_fill_(hidden, -torch.inf)
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61d
-# not cuDNN's, which prepares itself for each new shape
-_KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-
 @dataclass
 class _PaddedBranches:
     "The same in two parts: branches that are whole paths, and others, R of them, filled up."
@@ -120,22 +118,28 @@ class _PaddedBranches:
         put = lambda x: torch.as_tensor(x, device=device)
         return cls([*map(put, where)], [*map(put, added)], masks, put(back))
 
-    def attend(self, query, key, value, scaling): # as that of `_Branches`
-        kind, share = query.device.type, query.shape[1]//key.shape[1]
-        auto = torch.is_autocast_enabled(kind)
-        dtype = torch.get_autocast_dtype(kind) if auto else query.dtype
-        dims, both = (key.shape[-1], value.shape[-1]), torch.cat([key, value], -1).to(dtype)
-        self.masks = [m if m is None else m.to(dtype) for m in self.masks] # once for all layers
-        def at(nodes, x): # x (1, n, heads, dim) at (R, N): (R, N, heads, dim)
-            return F.embedding(nodes, x[0].flatten(1)).unflatten(2, x.shape[2:])
-        query, both, found = query.to(dtype).transpose(1, 2), both.transpose(1, 2), []
-        for where, new, mask in zip(self.where, self.new, self.masks):
-            q = at(new, query).transpose(1, 2)
-            k, v = at(where, both).transpose(1, 2).repeat_interleave(share, 1).split(dims, -1)
-            with sdpa_kernel(_KERNELS): out = F.scaled_dot_product_attention(
-                q, k, v, mask, is_causal=mask is None, scale=scaling)
-            found.append(out.transpose(1, 2).flatten(0, 1))
-        return at(self.back, torch.cat(found)[None])
+# %% ../../nbs/learner/tree.ipynb #c62fe620
+# not cuDNN's, which prepares itself for each new shape
+_KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+
+@patch
+def attend(self: _PaddedBranches, query, key, value, scaling): # as that of `_Branches`
+    "Attention of each part in one call."
+    kind, share = query.device.type, query.shape[1]//key.shape[1]
+    auto = torch.is_autocast_enabled(kind)
+    dtype = torch.get_autocast_dtype(kind) if auto else query.dtype
+    dims, both = (key.shape[-1], value.shape[-1]), torch.cat([key, value], -1).to(dtype)
+    self.masks = [m if m is None else m.to(dtype) for m in self.masks] # once for all layers
+    def at(nodes, x): # x (1, n, heads, dim) at (R, N): (R, N, heads, dim)
+        return F.embedding(nodes, x[0].flatten(1)).unflatten(2, x.shape[2:])
+    query, both, found = query.to(dtype).transpose(1, 2), both.transpose(1, 2), []
+    for where, new, mask in zip(self.where, self.new, self.masks):
+        q = at(new, query).transpose(1, 2)
+        k, v = at(where, both).transpose(1, 2).repeat_interleave(share, 1).split(dims, -1)
+        with sdpa_kernel(_KERNELS): out = F.scaled_dot_product_attention(
+            q, k, v, mask, is_causal=mask is None, scale=scaling)
+        found.append(out.transpose(1, 2).flatten(0, 1))
+    return at(self.back, torch.cat(found)[None])
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61c
 def _branches_of(tree: _PrefixTree, device: torch.device) -> _Branches | _PaddedBranches:
