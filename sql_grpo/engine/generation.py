@@ -349,6 +349,7 @@ def forward(self: KVCache,
     self.lengths[:len(tokens)] = ends.tolist()
     return torch.cat(logits) if len(logits) > 1 else logits[0]
 
+# %% ../../nbs/engine/generation.ipynb #6e006028
 @patch
 def _plan(self: KVCache, first: int, start, ends, prompts) -> _Plan: # arrays (n,)
     "Where the new tokens of `n` rows belong, from row `first` on."

@@ -283,6 +283,7 @@ def _encoded(codec: ChatCodec, demo: dict) -> dict: # input_ids and labels
     messages = [m for m in demo["messages"] if m["role"] != "system"]
     return encode_messages(codec, messages, slips=_slips(messages))
 
+# %% ../../nbs/learner/demonstrations.ipynb #d3a800f6
 def demonstration_rows(
     demos: list[dict],
     tokenizer,

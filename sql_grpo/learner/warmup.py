@@ -450,6 +450,7 @@ class _LeanTrainer(ChecksumTrainer):
         loss = cross_entropy(model.lm_head(hidden[learned]), labels[learned], reduction="sum")
         return loss/(learned.sum() if num_items_in_batch is None else num_items_in_batch)
 
+# %% ../../nbs/learner/warmup.ipynb #d3a7c3a3
 def sft_trainer(
     model, tokenizer,
     rows, # a `datasets` data set of input_ids and labels

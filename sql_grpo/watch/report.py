@@ -77,6 +77,7 @@ def _draw_policy(ax, row: int, color: str, rights: list): # for each sort: (runs
         ax.plot(right.mean(), y, "os"[i], **mark)
         ax.text(1.01, y, f"{right.mean():.0%}", color=color, va="center")
 
+# %% ../../nbs/watch/report.ipynb #24dadef2
 def plot_policies(
     reports: list[dict], # of runs with other seeds, on the same questions
     key: str = "heldout", # or words: which two sorts of questions
