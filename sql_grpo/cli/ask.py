@@ -6,11 +6,12 @@
 __all__ = []
 
 # %% ../../nbs/cli/ask.ipynb #e552e15e
-import csv, io, json, math, os, sys
+import json, math, os, sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from ..common.basics import or_exit
+from ..world.data import READERS
 from ..world.database import Database, format_value, one_line
 from ..world.engines import open_database
 from ..environment import Episode
@@ -23,19 +24,15 @@ from ..learner.gguf import ADAPTED
 from ..serve.ask import VOTE_TEMPERATURE, Answer, ask, question_task
 
 # %% ../../nbs/cli/ask.ipynb #da5e44a3
-def _listed(file: str): # what is in it: rows, entries or lines
-    "The content of a question file, by its ending."
-    text, kind = Path(file).read_text(encoding="utf-8-sig"), Path(file).suffix.lower()
-    if kind == ".csv": return list(csv.DictReader(io.StringIO(text, newline="")))
-    if kind == ".json": return json.loads(text)
-    return [json.loads(x) if kind == ".jsonl" else x for x in text.splitlines() if x.strip()]
+def _text_lines(path: Path) -> list[tuple]:
+    return [(path, line) for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
 
 def _lines(file: str) -> list[str]:
     "The questions of a file; SQL and answers may be there. Raises ValueError and OSError."
-    try: found = _listed(file)
-    except (ValueError, csv.Error) as e: raise ValueError(f"--question_file: {file}: {e}") from None
-    if not isinstance(found, list): raise ValueError(f"--question_file: {file} has no list")
-    found = [entry.get("question") if isinstance(entry, dict) else entry for entry in found]
+    path = Path(file)
+    try: entries = READERS.get(path.suffix.lower(), _text_lines)(path)
+    except ValueError as e: raise ValueError(f"--question_file: {e}") from None
+    found = [entry.get("question") if isinstance(entry, dict) else entry for _, entry in entries]
     if not all(isinstance(q, str) for q in found):
         raise ValueError(f"--question_file: {file}: not every entry has a text as its 'question'")
     found = [*filter(str.strip, found)]

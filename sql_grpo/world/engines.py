@@ -567,7 +567,7 @@ _DUCK_KEYS = """SELECT schema_name, table_name, constraint_type, constraint_colu
   referenced_column_names FROM duckdb_constraints() WHERE constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')"""
 _DUCK_EFFECTS = """SELECT DISTINCT function_name FROM duckdb_functions()
 WHERE has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')"""
-_FILES = {".csv": "read_csv", ".parquet": "read_parquet"}
+_FILES = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet"}
 
 # %% ../../nbs/world/engines.ipynb #e41c0029
 def _open_duckdb(path: str):
