@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..common.basics import or_exit
-from ..world.data import READERS
+from ..world.data import READERS, from_lines
 from ..world.database import Database, format_value, one_line
 from ..world.engines import open_database
 from ..environment import Episode
@@ -24,13 +24,10 @@ from ..learner.gguf import ADAPTED
 from ..serve.ask import VOTE_TEMPERATURE, Answer, ask, question_task
 
 # %% ../../nbs/cli/ask.ipynb #da5e44a3
-def _text_lines(path: Path) -> list[tuple]:
-    return [(path, line) for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-
 def _lines(file: str) -> list[str]:
     "The questions of a file; SQL and answers may be there. Raises ValueError and OSError."
     path = Path(file)
-    try: entries = READERS.get(path.suffix.lower(), _text_lines)(path)
+    try: entries = READERS.get(path.suffix.lower(), from_lines)(path)
     except ValueError as e: raise ValueError(f"--question_file: {e}") from None
     found = [entry.get("question") if isinstance(entry, dict) else entry for _, entry in entries]
     if not all(isinstance(q, str) for q in found):
