@@ -28,6 +28,7 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.utils import get_json_schema
 
+from ..common.basics import in_notebook, is_main, terminal_progress
 from ..world.tasks import Task
 from ..environment import Episode, Rules, SQLEnvironment
 from ..judge.text2sql import MODES
@@ -1011,11 +1012,13 @@ def make_rollout_func(
         # a run that is resumed goes on as it would have gone on
         last, again = step, again + 1 if step == last else 0
         policy.seed = args.seed + 1_000_003*step + 7919*process + 104_729*again
+        in_log = is_main() and not in_notebook() and not sys.stderr.isatty()
+        tick = terminal_progress(f"step {step + 1}") if in_log else None
         was_training = model.training
         model.eval()
         try:
             with whole_model(trainer):
-                episodes = rollout(policy, [*map(find, prompts)], rules)
+                episodes = rollout(policy, [*map(find, prompts)], rules, tick)
         finally: model.train(was_training)
         return rollout_columns(episodes)
     return rollout_func

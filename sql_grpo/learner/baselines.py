@@ -151,7 +151,8 @@ def _own_samples(
             if len(order) < questions: order += dice.sample(start.tasks, len(start.tasks))
             now, order = order[:questions], order[questions:]
             policy.seed = c.seed + 1_000_003*(len(log) + 1)
-            episodes = rollout(policy, [t for t in now for _ in range(samples)])
+            tick = terminal_progress(f"own_samples: round {len(log) + 1}")
+            episodes = rollout(policy, [t for t in now for _ in range(samples)], progress=tick)
             rows, right = _right_rows(episodes)
             if rows and trainer is None:
                 rate = learning_rate or c.learning_rate
@@ -236,13 +237,13 @@ def _count_right(
     "How many of `n` sampled episodes are right."
     policy, c, counts = start.policy(model, temperature=1.0), start.config, []
     print(f"sampling {name}: {len(start.eval_tasks)} questions, {n} times each", flush=True)
-    tick, each = terminal_progress(f"sampling {name}"), max(1, 1024//n)
+    tick, each, total = terminal_progress(f"sampling {name}"), max(1, 1024//n), n*len(start.eval_tasks)
     for i in range(0, len(start.eval_tasks), each):
         now, policy.seed = start.eval_tasks[i:i + each], c.seed + 2_000_003*(i + 1)
-        episodes = rollout(policy, [t for t in now for _ in range(n)])
+        episodes = rollout(policy, [t for t in now for _ in range(n)],
+                           progress=lambda done, _: tick(len(counts)*n + done, total))
         right = [correctness(ep, c.require_grounded) == 1.0 for ep in episodes]
         counts += [sum(right[j:j + n]) for j in range(0, len(right), n)]
-        tick(len(counts)*n, len(start.eval_tasks)*n)
     return counts
 
 # %% ../../nbs/learner/baselines.ipynb #74b1f449

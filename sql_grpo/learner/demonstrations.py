@@ -23,7 +23,7 @@ from safetensors.torch import load_file, save_file
 from sqlglot import exp
 from transformers import TrainerCallback
 
-from ..common.basics import written_whole
+from ..common.basics import terminal_progress, written_whole
 from .checkpoints import (
     broken_files, checkpoints_in, save_state, write_checksums, step_of, unfinished)
 from ..world.database import Database, format_value
@@ -212,7 +212,8 @@ def play_demonstrations(
                            Path(str(config.data_path or config.data_source)).name)
     while order and not 0 < count <= len(demos):
         now, order = order[:max(1, _ROUND//samples)], order[max(1, _ROUND//samples):]
-        episodes = rollout(policy, [t for t in now for _ in range(samples)], rules)
+        tick = terminal_progress(f"demonstrations by {policy.name}")
+        episodes = rollout(policy, [t for t in now for _ in range(samples)], rules, tick)
         for i in range(0, len(episodes), samples):
             good = [ep for ep in episodes[i:i + samples] if _worth_learning(ep)]
             some = dice.sample(good, len(good)) # a stable sort keeps this order among equals
