@@ -33,7 +33,8 @@ def in_notebook() -> bool:
 QUIET = 20.0 # seconds that long work may last without a word in a log
 
 def terminal_progress(label: str): # called as `f(done, total)`, however often
-    "A progress bar in a terminal; elsewhere a line now and then."
+    "A progress bar in a terminal; elsewhere a line now and then. The first process speaks for all."
+    if not is_main(): return lambda done, total: None
     if not sys.stderr.isatty(): return _progress_lines(label)
     from tqdm import tqdm
     bar = tqdm(desc=label, unit=" episodes", leave=False)

@@ -28,7 +28,7 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.utils import get_json_schema
 
-from ..common.basics import in_notebook, is_main, terminal_progress
+from ..common.basics import in_notebook, terminal_progress
 from ..world.tasks import Task
 from ..environment import Episode, Rules, SQLEnvironment
 from ..judge.text2sql import MODES
@@ -468,6 +468,7 @@ def copy(self: KVCache,
         for x in parts: x[i, ..., :top, :] = x[j, ..., :top, :]
     for r, n in zip(to, lengths): self.lengths[r] = n
 
+# %% ../../nbs/engine/generation.ipynb #b62b0b5b
 @patch
 def shrink(self: KVCache, rows: int) -> None:
     "Keep the first rows only."
@@ -1012,7 +1013,7 @@ def make_rollout_func(
         # a run that is resumed goes on as it would have gone on
         last, again = step, again + 1 if step == last else 0
         policy.seed = args.seed + 1_000_003*step + 7919*process + 104_729*again
-        in_log = is_main() and not in_notebook() and not sys.stderr.isatty()
+        in_log = not in_notebook() and not sys.stderr.isatty()
         tick = terminal_progress(f"step {step + 1}") if in_log else None
         was_training = model.training
         model.eval()

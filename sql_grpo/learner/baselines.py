@@ -237,7 +237,8 @@ def _count_right(
     "How many of `n` sampled episodes are right."
     policy, c, counts = start.policy(model, temperature=1.0), start.config, []
     print(f"sampling {name}: {len(start.eval_tasks)} questions, {n} times each", flush=True)
-    tick, each, total = terminal_progress(f"sampling {name}"), max(1, 1024//n), n*len(start.eval_tasks)
+    tick, each = terminal_progress(f"sampling {name}"), max(1, 1024//n)
+    total = n*len(start.eval_tasks)
     for i in range(0, len(start.eval_tasks), each):
         now, policy.seed = start.eval_tasks[i:i + each], c.seed + 2_000_003*(i + 1)
         episodes = rollout(policy, [t for t in now for _ in range(n)],

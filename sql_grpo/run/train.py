@@ -65,7 +65,7 @@ def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
     if was_training: policy.model.eval()
     def play(tasks):
         return evaluate(policy, tasks, config.rules,
-                        terminal_progress(f"evaluating {policy.name}") if is_main() else None)
+                        terminal_progress(f"evaluating {policy.name}"))
     shared = config.world_size > 1 and hasattr(policy, "model")
     ev = _together(play, tasks, config) if shared else play(tasks)
     if was_training: policy.model.train()

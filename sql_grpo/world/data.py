@@ -108,11 +108,13 @@ def _from_json(path: Path):
     return [(f"{path}: entry {i}", e) for i, e in enumerate(entries)]
 
 # %% ../../nbs/world/data.ipynb #df62869b
-def from_jsonl(path: Path) -> list:
+def from_jsonl(path: Path) -> list: # of (where, value)
+    "The lines of a JSONL file that are not empty. Raises ValueError."
     return [(f"{path}: line {n}", _loads(line, f"{path}: line {n}"))
             for n, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
 
-def from_lines(path: Path) -> list:
+def from_lines(path: Path) -> list: # of (where, text)
+    "The lines of a text file that are not empty. Raises ValueError."
     return [(f"{path}: line {n}", line)
             for n, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
 
