@@ -297,6 +297,15 @@ class SQLGRPOConfig(GRPOConfig):
         Rules.max_obs_chars, "characters of a result that an observation shows")
     require_grounded: bool = _option(
         Rules.require_grounded, "score a guess 0: a right answer that no executed query produced")
+    all_actions: bool | None = _option(
+        None, "carry out all actions of a reply, or the first alone; by default as the model was "
+              "trained, else all")
+    note_repeats: bool | None = _option(
+        None, "tell a policy that it sent the same action before; by default as the model was "
+              "trained, else yes")
+    on_last_turn: Literal["ask", "submit"] = _option(
+        Rules.on_last_turn, "without an ANSWER: ask leaves the episode unanswered; submit keeps "
+                            "the last result, which counts apart")
     instructions: str | None = _option(
         None, "system message; or tools, which the chat template then announces; by default the "
               "standard one, or none if the model is the embedded one")

@@ -7,6 +7,7 @@ __all__ = ['playing_rules', 'load_policy']
 
 # %% ../../nbs/learner/policies.ipynb #00ae145e
 import json, math, tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -63,7 +64,8 @@ def playing_rules(
     if endpoint and told == "tools":
         raise ValueError("with an endpoint the chat template is the server's: give no tools")
     context = dict(max_context=None) if endpoint else {}
-    return Rules.from_saved(saved | limits | dict(mode=mode, instructions=instructions) | context)
+    return Rules.from_saved((saved or asdict(Rules())) | limits
+                            | dict(mode=mode, instructions=instructions) | context)
 
 # %% ../../nbs/learner/policies.ipynb #d0eb1c87
 def load_policy(
