@@ -23,7 +23,7 @@ from torch.distributed.fsdp import FSDPModule
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import (PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
-                          LlamaConfig, LlamaForCausalLM)
+                          Qwen2Config, Qwen2ForCausalLM, LlamaConfig, LlamaForCausalLM)
 from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.utils import get_json_schema
@@ -57,7 +57,7 @@ def byte_tokenizer() -> PreTrainedTokenizerFast: # 256 bytes and four special to
 # %% ../../nbs/engine/generation.ipynb #c9071fe4
 def tiny_model(
     seed: int = 0,
-    architecture: str = "qwen3", # "qwen3" or "llama"
+    architecture: str = "qwen3", # "qwen3", "qwen2" or "llama"
     **config, # for the model's config
 ): # model, tokenizer
     "A random model of some ten thousand weights and its byte tokenizer, for tests."
@@ -68,9 +68,14 @@ def tiny_model(
               eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
               initializer_range=0.2) | config
     torch.manual_seed(seed)
-    kinds = dict(qwen3=(Qwen3Config, Qwen3ForCausalLM), llama=(LlamaConfig, LlamaForCausalLM))
+    kinds = dict(qwen3=(Qwen3Config, Qwen3ForCausalLM), qwen2=(Qwen2Config, Qwen2ForCausalLM),
+                 llama=(LlamaConfig, LlamaForCausalLM))
     make_config, make_model = kinds[architecture]
-    return make_model(make_config(**kw)).eval(), tokenizer
+    if architecture == "qwen2": del kw["head_dim"] # it is hidden_size/num_attention_heads
+    model = make_model(make_config(**kw)).eval()
+    for name, p in model.named_parameters(): # transformers begins with biases of 0
+        if name.endswith(".bias"): torch.nn.init.normal_(p, std=0.2)
+    return model, tokenizer
 
 # %% ../../nbs/engine/generation.ipynb #6464bd51
 def _tool_schemas() -> list[dict]:
