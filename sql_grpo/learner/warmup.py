@@ -287,7 +287,7 @@ def demonstration_stream(
     words: list[str] | tuple,
     batch_size: int,
     steps: int, # batches in all
-    seed: int,
+    seed: int | str,
     all_tokens: float = 0.6, # share of the steps in which some observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `_POOL`
     mode: str = "agent", # or single_turn
@@ -545,7 +545,7 @@ def _load_base(folder: Path, origin: str): # model, tokenizer, info
 def fresh_base(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, origin
     "A base model by the options of `config`: from the cache, or made now."
     folder, steps = base_folder(config), config.warmup_steps_sft
-    if _without_damaged(folder): return _load_base(folder, "cache")
+    if _without_damaged(folder): return _load_base(folder, "from the cache")
     if config.world_size > 1:
         raise ValueError("several processes cannot make the base model, and it is not in the "
                          "cache: give the command once without the launcher, with --max_steps 1")
@@ -561,7 +561,7 @@ def fresh_base(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, o
     model.cpu().eval() # as from the cache, where it is kept on no GPU
     info = dict(seconds=round((time.perf_counter() - start)/share, 1), log=log, **_base_key(config))
     _keep(model, tokenizer, info, folder, part)
-    return model, tokenizer, info | dict(origin="made")
+    return model, tokenizer, info | dict(origin="made now")
 
 # %% ../../nbs/learner/warmup.ipynb #1d6702c9
 def check_cache() -> None:
@@ -609,4 +609,4 @@ def check_base(config: SQLGRPOConfig) -> None:
 def base_model(config: SQLGRPOConfig): # model, tokenizer, info: origin, and how it was made
     "The embedded base model: the one that comes with the package, or a fresh one."
     check_base(config)
-    return fresh_base(config) if config.fresh_base else _load_base(shipped_base(), "package")
+    return fresh_base(config) if config.fresh_base else _load_base(shipped_base(), "from the package")

@@ -198,19 +198,16 @@ def _is_sharded(trainer: GRPOTrainer) -> bool:
         raise ValueError("ZeRO-3 and FSDP do not go with adapters: choose DDP or ZeRO-2")
     return shared
 
-_ORIGINS = dict(package="the one that comes with the package", cache="taken from the cache",
-                made="made anew")
-
 def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
     "The model, and the seconds that making it took; None for a base that comes with the package."
     clock = time.perf_counter()
-    if config.fresh_base: say("base model: taken from the cache, or made anew ...")
+    if config.fresh_base: say("base model: from the cache, or made now ...")
     model, tokenizer = load_model_and_tokenizer(config)
     info = getattr(model, "warmup_info", None)
     if not info: return model, tokenizer, time.perf_counter() - clock
-    seconds = None if info["origin"] == "package" else info["seconds"]
-    took = f" ({seconds:.0f} s of warm-up)" if seconds else ""
-    say(f"base model: {_ORIGINS[info['origin']]}{took}")
+    seconds = info["seconds"] if config.fresh_base else None
+    took = f", {seconds:.0f} s of warm-up" if config.fresh_base else ""
+    say(f"base model: {info['origin']}{took}")
     return model, tokenizer, seconds
 
 # %% ../../nbs/run/train.ipynb #9e00001e
