@@ -25,7 +25,8 @@ from .models import folder_config, load_model_and_tokenizer
 # %% ../../nbs/learner/policies.ipynb #4453358f
 def _config_of(name: str, endpoint: str | None = None) -> dict:
     "What is in the config of a model's folder; nothing for other models."
-    if name in (*BUILT_IN, "embedded"): return {}
+    if name in BUILT_IN: return {}
+    if name == "embedded": return {} if endpoint else folder_config(name)
     folder = Path(model_path(name))
     if endpoint and not (folder/"config.json").is_file(): return {}
     if not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") > 1):
