@@ -422,9 +422,8 @@ _WHOLE = _GPU | dict(learning_rate=1e-6, gradient_accumulation_steps=16)
 PRESETS = {
     "default": {},
     "quick": dict(
-        max_steps=6, gradient_accumulation_steps=2, eval_questions=40,
-        save_steps=3, plot_every=2, trace_every=3, success_every=3, dashboard_questions=16,
-        output_dir="outputs/quick"),
+        max_steps=8, gradient_accumulation_steps=4, eval_questions=40, save_steps=4, plot_every=2,
+        trace_every=4, success_every=4, dashboard_questions=16, output_dir="outputs/quick"),
     "laptop": dict(
         model_name="smollm2", peft="lora", lora_rank=16, lora_alpha=32, max_context=768,
         data_source="spider_by_database", data_path="spider", instructions="", max_turns=8,
