@@ -36,6 +36,7 @@ class EpisodeTrainer(GRPOTrainer):
     "TRL's trainer for episodes."
     _wanted = None # (B, C), the tokens of a batch that its loss asks for; None: all
     _unchecked = None # a checkpoint that other processes may still write into
+    _due = set() # what waits for the end of a generation: should_log, should_save
 
     def _get_per_token_logps_and_entropies(
             self, model, input_ids, attention_mask, logits_to_keep, batch_size=None, **kwargs):
@@ -60,7 +61,7 @@ class EpisodeTrainer(GRPOTrainer):
 
     def train(self, *args, **kwargs):
         "As transformers'; what an interrupted training had played is played anew."
-        self._buffered_inputs = None
+        self._buffered_inputs, self._due = None, set()
         return super().train(*args, **kwargs)
 
     @staticmethod
@@ -219,10 +220,9 @@ def _logps_now(self: EpisodeTrainer, inputs: dict) -> torch.Tensor: # (B, C)
 @patch
 def _maybe_log_save_evaluate(self: EpisodeTrainer, *args, **kwargs):
     "As transformers', at the end of a generation."
-    control, due = self.control, getattr(self, "_due", set())
+    control, names = self.control, {"should_log", "should_save"}
     amid = self.state.global_step % self.args.generation_steps and not control.should_training_stop
-    names = {"should_log", "should_save"}
-    due |= {name for name in names if getattr(control, name)}
+    due = self._due | {name for name in names if getattr(control, name)}
     for name in names: setattr(control, name, name in due and not amid)
     self._due = due if amid else set()
     return GRPOTrainer._maybe_log_save_evaluate(self, *args, **kwargs)
@@ -232,7 +232,6 @@ def log(self: EpisodeTrainer, logs: dict, *args, **kwargs) -> None:
     "As TRL's, with the number of the generation."
     if "loss" in logs: logs["generation"] = -(-self.state.global_step//self.args.generation_steps)
     return GRPOTrainer.log(self, logs, *args, **kwargs)
-
 
 # %% ../../nbs/learner/trainer.ipynb #94d7a3f0
 _SPREAD = 1e-6 # rewards that are nearer to each other than this are the same
