@@ -110,14 +110,17 @@ def _option(default, help: str): return field(default=default, metadata=dict(hel
 _Loss = Literal["dapo", "grpo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"]
 
 # %% ../nbs/00_setup.ipynb #5e77ab1e
-_NEEDS = dict(lora="peft", demonstration="demonstrations", vllm="use_vllm") # beginnings of names
+_NEEDS = dict( # of names, or of what they begin with
+    lora="peft", demonstration="demonstrations", vllm="use_vllm", warmup_steps_sft="fresh_base",
+    warmup_batch_size="fresh_base", warmup_learning_rate="fresh_base")
 _UNUSED = ("repetition_penalty", "generation_kwargs", "model_init_kwargs", "chat_template_kwargs",
            "trust_remote_code")
 
 def _check_each(c) -> None:
     "Raise a ValueError for an unknown choice, and for an option that would silently do nothing."
     for f in fields(c):
-        value, needs = getattr(c, f.name), _NEEDS.get(f.name.partition("_")[0])
+        value = getattr(c, f.name)
+        needs = _NEEDS.get(f.name) or _NEEDS.get(f.name.partition("_")[0])
         if get_origin(f.type) is Literal and value not in get_args(f.type):
             choices = ", ".join(get_args(f.type))
             raise ValueError(f"{f.name} is {value!r}; it must be one of {choices}")
@@ -191,6 +194,9 @@ def _check_together(c) -> None:
     if len(c.reward_weights) != len(parts):
         raise ValueError(f"reward_weights is {c.reward_weights!r}; it must be {len(parts)} numbers "
                          f"for {', '.join(parts)}")
+    if c.fresh_base and c.model_name != "embedded":
+        raise ValueError(f"fresh_base is True, and model_name is {c.model_name!r}: only the embedded "
+                         "model is made here")
     if c.dynamic_sampling and c.curriculum:
         raise ValueError("dynamic_sampling draws from all questions, and curriculum holds some "
                          "back: choose one of them")
@@ -262,8 +268,8 @@ class SQLGRPOConfig(GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig, and this project's own options."
     # the model
     model_name: str = _option(
-        "embedded", "embedded (made from scratch here), smollm2, smollm2-spider, a name on the "
-                    "Hub, or a folder")
+        "embedded", "embedded (small, comes with the package), smollm2, smollm2-spider, a name on "
+                    "the Hub, or a folder")
     peft: Literal["none", "lora", "qlora"] = _option(
         "none", "none trains every weight; lora trains adapters; qlora adapters on weights in 4 "
                 "bits")
@@ -274,12 +280,12 @@ class SQLGRPOConfig(GRPOConfig):
         "all-linear", "layers that get adapters: all-linear, or names separated by commas")
     save_merged: bool = _option(
         True, "adapters: also save the whole model, with the adapters merged into its weights")
-    warmup_steps_sft: int = _option(3500, "embedded model: supervised steps before GRPO")
-    warmup_batch_size: int = _option(4, "embedded model: demonstrations in a supervised step")
+    fresh_base: bool = _option(
+        False, "embedded model: make its base anew, with this seed and the three options below")
+    warmup_steps_sft: int = _option(3500, "fresh base: supervised steps")
+    warmup_batch_size: int = _option(4, "fresh base: demonstrations in a supervised step")
     warmup_learning_rate: float = _option(
-        1.1e-3, "embedded model: highest learning rate of the supervised steps")
-    use_cache_folder: bool = _option(
-        True, "embedded model: reuse one that was warmed up with the same options before")
+        1.1e-3, "fresh base: highest learning rate of the supervised steps")
     # the questions
     data_source: str = _option(
         "embedded", "where the questions come from: embedded, spider, spider_by_database, bird, "
@@ -313,6 +319,15 @@ class SQLGRPOConfig(GRPOConfig):
         Rules.max_obs_chars, "characters of a result that an observation shows")
     require_grounded: bool = _option(
         Rules.require_grounded, "score a guess 0: a right answer that no executed query produced")
+    all_actions: bool | None = _option(
+        None, "carry out all actions of a reply, or the first alone; by default as the model was "
+              "trained, else all")
+    note_repeats: bool | None = _option(
+        None, "tell a policy that it sent the same action before; by default as the model was "
+              "trained, else yes")
+    on_last_turn: Literal["ask", "submit"] = _option(
+        Rules.on_last_turn, "without an ANSWER: ask leaves the episode unanswered; submit keeps "
+                            "the last result, which counts apart")
     instructions: str | None = _option(
         None, "system message; or tools, which the chat template then announces; by default the "
               "standard one, or none if the model is the embedded one")
@@ -428,14 +443,14 @@ class SQLGRPOConfig(GRPOConfig):
     def _repr_markdown_(self): return _as_table(self)
 
 # %% ../nbs/00_setup.ipynb #ecc0ff3c
-_GPU = dict(negative_weight=1.0, warmup_steps_sft=0, max_steps=200, activation_checkpointing=True,
+_GPU = dict(negative_weight=1.0, max_steps=200, activation_checkpointing=True,
             max_turn_tokens=128, success_every=50)
 _ADAPTERS = _GPU | dict(peft="lora", learning_rate=2e-5, per_device_train_batch_size=8)
 _WHOLE = _GPU | dict(learning_rate=1e-6, gradient_accumulation_steps=16)
 PRESETS = {
     "default": {},
     "quick": dict(
-        warmup_steps_sft=480, max_steps=6, gradient_accumulation_steps=2, eval_questions=40,
+        max_steps=6, gradient_accumulation_steps=2, eval_questions=40,
         save_steps=3, plot_every=2, trace_every=3, success_every=3, dashboard_questions=16,
         output_dir="outputs/quick"),
     "laptop": dict(

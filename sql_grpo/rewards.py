@@ -13,10 +13,9 @@ from collections import Counter
 from itertools import chain
 
 from .world.database import Result
-from .environment import LAST_TURN, Episode
-from .world.replies import SQLAction
+from .environment import Episode
 from .judge.results import (
-    MAX_SQL_CHARS, as_read, is_correct, is_grounded, once, reading_queries, same_number)
+    as_read, is_correct, is_grounded, once, reading_queries, same_number)
 
 # %% ../nbs/02_rewards.ipynb #7434a988
 def correctness(episode: Episode,
@@ -99,18 +98,12 @@ _SIGNALS = dict(
 _FREE_TURNS = 4 # that many turns can pay for themselves
 
 # %% ../nbs/02_rewards.ipynb #3767b1b2
-def _same_action(action: SQLAction):
-    "What makes two actions the same: upper and lower case count in SQL only."
-    text = " ".join(action.argument[:MAX_SQL_CHARS].split()).rstrip("; ")
-    has_case = action.action_type not in ("DESCRIBE", "SAMPLE")
-    return action.action_type, text if has_case else text.casefold()
-
 def _counts(episode: Episode):
     "How often each of `_SIGNALS` is due."
     seen, shown, n = set(), set(), Counter(turns=len(episode.turns))
     for turn in episode.turns:
-        act, result = _same_action(turn.action), turn.result
-        text = turn.observation.text.removesuffix(LAST_TURN)
+        act, result = turn.action.key, turn.result
+        text = turn.observation.text.removesuffix(turn.observation.added)
         looked = act[0] != "ANSWER" and (result is None or result.ok)
         new = looked and act not in seen and text not in shown
         n["new_information"] += new and (result is None or bool(result.rows))

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from .world.database import format_value, quoted
 from .world.tasks import Task
-from .environment import Episode, Rules, SQLEnvironment
+from .environment import Episode, Rules, SQLEnvironment, joined
 from .world.replies import ACTIONS
 from .judge.text2sql import MODES, TEXT2SQL_INSTRUCTIONS
 
@@ -63,15 +63,15 @@ def _checked(policy, texts: Iterable, live: list):
 class ScriptedPolicy(Policy):
     "Plays prepared texts on every task, or whatever a function of the episode returns."
     def __init__(self,
-        script: list | Callable, # a text for each turn, or a function
+        script: list | Callable, # a text for each reply, or a function
         name: str = "scripted",
     ):
         self.script, self.name = script, name
 
     def act(self, episodes: list[Episode]) -> list[str | None]:
-        "The text of this turn; `None` once the script is used up."
+        "The text of this reply; `None` once the script is used up."
         if callable(self.script): return [self.script(ep) for ep in episodes]
-        return [dict(enumerate(self.script)).get(len(ep.turns)) for ep in episodes]
+        return [dict(enumerate(self.script)).get(len(ep.replies)) for ep in episodes]
 
 # %% ../nbs/03_rollout.ipynb #8779c19b
 def _let_hear(env: SQLEnvironment, watch: Callable):
@@ -241,9 +241,9 @@ def history_messages(
 ) -> list[dict]: # system (if any), user, assistant, ..., user
     "The whole conversation so far: observations and raw texts of the policy."
     messages = task_messages(episode, instructions)
-    for turn in episode.turns:
-        messages += [{"role": "assistant", "content": turn.text},
-                     {"role": "user", "content": turn.observation.text}]
+    for turns in episode.replies:
+        messages += [{"role": "assistant", "content": turns[0].text},
+                     {"role": "user", "content": joined(turns)}]
     return messages
 
 # %% ../nbs/03_rollout.ipynb #eb41376e

@@ -53,6 +53,11 @@ def _json_object(text: str) -> dict:
 _json_object.__name__ = "JSON object" # argparse says: invalid JSON object value
 
 # %% ../../nbs/cli/main.ipynb #9eb79c3f
+def _true_or_false(text: str) -> bool:
+    "What follows a yes-or-no option."
+    if text.lower() in ("true", "false"): return text.lower() == "true"
+    raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
+
 def _model_options(p: Parser, default: str = ""):
     "The options for a model and the rules that it plays by, here or behind an address."
     add = p.add_argument
@@ -63,6 +68,12 @@ def _model_options(p: Parser, default: str = ""):
     for name in _LIMITS:
         add(f"--{name}", type=int,
             help=f"default: as the model was trained, else {getattr(Rules, name)}")
+    for name, what in dict(all_actions="carry out all actions of a reply",
+                           note_repeats="say when an action was sent before").items():
+        add(f"--{name}", type=_true_or_false, metavar="true|false",
+            help=f"{what} (default: as the model was trained, else true)")
+    add("--on_last_turn", choices=("ask", "submit"),
+        help="without an ANSWER: leave it unanswered, or keep the last result (default: ask)")
     add("--instructions", choices=("auto", "standard", "tools", "none"),
         default="auto", help="how a model is told the four actions: in words (standard), as its chat "
                              "template announces tools, or not (default: auto, as it was trained)")

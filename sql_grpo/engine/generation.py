@@ -8,7 +8,7 @@ __all__ = ['CHATML', 'byte_tokenizer', 'tiny_model', 'ChatCodec', 'KVCache', 'is
            'make_rollout_func', 'rollout_columns']
 
 # %% ../../nbs/engine/generation.ipynb #93834964
-import errno, math, mmap, sys
+import errno, math, mmap, re, sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
@@ -23,12 +23,13 @@ from torch.distributed.fsdp import FSDPModule
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 from transformers import (PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
-                          LlamaConfig, LlamaForCausalLM)
+                          Qwen2Config, Qwen2ForCausalLM, LlamaConfig, LlamaForCausalLM)
 from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.utils import get_json_schema
 
 from ..common.basics import in_notebook, terminal_progress
+from ..world.replies import invented_at
 from ..world.tasks import Task
 from ..environment import Episode, Rules, SQLEnvironment
 from ..judge.text2sql import MODES
@@ -56,7 +57,7 @@ def byte_tokenizer() -> PreTrainedTokenizerFast: # 256 bytes and four special to
 # %% ../../nbs/engine/generation.ipynb #c9071fe4
 def tiny_model(
     seed: int = 0,
-    architecture: str = "qwen3", # "qwen3" or "llama"
+    architecture: str = "qwen3", # "qwen3", "qwen2" or "llama"
     **config, # for the model's config
 ): # model, tokenizer
     "A random model of some ten thousand weights and its byte tokenizer, for tests."
@@ -67,9 +68,14 @@ def tiny_model(
               eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
               initializer_range=0.2) | config
     torch.manual_seed(seed)
-    kinds = dict(qwen3=(Qwen3Config, Qwen3ForCausalLM), llama=(LlamaConfig, LlamaForCausalLM))
+    kinds = dict(qwen3=(Qwen3Config, Qwen3ForCausalLM), qwen2=(Qwen2Config, Qwen2ForCausalLM),
+                 llama=(LlamaConfig, LlamaForCausalLM))
     make_config, make_model = kinds[architecture]
-    return make_model(make_config(**kw)).eval(), tokenizer
+    if architecture == "qwen2": del kw["head_dim"] # it is hidden_size/num_attention_heads
+    model = make_model(make_config(**kw)).eval()
+    for name, p in model.named_parameters(): # transformers begins with biases of 0
+        if name.endswith(".bias"): torch.nn.init.normal_(p, std=0.2)
+    return model, tokenizer
 
 # %% ../../nbs/engine/generation.ipynb #6464bd51
 def _tool_schemas() -> list[dict]:
@@ -150,6 +156,18 @@ def glue_ids(self: ChatCodec,
 def decode(self: ChatCodec, ids: list[int]) -> str:
     "The text of a reply, without the token that ended it."
     return self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+
+@patch
+def said(self: ChatCodec, ids: list[int]) -> int | None: # None: all of them
+    "The tokens of a reply before it goes on with what only the database can say."
+    if ":" not in self.decode(ids[-1:]): return None # it would end with that
+    text = self.decode(ids)
+    at = invented_at(text)
+    if at is None: return None
+    line = re.compile(r"\n[ \t>*]*").match(text, at).end()
+    for n in range(len(ids) - 1, 0, -1):
+        before = self.decode(ids[:n])
+        if len(before) <= line: return n if len(before) >= at and text.startswith(before) else None
 
 # %% ../../nbs/engine/generation.ipynb #847d560e
 def _lazy_zeros(shape: tuple, like: torch.Tensor) -> torch.Tensor: # of its dtype, on its device
@@ -733,7 +751,7 @@ class _Seat:
     logprobs: list = field(default_factory=list)
     window: list = field(default_factory=list) # replies and observations after the prompt
     waits: bool = False # has it much to read, and is to read it later?
-    dropped: bool = False # have old turns just been dropped, so that all is to be read anew?
+    kept: int | None = None # tokens of its row that still hold; None: all of them
 
     def context(self) -> list[int]: # tokens
         "All that the next token is conditioned on."
@@ -779,10 +797,10 @@ def _make_room(self: LMPolicy, episodes: int) -> None:
 
 # %% ../../nbs/engine/generation.ipynb #c4e2a012
 def _alike(seats: list[_Seat]) -> list[list[_Seat]]:
-    "Those at play who have the same to read; last those who have to read all anew."
+    "Those at play who have the same to read; last those of whose row not all still holds."
     parts = {}
     for s in seats:
-        if s.todo: parts.setdefault((s.dropped, *s.todo), []).append(s)
+        if s.todo: parts.setdefault((s.kept is not None, s.kept, *s.todo), []).append(s)
     return [parts[key] for key in sorted(parts, key=lambda key: key[0])]
 
 @patch
@@ -793,9 +811,10 @@ def _arrange(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
     for r, seats in enumerate(rows):
         if queue and lengths[r] >= len(seats[0].prompt) - 1: known[seats[0].prompt] = r
         rows[r], *others = _alike(seats) or [[]]
-        moves += [(part, r, 0 if part[0].dropped else lengths[r]) for part in others]
+        def held(part): return lengths[r] if part[0].kept is None else part[0].kept
+        moves += [(part, r, held(part)) for part in others]
         if not rows[r]: free.append(r)
-        elif rows[r][0].dropped: lengths[r] = 0 # all of it is read anew
+        else: lengths[r] = held(rows[r]) # what is behind that is read anew
     taken = sum(map(len, rows)) + sum(len(part) for part, *_ in moves)
     moves += self._admitted(queue, known, self.cache.rows - taken)
     copies = []
@@ -804,7 +823,7 @@ def _arrange(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
         rows[r:r + 1], lengths[r] = [part], n # in a free row, or at the end
         if n: copies.append((r, source, n))
     copies += self._gaps(rows, free)
-    for s in (s for part in rows for s in part): s.dropped = False
+    for s in (s for part in rows for s in part): s.kept = None
     if copies: self.cache.copy(*map(list, zip(*copies)))
 
 @patch
@@ -864,12 +883,22 @@ def _write(
         s.ids.append(token)
         s.logprobs.append(logp)
         more = token not in self.codec.end_ids and len(s.ids) < self.rules.max_turn_tokens
+        if self._stops(s): more, s.kept = False, min(len(s.context()), self.cache.lengths[r])
         if more: s.todo = [token]
-        elif self._turn(s): s.todo = s.context()[0 if s.dropped else self.cache.lengths[r]:]
+        elif self._turn(s):
+            s.todo = s.context()[self.cache.lengths[r] if s.kept is None else s.kept:]
         else: s.todo = [] # it is over
     return sum(not s.todo for s in seats)
 
 # %% ../../nbs/engine/generation.ipynb #fcc75e64
+@patch
+def _stops(self: TokenPolicy, s: _Seat) -> bool: # is it cut off?
+    "Leave out of a reply what comes after its action and only the database can say."
+    n = self.codec.said(s.ids) if self.rules.all_actions else None
+    if n is None: return False
+    del s.ids[n:], s.logprobs[n:]
+    return True
+
 @patch
 def _turn(self: TokenPolicy, s: _Seat) -> bool: # does the episode go on?
     "Send a finished reply to the environment, and add what it says."
@@ -950,7 +979,7 @@ def _fit(self: TokenPolicy, s: _Seat, glue: list[int]) -> bool: # False if nothi
     most = max(room//2, prompt + len(glue))
     while len(turns) > 2 and prompt + sum(map(len, turns)) > most: turns = turns[2:]
     if prompt + sum(map(len, turns)) > room: return False
-    s.window, s.dropped, tokens.exact = turns, True, False
+    s.window, s.kept, tokens.exact = turns, 0, False
     return True
 
 # %% ../../nbs/engine/generation.ipynb #2bc95bd4

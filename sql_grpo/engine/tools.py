@@ -69,7 +69,7 @@ class SQLToolEnvironment(_TaskEpisode):
         Submit the answer, which ends the episode.
 
         Args:
-            value: The answer. If it is empty, the whole result of the last query is submitted.
+            value: Leave it out: then the whole result of the last query is submitted.
         """
         return self._call("ANSWER", value)
 

@@ -60,7 +60,12 @@ def play(self: VLLMPolicy,
     live = [self._seat(env, i, prompt) for i, (env, prompt) in enumerate(zip(envs, prompts))]
     while most := max(gather_object([len(live)])):
         replies = self._replies([s.context() for s in live], most)
-        for s, (s.ids, s.logprobs) in zip(live, replies): pass
+        for s, (ids, logprobs) in zip(live, replies):
+            s.ids, s.logprobs = [], []
+            for token, logprob in zip(ids, logprobs):
+                s.ids.append(token)
+                s.logprobs.append(logprob)
+                if self._stops(s): break
         live = [s for s in live if self._turn(s)]
         if progress is not None: progress(len(envs) - len(live), len(envs))
 

@@ -184,7 +184,7 @@ def _more_warmup(start: Start) -> tuple[Policy, list]: # what plays, and a log
     c, clock = start.config, _Clock("more_warmup", start.seconds)
     stream = dict(codec=ChatCodec(start.tokenizer), words=tuple(common_words()),
                   batch_size=c.warmup_batch_size, steps=_ENDLESS,
-                  seed=c.seed + 1, all_tokens=0.0, mode=c.mode)
+                  seed=f"{c.seed}/more", all_tokens=0.0, mode=c.mode) # new ones
     rows = IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream)
     return _taught(
         start, start.fresh(), rows, c.warmup_learning_rate*END_RATE, clock,

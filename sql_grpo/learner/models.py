@@ -29,12 +29,13 @@ from ..environment import Rules
 from ..rollout import STANDARD_INSTRUCTIONS
 from ..engine.generation import ChatCodec
 from .gguf import model_path, read_gguf, smollm2_folder
-from .warmup import base_model
+from .warmup import base_model, shipped_base
 
 # %% ../../nbs/learner/models.ipynb #d6a00681
 def folder_config(model_name: str) -> dict:
     "What is in a model's config.json, or its adapters' sql_grpo.json; nothing for other names."
-    folder = Path(model_path(model_name))
+    embedded = model_name == "embedded"
+    folder = shipped_base() if embedded else Path(model_path(model_name))
     found = [f for n in ("config.json", "sql_grpo.json") if (f := folder/n).is_file()]
     return json.loads(found[0].read_text(encoding="utf-8")) if found else {}
 
@@ -46,15 +47,19 @@ def _trained_with(model_name: str) -> Rules | None:
 def _instructions(config: SQLGRPOConfig) -> str:
     "The user's system message; else an earlier training's, the standard one, or none if embedded."
     if config.instructions is not None: return config.instructions
+    if config.model_name == "embedded": return ""
     saved = _trained_with(config.model_name)
     if saved is not None and saved.mode == config.mode: return saved.instructions
-    return "" if config.model_name == "embedded" else STANDARD_INSTRUCTIONS[config.mode]
+    return STANDARD_INSTRUCTIONS[config.mode]
 
 # %% ../../nbs/learner/models.ipynb #7bd1e0c6
 @patch(as_prop=True)
 def rules(self: SQLGRPOConfig) -> Rules:
     "The rules that a model of this configuration is trained with, and plays by later."
     given = {f.name: getattr(self, f.name) for f in fields(Rules)}
+    known = _trained_with(self.model_name) or Rules()
+    for name in ("all_actions", "note_repeats"):
+        if given[name] is None: given[name] = getattr(known, name)
     return Rules(**given | dict(instructions=_instructions(self)))
 
 # %% ../../nbs/learner/models.ipynb #29d6b8e0

@@ -7,6 +7,7 @@ __all__ = ['playing_rules', 'load_policy']
 
 # %% ../../nbs/learner/policies.ipynb #00ae145e
 import json, math, tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -24,7 +25,8 @@ from .models import folder_config, load_model_and_tokenizer
 # %% ../../nbs/learner/policies.ipynb #4453358f
 def _config_of(name: str, endpoint: str | None = None) -> dict:
     "What is in the config of a model's folder; nothing for other models."
-    if name in (*BUILT_IN, "embedded"): return {}
+    if name in BUILT_IN: return {}
+    if name == "embedded": return {} if endpoint else folder_config(name)
     folder = Path(model_path(name))
     if endpoint and not (folder/"config.json").is_file(): return {}
     if not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") > 1):
@@ -63,7 +65,8 @@ def playing_rules(
     if endpoint and told == "tools":
         raise ValueError("with an endpoint the chat template is the server's: give no tools")
     context = dict(max_context=None) if endpoint else {}
-    return Rules.from_saved(saved | limits | dict(mode=mode, instructions=instructions) | context)
+    return Rules.from_saved((saved or asdict(Rules())) | limits
+                            | dict(mode=mode, instructions=instructions) | context)
 
 # %% ../../nbs/learner/policies.ipynb #d0eb1c87
 def load_policy(

@@ -9,6 +9,7 @@ __all__ = ['EpisodeTrainer', 'episode_stats', 'with_spread']
 import math, random, time, warnings
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -380,12 +381,15 @@ def _before_turn(episode: Episode, t: int) -> Episode:
 def _rewards_to_go(
     score, # function of episodes: their rewards (len(episodes),)
     episodes: list[Episode],
-) -> list[list[float]]: # for each episode, what was still to be earned at each of its turns
-    "What an episode earned from each turn on."
-    parts = [_before_turn(ep, t) for ep in episodes for t in range(len(ep.turns))]
+) -> list[list[float]]: # for each episode, what was still to be earned at each of its replies
+    "What an episode earned from each reply on: a reply may hold several turns."
+    ends = [accumulate(map(len, ep.replies)) for ep in episodes]
+    begins = [[end - len(turns) for end, turns in zip(e, ep.replies)]
+              for e, ep in zip(ends, episodes)]
+    parts = [_before_turn(ep, t) for ep, turns in zip(episodes, begins) for t in turns]
     scores = score(episodes + parts).tolist()
     whole, earned = scores[:len(episodes)], iter(scores[len(episodes):])
-    return [[r - next(earned) for _ in ep.turns] for r, ep in zip(whole, episodes)]
+    return [[r - next(earned) for _ in turns] for r, turns in zip(whole, begins)]
 
 # %% ../../nbs/learner/trainer.ipynb #b86fa41d
 def _turn_advantages(

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['END_RATE', 'common_words', 'careful_actions', 'demonstration', 'train_tokenizer', 'encode_messages',
            'demonstration_stream', 'base_config', 'new_base_model', 'WarmupProgress', 'weight_groups',
-           'ChecksumTrainer', 'sft_trainer', 'base_folder', 'base_model', 'check_cache']
+           'ChecksumTrainer', 'sft_trainer', 'base_folder', 'fresh_base', 'check_cache', 'shipped_base', 'check_base',
+           'base_model']
 
 # %% ../../nbs/learner/warmup.ipynb #2530ec50
 import hashlib, json, os, random, re, shutil, sqlite3, sys, tempfile, time
@@ -29,7 +30,7 @@ from .half_weights import optimizer_for
 from ..world.database import Database
 from ..world.questions import (
     dealt, draw_question, everyday_words, Field, Table, World, world_script)
-from ..world.tasks import cache_folder, Task, theme_words
+from ..world.tasks import cache_folder, packaged_data, Task, theme_words
 from ..environment import Episode, Rules
 from ..rollout import history_messages, rollout, ScriptedPolicy
 from ..engine.generation import CHATML, ChatCodec
@@ -286,7 +287,7 @@ def demonstration_stream(
     words: list[str] | tuple,
     batch_size: int,
     steps: int, # batches in all
-    seed: int,
+    seed: int | str,
     all_tokens: float = 0.6, # share of the steps in which some observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `_POOL`
     mode: str = "agent", # or single_turn
@@ -535,20 +536,23 @@ def _without_damaged(folder: Path) -> bool: # is there a whole one?
         shutil.rmtree(folder)
     return folder.is_dir()
 
-def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, cached
-    "The embedded base model: from the cache, or made now."
-    folder, keep, steps = base_folder(config), config.use_cache_folder, config.warmup_steps_sft
-    if keep and _without_damaged(folder):
-        info = json.loads((folder/"warmup.json").read_text()) | dict(cached=True)
-        model = Qwen3ForCausalLM.from_pretrained(folder)
-        return model, PreTrainedTokenizerFast.from_pretrained(folder), info
+def _load_base(folder: Path, origin: str): # model, tokenizer, info
+    "A base model from its folder, in float32, with what is known of its making."
+    info = json.loads((folder/"warmup.json").read_text(encoding="utf-8"))
+    model = Qwen3ForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    return model, PreTrainedTokenizerFast.from_pretrained(folder), info | dict(origin=origin)
+
+def fresh_base(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, origin
+    "A base model by the options of `config`: from the cache, or made now."
+    folder, steps = base_folder(config), config.warmup_steps_sft
+    if _without_damaged(folder): return _load_base(folder, "from the cache")
     if config.world_size > 1:
         raise ValueError("several processes cannot make the base model, and it is not in the "
                          "cache: give the command once without the launcher, with --max_steps 1")
     start = time.perf_counter()
-    if keep: check_cache()
-    part = folder.with_name(folder.name + "-part") if keep else None
-    words, resumed = common_words(), unfinished(part, steps) if part else None
+    check_cache()
+    part = folder.with_name(folder.name + "-part")
+    words, resumed = common_words(), unfinished(part, steps)
     share = 1 - step_of(resumed)/steps if resumed else 1 # of the steps made now
     model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
     log = _warm_up(model, tokenizer, words, steps, config.warmup_batch_size,
@@ -556,8 +560,8 @@ def base_model(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, c
                   use_cpu=config.use_cpu, mode=config.mode) if steps else []
     model.cpu().eval() # as from the cache, where it is kept on no GPU
     info = dict(seconds=round((time.perf_counter() - start)/share, 1), log=log, **_base_key(config))
-    if keep: _keep(model, tokenizer, info, folder, part)
-    return model, tokenizer, info | dict(cached=False)
+    _keep(model, tokenizer, info, folder, part)
+    return model, tokenizer, info | dict(origin="made now")
 
 # %% ../../nbs/learner/warmup.ipynb #1d6702c9
 def check_cache() -> None:
@@ -580,3 +584,29 @@ def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
         write_checksums(made)
         if not folder.exists(): made.rename(folder)
     shutil.rmtree(part, ignore_errors=True)
+
+# %% ../../nbs/learner/warmup.ipynb #8b0e51a1
+def shipped_base() -> Path: # its folder
+    "The base model that comes with the package. Raises ValueError if it is not as it was saved."
+    folder = (packaged_data() or Path("data"))/"models"/"embedded-base"
+    sums = "checksums.json"
+    broken = broken_files(folder) if (folder/sums).is_file() else [sums]
+    if broken:
+        raise ValueError("the base model that comes with the package is damaged: "
+                         f"{folder/broken[0]} is missing or not what was saved; install the "
+                         "package again, or give --fresh_base")
+    return folder
+
+def check_base(config: SQLGRPOConfig) -> None:
+    "See that the embedded base can be loaded or made. Raises ValueError, before any work."
+    if config.model_name != "embedded": return
+    if config.fresh_base: return check_cache()
+    if config.mode != "agent":
+        raise ValueError(f"mode is {config.mode}, and the base model that comes with the package "
+                         "plays in mode agent: train one with --fresh_base")
+    shipped_base()
+
+def base_model(config: SQLGRPOConfig): # model, tokenizer, info: origin, and how it was made
+    "The embedded base model: the one that comes with the package, or a fresh one."
+    check_base(config)
+    return fresh_base(config) if config.fresh_base else _load_base(shipped_base(), "from the package")

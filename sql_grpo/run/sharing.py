@@ -99,8 +99,8 @@ def _hub_name(
 # %% ../../nbs/run/sharing.ipynb #a1f20c24
 _NOT_SHOWN = {
     "dashboard", "plot_every", "trace_every", "success_every", "dashboard_questions", "output_dir",
-    "model_name", "data_source", "data_path", "seed", "bf16", "fp16", "use_cpu", "use_cache_folder",
-    "run_name", "project", "report_to", "push_to_hub", "resume_from_checkpoint",
+    "model_name", "data_source", "data_path", "seed", "bf16", "fp16", "use_cpu", "run_name",
+    "project", "report_to", "push_to_hub", "resume_from_checkpoint",
     "generation_batch_size", "shuffle_dataset", "disable_tqdm", "deepspeed", "fsdp_config",
     "accelerator_config"}
 _BEGINNINGS = "hub_", "trackio_", "save_", "logging_", "vllm_server_"

@@ -27,7 +27,7 @@ from ..rollout import built_in_policy, rollout
 from ..engine.generation import whole_model
 from ..learner.models import (
     load_model_and_tokenizer, model_folder, save_model, take_over)
-from ..learner.warmup import check_cache
+from ..learner.warmup import check_base
 from ..learner.demonstrations import get_demonstrations, learn_demonstrations
 from ..engine.vllm_policy import check_vllm_server, settle_vllm
 from ..training import (
@@ -140,8 +140,8 @@ def _what_is_asked(config: SQLGRPOConfig, tasks: list[Task], eval_tasks: list[Ta
 
 # %% ../../nbs/run/train.ipynb #713b03e9
 def settle_run(config: SQLGRPOConfig) -> None:
-    "See that adapters, vLLM and the checkpoint to go on from can be used. Raises ValueError."
-    check_cache()
+    "See that base, adapters, vLLM and the checkpoint to go on from can be used. Raises ValueError."
+    check_base(config)
     take_over(config)
     settle_vllm(config)
     given = config.resume_from_checkpoint
@@ -200,14 +200,16 @@ def _is_sharded(trainer: GRPOTrainer) -> bool:
     return shared
 
 def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
-    "The model, and the seconds that its warm-up took, now or when it was made."
+    "The model, and the seconds that making it took; None for a base that comes with the package."
     clock = time.perf_counter()
-    if config.model_name == "embedded": say("base model: from the cache, or made now ...")
+    if config.fresh_base: say("base model: from the cache, or made now ...")
     model, tokenizer = load_model_and_tokenizer(config)
     info = getattr(model, "warmup_info", None)
-    if info and info["cached"]:
-        say(f"base model taken from the cache (its warm-up took {info['seconds']:.0f} s)")
-    return model, tokenizer, info["seconds"] if info else time.perf_counter() - clock
+    if not info: return model, tokenizer, time.perf_counter() - clock
+    seconds = info["seconds"] if config.fresh_base else None
+    took = f", {seconds:.0f} s of warm-up" if config.fresh_base else ""
+    say(f"base model: {info['origin']}{took}")
+    return model, tokenizer, seconds
 
 # %% ../../nbs/run/train.ipynb #9e00001e
 @patch
@@ -294,7 +296,7 @@ def _about(run: Run) -> dict:
         learned_tokens=run.counted.get("tokens", 0),
         parameters=model.num_parameters(),
         trained_parameters=model.num_parameters(only_trainable=True),
-        warmup_cached=bool(info.get("cached")),
+        base_origin=info.get("origin"),
         device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
         torch=torch.__version__, threads=torch.get_num_threads(), processes=config.world_size,
         demonstrations=shown and shown[1], needs=_needs(config), **run.facts)
@@ -313,7 +315,7 @@ def report(self: Run, told: dict | None = None) -> dict: # empty in all processe
     if not is_main(): return {}
     if "trained" in self.found and "total" not in self.wall:
         made = self.demonstrations[1]["seconds"] if self.demonstrations else 0
-        self.wall["total"] = time.perf_counter() - self.begun + self.wall["warmup"] + made
+        self.wall["total"] = time.perf_counter() - self.begun + (self.wall["warmup"] or 0) + made
     self.told |= told or {}
     found = dict(sorted(self.found.items(), key=lambda pair: pair[0] == "trained"))
     return write_report(self.config.output_dir, Comparison(found), _about(self) | self.told)

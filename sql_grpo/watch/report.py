@@ -270,6 +270,8 @@ def _facts_table(report: dict, policies: list) -> MarkdownText:
     elsewhere = {"paired", "wall_seconds", "questions", "pass_at_k", "baselines", "needs"}
     facts = {k: v for k, v in report.items() if k not in elsewhere | {*policies}}
     facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
+    if report.get("base_origin") == "from the package":
+        facts["seconds of warmup"] = "none, the base model came with the package"
     text = lambda v: v if isinstance(v, (str, int, float)) else json.dumps(v)
     return markdown_table(["what", "value"], [
         [k, text(v)] for k, v in facts.items() if v is not None])
