@@ -325,6 +325,9 @@ class SQLGRPOConfig(GRPOConfig):
     note_repeats: bool | None = _option(
         None, "tell a policy that it sent the same action before; by default as the model was "
               "trained, else yes")
+    suggest: bool | None = _option(
+        None, "end observations with what may be sent next, for models that do not know it; by "
+              "default as the model was trained, else yes")
     on_last_turn: Literal["ask", "submit"] = _option(
         Rules.on_last_turn, "without an ANSWER: ask leaves the episode unanswered; submit keeps "
                             "the last result, which counts apart")

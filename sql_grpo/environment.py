@@ -14,7 +14,7 @@ from itertools import groupby
 
 from .world.database import format_value, one_line, Result
 from .world.replies import (
-    SQLAction, as_text, invented_at, parse_action, parse_actions)
+    SQLAction, as_text, ends_at, parse_action, parse_actions)
 
 # %% ../nbs/01_environment.ipynb #5479874c
 @dataclass
@@ -122,6 +122,7 @@ class Rules:
     require_grounded: bool = False # is a guess wrong, even if it is right?
     all_actions: bool = True # are all actions of a reply carried out, or the first one alone?
     note_repeats: bool = True # is a policy told that it sent the same action before?
+    suggest: bool = True # do observations end with what may be sent next?
     on_last_turn: str = 'ask' # or submit: without an ANSWER the last result is submitted
 
     def __post_init__(self):
@@ -138,7 +139,7 @@ class Rules:
     @classmethod
     def from_saved(cls, saved: dict): # Rules
         "The rules in a saved model's config. One that it lacks is as it was before there was one."
-        before = dict(all_actions=False, note_repeats=False)
+        before = dict(all_actions=False, note_repeats=False, suggest=False)
         return cls(**{f.name: (before | saved)[f.name] for f in fields(cls) if f.name in before | saved})
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
@@ -183,7 +184,7 @@ class SQLEnvironment:
             note = _not_taken(one, ep.turns[first:], left)
             if ep.done or note: break
             ep.turns.append(self._turn(one, raw, number))
-        if self.rules.all_actions and invented_at(raw): note += INVENTED
+        if self.rules.all_actions and not note and ends_at(raw): note = INVENTED
         return self._told(ep.turns[first:], note)
 
     def _read(self, said: SQLAction|str|bytes, raw: str) -> list: # of actions, at least one
@@ -215,7 +216,9 @@ class SQLEnvironment:
     def _told(self, turns: list, note: str) -> SQLObservation:
         "What a reply gets back: the last of its observations says how the episode stands."
         last = turns[-1].observation
-        for more in (note, LAST_TURN if last.turns_left == 1 else ''):
+        left, hint = last.turns_left, ''
+        if self.rules.suggest and left > 1 and last.text != last.added: hint = _suggestion(self.episode.task, turns[-1])
+        for more in (note, hint, LAST_TURN if left == 1 else ''):
             last.text, last.added = last.text + more, last.added + more
         return last if len(turns) == 1 else replace(last, text=joined(turns))
 
@@ -266,17 +269,29 @@ def _each_table(db, action: SQLAction) -> list: # of actions
     return [replace(action, argument=name.strip()) for name in names]
 
 # %% ../nbs/01_environment.ipynb #3a000012
-_KEPT = 2 # turns that a reply with many tables leaves, for a QUERY and an ANSWER
+_KEPT = 3 # turns that a reply with many tables leaves: for a QUERY, another one, and an ANSWER
+_LOOKS = 'DESCRIBE', 'SAMPLE'
 
 def _not_taken(action: SQLAction, before: list, left: int) -> str: # turns of the same reply
     "Why the rest of a reply is not carried out; empty if it is."
     if not before: return ''
     result, kind = before[-1].result, action.action_type
+    if kind not in _LOOKS and before[-1].action.action_type in _LOOKS:
+        return f'\nNote: {kind} was not carried out, since it was written before you saw the columns.'
     if action == SQLAction('ANSWER') and result is not None and not result.ok:
         return '\nNote: ANSWER was not taken, since the action before it failed.'
-    if kind in ('DESCRIBE', 'SAMPLE') and left <= _KEPT:
-        return f'\nNote: {kind} {action.argument} was not carried out, since only {left} turns are left.'
+    if kind in _LOOKS and left <= _KEPT:
+        return f'\nNote: {kind} {action.argument} was not carried out, since {left} turns are left.'
     return ''
+
+def _suggestion(task, turn: Turn) -> str:
+    "What a policy may send next, for a model that was not trained to know it."
+    kind, failed = turn.action.action_type, turn.result is not None and not turn.result.ok
+    if kind == 'QUERY' and failed:
+        return f'\n\nCorrect the SELECT statement, with columns that exist. The question is: {task.question}'
+    if kind == 'QUERY': return '\n\nIf this result answers the question, reply with the one word ANSWER.'
+    if failed: return ''
+    return f'\n\nNow reply with QUERY and a SELECT statement for the question: {task.question}'
 
 # %% ../nbs/01_environment.ipynb #3a00001c
 _RECENT = 3 # replies, the newest included, that a policy is expected to have before it
@@ -287,25 +302,24 @@ def _recent(ep: Episode, action: SQLAction) -> bool:
 
 def _without_known(ep: Episode, actions: list) -> list: # may be empty
     "The actions of a reply without looks at tables that were just taken."
-    looks = 'DESCRIBE', 'SAMPLE'
-    return [a for a in actions if a.action_type not in looks or not _recent(ep, a)]
+    return [a for a in actions if a.action_type not in _LOOKS or not _recent(ep, a)]
 
 def _said_before(env, action: SQLAction, result: Result|None, left: int) -> str: # empty if it was not
     "What a policy reads that sends again what it has just sent: not the same text once more."
     if action.action_type == 'ANSWER' or not _recent(env.episode, action): return ''
-    turns, sql = f'{left} turn' + 's'*(left != 1) + ' left', env._last_sql
+    turns, question = f'{left} turn' + 's'*(left != 1) + ' left', env.episode.task.question
     if result is not None and not result.ok:
-        return f'You sent this before, and it fails again: {result.error}. {turns}.{_columns(env, action)}'
+        return (f'You sent this before, and it fails again: {result.error}. {turns}.{_columns(env, action)} '
+                f'Write a different SELECT statement for the question: {question}')
     if action.action_type == 'QUERY':
-        return (f'You have seen this result before. {turns}. If it answers the question, send ANSWER; '
-                'else send another QUERY.')
-    other = f'ANSWER submits the result of {one_line(sql)}; or send another QUERY.' if sql else (
-        f'Now send QUERY and a SELECT statement that answers: {env.episode.task.question}')
-    return f'You have seen this before. {turns}. {other}'
+        return f'You have this result already. {turns}. To submit it, reply with the one word ANSWER.'
+    submit = f' To submit the result of {one_line(env._last_sql)}, reply with the one word ANSWER.'
+    return (f'You have seen this already. {turns}. Now reply with QUERY and a SELECT statement '
+            f'for the question: {question}' + submit*bool(env._last_sql))
 
 def _columns(env, action: SQLAction) -> str:
     "What a query that failed twice may use: the columns of its tables, as DESCRIBE would list them."
-    if action.action_type != 'QUERY': return ''
     named = [t for t in env.db.tables if re.search(rf'\b{re.escape(t)}\b', action.argument, re.I)]
-    lists = [f'{t} has {", ".join(c.name for c in env.db.columns(t))}' for t in named[:3]]
-    return _cut(f' Use only these columns: {"; ".join(lists)}.', env.rules.max_obs_chars) if lists else ''
+    lists = [f'{t} ({", ".join(c.name for c in env.db.columns(t))})' for t in named[:3]]
+    if action.action_type != 'QUERY' or not lists: return ''
+    return _cut(f' The columns are: {"; ".join(lists)}.', env.rules.max_obs_chars)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ACTIONS', 'MAX_TEXT', 'SQLAction', 'as_text', 'without_thoughts', 'read_reply', 'parse_action', 'is_action',
-           'invented_at', 'parse_actions']
+           'ends_at', 'parse_actions']
 
 # %% ../../nbs/world/replies.ipynb #7e910008
 import ast, html, json, re, time
@@ -443,20 +443,24 @@ def _complete(text: str) -> bool:
     kind, argument = found[-1].action_type, found[-1].argument
     return _is_statement(argument) if kind == 'QUERY' else kind == 'ANSWER' or bool(argument)
 
-def invented_at(text: str) -> int|None: # None if it does not
-    "Where a reply goes on, after a complete action, with what only the database can say."
+_BLIND = re.compile(r'^[ \t>*_`]*(?:DESCRIBE|SAMPLE)\b[^\n;]*(?:[;\n]\s*(?:DESCRIBE|SAMPLE)\b[^\n;]*)*'
+                    r'(?P<end>[;\n][ \t\n;>*_`]*)(?:QUERY|ANSWER|SELECT|WITH)\b')
+
+def ends_at(text: str) -> int|None: # None: nothing is left out
+    "Where a reply goes on with what it cannot know: an observation, or a query behind a look."
+    if blind := _BLIND.match(text): return blind.start('end')
     ends = (m.start() for m in islice(_GOES_ON.finditer(text), 5))
     return next((end for end in ends if _complete(text[:end])), None)
 
-def _until_invented(text: str) -> str:
-    "A reply without what it invents."
-    return text[:invented_at(text)]
-
 # %% ../../nbs/world/replies.ipynb #7e910032
+def _until_end(text: str) -> str:
+    "A reply without what it cannot know, but for actions: whether those are taken is for the environment to say."
+    return text if _BLIND.match(text) else text[:ends_at(text)]
+
 def parse_actions(text: str|bytes, # what the policy wrote
                  ) -> list: # of actions, at least one
     "The actions in `text`, in their order; a text without an action becomes a QUERY."
-    found, actions = _read(_until_invented(as_text(text)[:MAX_TEXT])), {}
+    found, actions = _read(_until_end(as_text(text)[:MAX_TEXT])), {}
     for action in found:
         look = action.action_type in ('DESCRIBE', 'SAMPLE')
         argument = _NEXT.split(action.argument)[0] if look else action.argument
