@@ -62,9 +62,8 @@ def _model_options(p: Parser, default: str = ""):
     "The options for a model and the rules that it plays by, here or behind an address."
     add = p.add_argument
     add("--model", required=not default,
-        help="a model's folder, its name on the Hub, qwen-coder-spider, smollm2-spider, "
-             "embedded, random or oracle; its name there with --endpoint"
-             + f" (default: {default})"*bool(default))
+        help="a model's folder, its name on the Hub, smollm2-spider, embedded, random or oracle; "
+             "its name there with --endpoint" + f" (default: {default})"*bool(default))
     add("--mode", choices=list(MODES), help="default: as the model was trained, else agent")
     for name in _LIMITS:
         add(f"--{name}", type=int,
@@ -135,7 +134,7 @@ def _ask_options(p: Parser):
         help="episodes a question; of several the answer that most agree on")
     add("--temperature", type=float, help="of the sampling (default: 0, greedy; 0.7 with votes)")
     add("--seed", type=int, default=0, help="of the sampling; an endpoint has its own")
-    _model_options(p, "qwen-coder-spider if its base is on this machine, else smollm2-spider")
+    _model_options(p, "smollm2-spider, made from SmolLM2 on Spider")
 
 # %% ../../nbs/cli/main.ipynb #043a7d12
 def _serve_options(p: Parser):

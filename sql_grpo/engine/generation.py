@@ -164,10 +164,13 @@ def said(self: ChatCodec, ids: list[int]) -> int | None: # None: all of them
     text = self.decode(ids)
     at = invented_at(text)
     if at is None: return None
-    line = re.compile(r"\n[ \t>*]*").match(text, at).end()
+    line = re.compile(r"\n[ \t>*]*").match(text, at).end() # where its first word begins
+    found = None
     for n in range(len(ids) - 1, 0, -1):
         before = self.decode(ids[:n])
-        if len(before) <= line: return n if len(before) >= at and text.startswith(before) else None
+        if len(before) < at: break
+        if len(before) <= line and text.startswith(before): found = n
+    return found # None, too, if a token spans it
 
 # %% ../../nbs/engine/generation.ipynb #847d560e
 def _lazy_zeros(shape: tuple, like: torch.Tensor) -> torch.Tensor: # of its dtype, on its device

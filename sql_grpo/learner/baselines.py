@@ -141,7 +141,7 @@ def _own_samples(
     questions: int = _QUESTIONS, # of a round
     samples: int = _SAMPLES, # episodes of a question
     rounds: float = math.inf, # at most
-) -> tuple[Policy, list]: # what plays, and a log: episodes, right and learned ones, loss, seconds
+) -> tuple[Policy, list]: # what plays, and a log of the rounds
     "Play, keep what is right, learn it, and again, for as long as GRPO took."
     clock, model, c = _Clock("own_samples", math.inf), start.fresh(), start.config
     trainer, dice, spent, last, log, order = None, random.Random(c.seed), 0, 0, [], []
@@ -158,20 +158,25 @@ def _own_samples(
                 rate = learning_rate or c.learning_rate
                 trainer = _learner(start, model, Dataset.from_list(rows), rate, clock, steps=-1,
                                    num_train_epochs=1)
-            loss = _one_round(trainer, rows) if rows else None
+            updates, loss = _one_round(trainer, rows) if rows else (0, None)
             last, spent = clock.spent() - spent, clock.spent()
-            log.append(dict(episodes=len(episodes), right=right, learned=len(rows), loss=loss,
-                            seconds=round(spent, 1)))
+            log.append(dict(episodes=len(episodes), right=right, learned=len(rows), updates=updates,
+                            tokens=_learned_tokens(rows), loss=loss, seconds=round(spent, 1)))
             print(f"own_samples: round {len(log)}, {right} of {len(episodes)} right, "
-                  f"{len(rows)} learned, {spent:.0f} of {start.seconds:.0f} s", flush=True)
+                  f"{len(rows)} learned in {updates} updates, "
+                  f"{spent:.0f} of {start.seconds:.0f} s", flush=True)
     return start.policy(model, name="own_samples"), log
 
-def _one_round(trainer: SFTTrainer, rows: list[dict]) -> float: # loss
+def _one_round(trainer: SFTTrainer, rows: list[dict]) -> tuple[int, float]: # updates, loss
     "Learn the rows once; the optimiser goes on where it was."
     trainer.train_dataset = Dataset.from_list(rows)
     loss = trainer.train().training_loss
     trainer.model.eval()
-    return loss
+    return trainer.state.global_step, loss
+
+def _learned_tokens(rows: list[dict]) -> int: # of demonstrations or own episodes
+    "The tokens that have a loss."
+    return sum(label != -100 for row in rows for label in row["labels"])
 
 # %% ../../nbs/learner/baselines.ipynb #1ed79dbe
 def _more_warmup(start: Start) -> tuple[Policy, list]: # what plays, and a log

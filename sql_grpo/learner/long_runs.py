@@ -23,7 +23,7 @@ from .checkpoints import (checkpoints_in, lock_output_dir, find_checkpoint, save
 
 # %% ../../nbs/learner/long_runs.ipynb #127c642e
 def _halve(config: SQLGRPOConfig) -> None:
-    "The same step in half the batch, and twice as many of them."
+    "The same generation in half the batch, and twice as many of them."
     config.per_device_train_batch_size //= 2
     config.gradient_accumulation_steps *= 2
     config.steps_per_generation *= 2
@@ -96,10 +96,10 @@ def _set_aside(folder: str | Path) -> None:
 def run_training_with_metrics(
     trainer: GRPOTrainer, # of build_trainer
     resume: str | None = None, # a checkpoint to go on from, or last
-) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer
+) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer, counted
     "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned."
     if trainer.args.max_steps == 0: # transformers would train for `num_train_epochs`
-        return dict(steps=0, seconds=0.0, interrupted=False, log=[], trainer=trainer)
+        return dict(steps=0, seconds=0.0, interrupted=False, log=[], trainer=trainer, counted={})
     if is_main(): lock_output_dir(trainer.args.output_dir)
     resume = find_checkpoint(resume, trainer.args.output_dir)
     start, interrupted, first = time.perf_counter(), False, _steps_done(resume)
@@ -122,6 +122,7 @@ def run_training_with_metrics(
             continue
         log, seconds = trainer.state.log_history, time.perf_counter() - start
         return dict(steps=trainer.state.global_step, interrupted=interrupted, log=log,
+                    counted=_counted(log, trainer.args),
                     seconds=round(seconds + _earlier_seconds(log, first), 1), trainer=trainer)
 
 # %% ../../nbs/learner/long_runs.ipynb #2ca0bce1
@@ -141,8 +142,20 @@ def _steps_done(checkpoint: str | None) -> int:
     return json.loads((Path(checkpoint)/"trainer_state.json").read_text())["global_step"]
 
 def _earlier_seconds(log: list[dict], first: int) -> float:
-    "What the steps up to `first` took, which an earlier run has logged."
-    return sum(r.get("step_time", 0.0) for r in log if r["step"] <= first)
+    "What the steps up to `first` took, which an earlier run has logged, as means since the last."
+    logged = [r for r in log if "step_time" in r and r["step"] <= first]
+    before = [0] + [r["step"] for r in logged]
+    return sum(r["step_time"]*(r["step"] - b) for r, b in zip(logged, before))
+
+def _counted(log: list[dict], args: SQLGRPOConfig) -> dict: # updates, generations, and what they learned
+    "How much was played and learned, from the means of the log."
+    logged = [r for r in log if "learned/tokens" in r]
+    now = [r["generation"] for r in logged]
+    each = [n - before for n, before in zip(now, [0] + now)]
+    total = lambda name: round(sum(r[f"learned/{name}"]*n for r, n in zip(logged, each)))
+    n = sum(each)
+    return dict(generations=n, played=n*args.generation_batch_size, learned=total("episodes"),
+                tokens=total("tokens"))
 
 # %% ../../nbs/learner/long_runs.ipynb #90b4b34e
 def _end(trainer) -> None:
@@ -153,7 +166,7 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
     "A trainer with half the batch, and the state it goes on from."
     try: config = _halved(trainer.args)
     except ValueError as e: sys.exit(f"sql_grpo train: {e}")
-    size, batches = config.per_device_train_batch_size, config.gradient_accumulation_steps
+    size, batches = config.per_device_train_batch_size, config.steps_per_generation
     if config.world_size > 1: # the others are amid a step, and cannot be asked to begin it again
         last = " --resume_from_checkpoint last" if checkpoints_in(config.output_dir) else ""
         sys.exit(f"sql_grpo train: out of memory in process {config.process_index} of "
@@ -163,7 +176,7 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
     if resume is None and trainer.state.global_step:
         sys.exit("sql_grpo train: out of memory, and no room for a checkpoint "
                  f"in {config.output_dir}")
-    print(f"out of memory: going on with batches of {size} episodes, {batches} of them a step",
+    print(f"out of memory: going on with batches of {size} episodes, {batches} of them a generation",
           flush=True)
     rebuild = trainer.rebuild
     trainer.optimizer = trainer.lr_scheduler = None

@@ -7,6 +7,7 @@ __all__ = ['EpisodeTrainer', 'episode_stats', 'with_spread']
 
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
 import math, random, time, warnings
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 import torch
 from fastcore.basics import patch
 from trl import GRPOTrainer
+from trl.models.utils import disable_gradient_checkpointing
 from trl.trainer.utils import split_tensor_dict
 
 from ..common.basics import is_main
@@ -35,6 +37,7 @@ class EpisodeTrainer(GRPOTrainer):
     "TRL's trainer for episodes."
     _wanted = None # (B, C), the tokens of a batch that its loss asks for; None: all
     _unchecked = None # a checkpoint that other processes may still write into
+    _due = set() # what waits for the end of a generation: should_log, should_save
 
     def _get_per_token_logps_and_entropies(
             self, model, input_ids, attention_mask, logits_to_keep, batch_size=None, **kwargs):
@@ -56,6 +59,11 @@ class EpisodeTrainer(GRPOTrainer):
             if x is None: return x
             return torch.full_like(wanted, rest, dtype=x.dtype).index_copy(0, rows, x)
         return whole(logps, 0), whole(entropies, usual), aux
+
+    def train(self, *args, **kwargs):
+        "As transformers'; what an interrupted training had played is played anew."
+        self._buffered_inputs, self._due = None, set()
+        return super().train(*args, **kwargs)
 
     @staticmethod
     def get_optimizer_cls_and_kwargs(args, model=None):
@@ -113,17 +121,33 @@ def _read_slices(self: EpisodeTrainer, model, ids, mask, wanted, **kwargs):
     return whole(logps), whole(entropies), None if aux[0] is None else torch.stack(aux).mean()
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c04
+def _dealt_out(
+    prompt_ids: torch.Tensor, # (B, P)
+    counts: torch.Tensor, # (B,) which episodes have an advantage
+    updates: int,
+) -> torch.Tensor: # (B,) an order, of one update after the other
+    "Whole groups in random order; those that teach something are dealt out to the updates evenly."
+    order, groups = groups_together(prompt_ids), {}
+    same = torch.unique(prompt_ids.cpu(), dim=0, return_inverse=True)[1]
+    for row in order.tolist(): groups.setdefault(same[row].item(), []).append(row)
+    teaches = counts.tolist()
+    found = sorted(groups.values(), key=lambda rows: not any(teaches[i] for i in rows))
+    return torch.tensor([i for k in range(updates) for rows in found[k::updates] for i in rows])
+
 @patch
 def _prepare_inputs(self: EpisodeTrainer, generation_batch):
-    "As TRL's, with the episodes of a prompt side by side."
+    "As TRL's, with the episodes of a prompt side by side, and each update's mean over its tokens."
     if not self.model.training: return GRPOTrainer._prepare_inputs(self, generation_batch)
-    steps = self.args.steps_per_generation
+    args, steps = self.args, self.args.steps_per_generation
+    if self._buffered_inputs is None: # at the beginning, or where a run goes on
+        self._step = self.state.global_step*args.gradient_accumulation_steps
     if self._step % (steps*self.num_iterations) == 0 or self._buffered_inputs is None:
         batch = self._generate_and_score_completions(generation_batch)
-        order = groups_together(batch["prompt_ids"])
+        counts = (batch["advantages"].view(len(batch["prompt_ids"]), -1) != 0).any(1)
+        order = _dealt_out(batch["prompt_ids"], counts, steps//args.gradient_accumulation_steps)
         batch = {k: x if x is None or x.ndim == 0 else x[order.to(x.device)]
                  for k, x in batch.items()}
-        self._buffered_inputs = split_tensor_dict(batch, steps)
+        self._buffered_inputs = self._by_update(split_tensor_dict(batch, steps))
     return self._buffered_inputs[self._step % steps]
 
 @patch
@@ -131,6 +155,7 @@ def training_step(self: EpisodeTrainer, model, inputs, num_items_in_batch):
     "As TRL's, in which layers may be computed once more, with a tree's attention."
     with attending_to_trees(model):
         return GRPOTrainer.training_step(self, model, inputs, num_items_in_batch)
+
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c05
 @patch
@@ -140,19 +165,74 @@ def _asks_for_all(self: EpisodeTrainer) -> bool:
                 or self.aux_loss_enabled or self.accelerator.num_processes > 1
                 or not self.model.training)
 
+def _own_tokens(inputs: dict) -> torch.Tensor: # (B, C)
+    "The policy's. TRL's name for our `env_mask` is `tool_mask`."
+    return (inputs["completion_mask"]*inputs.get("tool_mask", 1)).bool()
+
+@patch
+def _asked_for(self: EpisodeTrainer, inputs: dict) -> torch.Tensor: # (B, C)
+    "The tokens of a batch that its loss asks for."
+    own = _own_tokens(inputs)
+    if self._asks_for_all(): return own
+    return own & worth_reading(inputs["advantages"], own)[:, None]
+
 @patch
 def _compute_loss(self: EpisodeTrainer, model, inputs):
     "As TRL's, from the tokens that it asks for; `entropy` is that of the episodes that were read."
-    # TRL's name for our `env_mask` is `tool_mask`
-    own = (inputs["completion_mask"]*inputs.get("tool_mask", 1)).bool()
-    self._wanted = own
-    if not self._asks_for_all():
-        self._wanted = own & worth_reading(inputs["advantages"], own)[:, None]
+    self._wanted = self._asked_for(inputs)
     old = inputs.get("old_per_token_logps")
     if old is not None: # the ratio of the others is 1
         inputs = inputs | dict(old_per_token_logps=old*self._wanted)
     try: return GRPOTrainer._compute_loss(self, model, inputs)
     finally: self._wanted = None
+
+
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c07
+@patch
+def _by_update(self: EpisodeTrainer, batches: list) -> list: # of the inputs of batches, one generation
+    "Each batch with its update's number of tokens and, where weights move, its old log-probabilities."
+    a, steps = self.args.gradient_accumulation_steps, len(batches)
+    if self.args.generation_steps == 1: return batches
+    for first in range(0, steps, a):
+        update = batches[first:first + a]
+        tokens = sum(_own_tokens(b).sum() for b in update)
+        tokens = self.accelerator.reduce(tokens)*steps/a # TRL divides by steps/a
+        for b in update:
+            b["num_items_in_batch"] = tokens
+            known = "old_per_token_logps" in b or first == 0 and self.num_iterations == 1
+            if not known: b["old_per_token_logps"] = self._logps_now(b)
+    return batches
+
+@patch
+@torch.no_grad()
+def _logps_now(self: EpisodeTrainer, inputs: dict) -> torch.Tensor: # (B, C)
+    "Log-probabilities of the tokens that the loss will ask for, by the weights as they are."
+    ids, mask = (torch.cat([inputs[f"prompt_{x}"], inputs[f"completion_{x}"]], 1)
+                 for x in ("ids", "mask"))
+    self._wanted = self._asked_for(inputs)
+    try:
+        with disable_gradient_checkpointing(self.model, self.args.gradient_checkpointing_kwargs):
+            return self._get_per_token_logps_and_entropies(
+                self.model, ids, mask, inputs["completion_ids"].shape[1])[0]
+    finally: self._wanted = None
+
+
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c09
+@patch
+def _maybe_log_save_evaluate(self: EpisodeTrainer, *args, **kwargs):
+    "As transformers', at the end of a generation."
+    control, names = self.control, {"should_log", "should_save"}
+    amid = self.state.global_step % self.args.generation_steps and not control.should_training_stop
+    due = self._due | {name for name in names if getattr(control, name)}
+    for name in names: setattr(control, name, name in due and not amid)
+    self._due = due if amid else set()
+    return GRPOTrainer._maybe_log_save_evaluate(self, *args, **kwargs)
+
+@patch
+def log(self: EpisodeTrainer, logs: dict, *args, **kwargs) -> None:
+    "As TRL's, with the number of the generation."
+    if "loss" in logs: logs["generation"] = -(-self.state.global_step//self.args.generation_steps)
+    return GRPOTrainer.log(self, logs, *args, **kwargs)
 
 # %% ../../nbs/learner/trainer.ipynb #94d7a3f0
 _SPREAD = 1e-6 # rewards that are nearer to each other than this are the same
@@ -200,6 +280,7 @@ def _calculate_rewards(self: EpisodeTrainer, inputs, prompts, completions, compl
     if "reward_correctness" in self.reward_func_names:
         right = rewards[:, self.reward_func_names.index("reward_correctness")] > 0
         right = right.view(-1, G).any(1)
+        self._with_success = right.repeat_interleave(G) # (all,)
         self._log_metric("groups/none_right", 1 - right.float().mean().item())
         self._watch_success(bool(right.any()))
     return rewards
@@ -222,7 +303,7 @@ def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an ac
     step, bound = self.state.global_step + 1, self.args.unparseable_bound
     if share <= bound or step < getattr(self, "_quiet_until", 0): return
     if not self.accelerator.is_main_process: return
-    self._quiet_until = step + 10
+    self._quiet_until = step + 10*self.args.generation_steps
     knew = any(r.get("actions/unparseable", 1) <= bound for r in self.state.log_history)
     todo = ("the policy is coming apart: lower learning_rate, or hold it with beta (0.02, say)"
             if knew else "the model does not know the actions: let it learn demonstrations first")
@@ -355,12 +436,39 @@ def _without_rounding(advantages: torch.Tensor) -> torch.Tensor: # as given
 @patch
 def _generate_and_score_completions(self: EpisodeTrainer, inputs):
     "As TRL's; with advantage_level='turn' advantages of turns (B, T); those below zero weighed."
-    out = GRPOTrainer._generate_and_score_completions(self, inputs)
+    with self._old_logps_later():
+        out = GRPOTrainer._generate_and_score_completions(self, inputs)
     self._finish_checkpoint() # rewards were gathered: nobody is still saving
     if self.args.advantage_level == "turn": out["advantages"] = self._by_turn(out)
     a = _without_rounding(out["advantages"])
     out["advantages"] = torch.where(a < 0, self.args.negative_weight*a, a)
+    if self.args.only_groups_with_success: self._leave_out_failures(out["advantages"])
+    self._count_learned(out)
     return out
+
+@patch
+@contextmanager
+def _old_logps_later(self: EpisodeTrainer):
+    "Within, TRL takes weights and episodes for being of one step: see `_by_update`."
+    given = self.args.gradient_accumulation_steps
+    self.args.gradient_accumulation_steps = self.args.steps_per_generation*self.num_iterations
+    try: yield
+    finally: self.args.gradient_accumulation_steps = given
+
+@patch
+def _leave_out_failures(self: EpisodeTrainer, advantages: torch.Tensor) -> None: # (B,) or (B, T)
+    "Zero, in place, in groups without a right episode."
+    first = self.accelerator.process_index*len(advantages)
+    advantages[~self._with_success[first:first + len(advantages)].to(advantages.device)] = 0
+
+@patch
+def _count_learned(self: EpisodeTrainer, out: dict) -> None:
+    "Log how many episodes and tokens a generation gives to learn, of all processes."
+    own = _own_tokens(out)
+    some = (out["advantages"].view(len(own), -1)*own != 0)
+    counts = torch.stack([some.any(1).sum(), some.sum()])*self.num_iterations
+    for name, n in zip(("episodes", "tokens"), self.accelerator.reduce(counts).tolist()):
+        self._metrics["train" if self.model.training else "eval"][f"learned/{name}"].append(n)
 
 @patch
 def _by_turn(self: EpisodeTrainer, out: dict) -> torch.Tensor: # (B, T)

@@ -230,6 +230,8 @@ _NOTES = dict(
     many="The chance that at least one of k episodes sampled at temperature 1 is right "
          "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions, "
          "which has no width where all of them are alike. Base is the model that GRPO began with.",
+    learned="Updates of the weights, episodes that were played, and of those what was learned: "
+            "for GRPO what has an advantage, for own_samples what was right.",
     lucky="Right on the database, wrong on a variant of it, or right without a query that could "
           "be tried there.")
 
@@ -242,6 +244,18 @@ def _many_table(report: dict) -> MarkdownText:
         return f"{rate} % ({low} to {high})"
     rows = [[k, *(cell(many[p][k]) for p in names)] for k in many["base"]]
     return markdown_table(["any of", *names], rows)
+
+# %% ../../nbs/watch/report.ipynb #323f4161
+def _learned_table(report: dict) -> MarkdownText: # without rows for a report that has not counted
+    "What GRPO and self-imitation had to learn from."
+    rounds = report.get("baselines", {}).get("own_samples", [])
+    names, rows = ("updates", "episodes", "learned", "tokens"), []
+    if "learned_tokens" in report:
+        keys = "steps", "episodes", "learned_episodes", "learned_tokens"
+        rows.append(["trained", *(f"{report[k]:,}" for k in keys)])
+    if rounds and "updates" in rounds[0]:
+        rows.append(["own_samples", *(f"{sum(r[k] for r in rounds):,}" for k in names)])
+    return markdown_table(["policy", "updates", "episodes played", "learned", "tokens"], rows)
 
 # %% ../../nbs/watch/report.ipynb #ada2d6ea
 def _lucky_table(comparison: Comparison) -> MarkdownText:
@@ -273,6 +287,8 @@ def _report_text(comparison: Comparison, report: dict) -> str:
         out += ["## Differences on the same questions", _NOTES["pairs"], differences_table(report)]
     if many := report.get("pass_at_k"):
         out += ["## Any of many", _NOTES["many"], _many_table(report), many["verdict"]]
+    if report.get("learned_tokens"):
+        out += ["## What was learned", _NOTES["learned"], _learned_table(report)]
     for key in ("words", "kind", "difficulty"):
         if any(q[key] for q in report["questions"]):
             out += [f"## By {key} of the question", _split_table(report, key)]
