@@ -158,31 +158,26 @@ def _check_numbers(c) -> None:
 
 # %% ../nbs/00_setup.ipynb #b0a9b36c
 def _check_batch(c) -> None:
-    "Raise a ValueError for a generation that does not hold whole groups."
+    "Raise a ValueError for a step that does not hold whole groups, or cannot be divided."
     n, processes = c.num_generations, int(os.environ.get("WORLD_SIZE", 1))
     for name in ("steps_per_generation", "generation_batch_size"):
         if (value := getattr(c, name)) is not None:
-            raise ValueError(f"{name} is {value}; it has no effect here: a generation is of "
-                             "gradient_accumulation_steps batches, which are learned in "
+            raise ValueError(f"{name} is {value}; it has no effect here: a step plays "
+                             "gradient_accumulation_steps batches, and learns them in "
                              "updates_per_generation updates")
     batches = c.gradient_accumulation_steps
     batch = c.per_device_train_batch_size*batches*processes
     if batch % n:
         made_of = f"{c.per_device_train_batch_size} x {batches} batches x {processes} processes"
-        raise ValueError(f"a generation of {batch} episodes (per_device_train_batch_size {made_of}) "
+        raise ValueError(f"a step of {batch} episodes (per_device_train_batch_size {made_of}) "
                          f"cannot be split into groups of num_generations {n}")
     if (c.advantage_level == "turn" or c.dynamic_sampling) and batch//processes % n:
-        raise ValueError(f"a process plays {batch//processes} episodes a generation: advantage_level='turn' "
-                         f"and dynamic_sampling need whole groups of num_generations {n} in each")
-
-def _divide_generation(c) -> None:
-    "Share the batches of a generation out to its updates, in TRL's terms. Raises ValueError."
-    batches, updates = c.gradient_accumulation_steps, c.updates_per_generation
-    if batches % updates:
-        raise ValueError(f"updates_per_generation is {updates}; expected a number that divides the "
-                         f"{batches} batches of a generation (gradient_accumulation_steps)")
-    c.steps_per_generation, c.gradient_accumulation_steps = batches, batches//updates
-
+        raise ValueError(f"a process plays {batch//processes} episodes a step: advantage_level='turn' and "
+                         f"dynamic_sampling need whole groups of num_generations {n} in each")
+    if batches % c.updates_per_generation:
+        raise ValueError(f"updates_per_generation is {c.updates_per_generation}; expected a number "
+                         f"that divides the {batches} batches of a step "
+                         "(gradient_accumulation_steps)")
 
 # %% ../nbs/00_setup.ipynb #93b8554a
 def _check_together(c) -> None:
@@ -231,7 +226,6 @@ def _settle(c) -> None:
     _check_numbers(c)
     _check_batch(c)
     _check_together(c)
-    _divide_generation(c)
     _fit_to(c, detect_runtime())
 
 # %% ../nbs/00_setup.ipynb #6a0ce64a
@@ -242,10 +236,10 @@ def _one_line(c) -> str:
     epochs = f"{c.num_train_epochs} epochs in steps"
     length = f"{c.max_steps} steps" if c.max_steps >= 0 else epochs
     groups = c.generation_batch_size//c.num_generations
-    if c.generation_steps > 1: length += f", {c.generation_steps} for each generation"
+    updates = f"{c.updates_per_generation} updates, "*(c.updates_per_generation > 1)
     turns = "1 turn" if c.max_turns == 1 else f"{c.max_turns} turns"
     return (f"<SQLGRPOConfig {c.model_name}: {length} of {c.generation_batch_size} "
-            f"episodes ({groups} groups of {c.num_generations}), {turns}, "
+            f"episodes ({groups} groups of {c.num_generations}), {updates}{turns}, "
             f"{device} {mode}, seed {c.seed} -> {c.output_dir}>")
 
 # %% ../nbs/00_setup.ipynb #bad5e70a
@@ -344,8 +338,8 @@ class SQLGRPOConfig(GRPOConfig):
     only_groups_with_success: bool = _option(
         False, "learn nothing from groups in which no episode is right, which only compare failures")
     updates_per_generation: int = _option(
-        1, "updates of the weights by the episodes of a generation, each by its share of them; it "
-           "must divide the batches of a generation")
+        1, "updates of the weights in a step, each by its share of the episodes; it must divide the "
+           "batches of a step")
     dynamic_sampling: int = _option(
         0, "times that groups whose episodes all earned the same are played anew, with other "
            "questions")
@@ -371,15 +365,15 @@ class SQLGRPOConfig(GRPOConfig):
     dashboard_questions: int = _option(48, "questions that the greedy success is measured on")
     # the training: fields of TRL
     max_steps: int = _option(
-        100, "GRPO steps, which are updates of the weights; 0 learns the demonstrations alone, -1 "
-             "trains for num_train_epochs")
+        100, "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
+             "demonstrations alone, -1 trains for num_train_epochs")
     learning_rate: float = _option(2e-4, "highest learning rate of GRPO")
     num_generations: int = _option(8, "episodes of one question, compared with each other")
     per_device_train_batch_size: int | None = _option(
         None, "episodes in a batch; if not given, 16, and fewer where memory is short, in as large"
-              " a generation")
+              " a step")
     gradient_accumulation_steps: int = _option(
-        8, "batches in a generation; raise it, and lower the batch, when memory is short")
+        8, "batches in a step; raise it, and lower the batch, when memory is short")
     activation_checkpointing: bool | None = _option(None, "recompute activations to save memory")
     temperature: float = _option(1.0, "of the sampling during training; evaluation is greedy")
     beta: float = _option(0.0, "weight of the KL term against the reference model; 0 loads none")
@@ -398,8 +392,7 @@ class SQLGRPOConfig(GRPOConfig):
                     "started")
     seed: int = _option(42, "of weights, demonstrations, questions and sampling")
     output_dir: str = _option("outputs/default", "folder that the run writes to")
-    save_steps: float = _option(
-        20, "steps between two checkpoints, which are made at the end of a generation")
+    save_steps: float = _option(20, "steps between two checkpoints")
     report_to: list[str] | None = _option(
         None, "trackers: tensorboard, trackio, wandb, or several of them")
     push_to_hub: bool = _option(False, "upload the finished model and its card")
@@ -413,9 +406,8 @@ class SQLGRPOConfig(GRPOConfig):
         "batch", "by whose spread an advantage is divided")
     lr_scheduler_type: str = _option("constant_with_warmup", "course of the learning rate")
     warmup_steps: float = _option(
-        3, "steps in which the learning rate rises; below 1 a share of all steps")
-    logging_steps: float = _option(
-        1, "steps between two lines of the log, which are of whole generations")
+        3, "updates in which the learning rate rises; below 1 a share of all of them")
+    logging_steps: float = _option(1, "steps between two lines of the log")
     save_total_limit: int | None = _option(2, "checkpoints that are kept")
     vllm_server_timeout: float = _option(10.0, "seconds to wait for a vLLM server")
     project: str = _option("sql_grpo", "name of the project in trackers")
@@ -432,10 +424,6 @@ class SQLGRPOConfig(GRPOConfig):
         super().__post_init__()
         self._n_gpu = min(self.n_gpu, 1) # with more, transformers takes nn.DataParallel
         if self.half_weights: self.mixed_precision = "no" # autocast would find nothing to convert
-
-    @property
-    def generation_steps(self) -> int: # updates from one generation to the next
-        return self.steps_per_generation//self.gradient_accumulation_steps*self.num_iterations
 
     @property
     def half_weights(self) -> bool: # is what is trained itself in bfloat16?

@@ -6,7 +6,7 @@
 __all__ = ['load_question_prompts', 'reward_funcs', 'build_trainer', 'greedy_policy', 'draw_eval_tasks', 'sample_random_policy']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import math, random
+import random
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet
@@ -66,10 +66,9 @@ def load_question_prompts(
 
 # %% ../nbs/04_training.ipynb #f4c4c6d3
 def _curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
-    "Easy and medium questions for the first half of the generations, all for the second."
+    "Easy and medium questions for the first half of the steps, all for the second."
     if config.max_steps < 1: return sorted(tasks, key=lambda t: t.difficulty not in ("easy", "medium"))
-    generations = math.ceil(config.max_steps/config.generation_steps)
-    groups = config.generation_batch_size//config.num_generations*generations
+    groups = config.generation_batch_size//config.num_generations*config.max_steps
     easy, rng = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks, random.Random(config.seed)
     def _draw(pool, n):
         out = []
@@ -85,11 +84,11 @@ def reward_funcs(config: SQLGRPOConfig) -> list:
 
 # %% ../nbs/04_training.ipynb #df7eeb1a
 def _enough_for_a_step(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
-    "The questions, repeated if they are fewer than a generation takes."
+    "The questions, repeated if they are fewer than a step takes."
     groups = config.generation_batch_size//config.num_generations
     if len(prompts) >= groups: return prompts
     times = -(-groups//len(prompts))
-    say(f"fewer questions ({len(prompts)}) than a generation takes ({groups}): "
+    say(f"fewer questions ({len(prompts)}) than a step takes ({groups}): "
         f"each is asked up to {times} times in it")
     return concatenate_datasets([prompts]*times)
 

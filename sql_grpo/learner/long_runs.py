@@ -23,7 +23,7 @@ from .checkpoints import (checkpoints_in, lock_output_dir, find_checkpoint, save
 
 # %% ../../nbs/learner/long_runs.ipynb #127c642e
 def _halve(config: SQLGRPOConfig) -> None:
-    "The same generation in half the batch, and twice as many of them."
+    "The same step in half the batch, and twice as many of them."
     config.per_device_train_batch_size //= 2
     config.gradient_accumulation_steps *= 2
     config.steps_per_generation *= 2
@@ -147,15 +147,15 @@ def _earlier_seconds(log: list[dict], first: int) -> float:
     before = [0] + [r["step"] for r in logged]
     return sum(r["step_time"]*(r["step"] - b) for r, b in zip(logged, before))
 
-def _counted(log: list[dict], args: SQLGRPOConfig) -> dict: # updates, generations, and what they learned
+def _counted(log: list[dict], args: SQLGRPOConfig) -> dict:
     "How much was played and learned, from the means of the log."
     logged = [r for r in log if "learned/tokens" in r]
-    now = [r["generation"] for r in logged]
-    each = [n - before for n, before in zip(now, [0] + now)]
-    total = lambda name: round(sum(r[f"learned/{name}"]*n for r, n in zip(logged, each)))
-    n = sum(each)
-    return dict(generations=n, played=n*args.generation_batch_size, learned=total("episodes"),
-                tokens=total("tokens"))
+    before = [0] + [r["step"] for r in logged]
+    steps = [r["step"] - b for r, b in zip(logged, before)]
+    def total(name): return round(sum(r[f"learned/{name}"]*n for r, n in zip(logged, steps)))
+    n = sum(steps)
+    return dict(updates=n*args.updates_per_generation, learned=total("episodes"),
+                tokens=total("tokens"), played=n*args.generation_batch_size//args.num_iterations)
 
 # %% ../../nbs/learner/long_runs.ipynb #90b4b34e
 def _end(trainer) -> None:
@@ -166,7 +166,7 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
     "A trainer with half the batch, and the state it goes on from."
     try: config = _halved(trainer.args)
     except ValueError as e: sys.exit(f"sql_grpo train: {e}")
-    size, batches = config.per_device_train_batch_size, config.steps_per_generation
+    size, batches = config.per_device_train_batch_size, config.gradient_accumulation_steps
     if config.world_size > 1: # the others are amid a step, and cannot be asked to begin it again
         last = " --resume_from_checkpoint last" if checkpoints_in(config.output_dir) else ""
         sys.exit(f"sql_grpo train: out of memory in process {config.process_index} of "
@@ -176,7 +176,7 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
     if resume is None and trainer.state.global_step:
         sys.exit("sql_grpo train: out of memory, and no room for a checkpoint "
                  f"in {config.output_dir}")
-    print(f"out of memory: going on with batches of {size} episodes, {batches} of them a generation",
+    print(f"out of memory: going on with batches of {size} episodes, {batches} of them a step",
           flush=True)
     rebuild = trainer.rebuild
     trainer.optimizer = trainer.lr_scheduler = None

@@ -7,7 +7,7 @@ __all__ = ['EpisodeTrainer', 'episode_stats', 'with_spread']
 
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
 import math, random, time, warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -37,7 +37,6 @@ class EpisodeTrainer(GRPOTrainer):
     "TRL's trainer for episodes."
     _wanted = None # (B, C), the tokens of a batch that its loss asks for; None: all
     _unchecked = None # a checkpoint that other processes may still write into
-    _due = set() # what waits for the end of a generation: should_log, should_save
 
     def _get_per_token_logps_and_entropies(
             self, model, input_ids, attention_mask, logits_to_keep, batch_size=None, **kwargs):
@@ -62,7 +61,7 @@ class EpisodeTrainer(GRPOTrainer):
 
     def train(self, *args, **kwargs):
         "As transformers'; what an interrupted training had played is played anew."
-        self._buffered_inputs, self._due = None, set()
+        self._buffered_inputs, self._step = None, 0
         return super().train(*args, **kwargs)
 
     @staticmethod
@@ -138,23 +137,16 @@ def _dealt_out(
 def _prepare_inputs(self: EpisodeTrainer, generation_batch):
     "As TRL's, with the episodes of a prompt side by side, and each update's mean over its tokens."
     if not self.model.training: return GRPOTrainer._prepare_inputs(self, generation_batch)
-    args, steps = self.args, self.args.steps_per_generation
-    if self._buffered_inputs is None: # at the beginning, or where a run goes on
-        self._step = self.state.global_step*args.gradient_accumulation_steps
+    steps = self.args.steps_per_generation
     if self._step % (steps*self.num_iterations) == 0 or self._buffered_inputs is None:
         batch = self._generate_and_score_completions(generation_batch)
         counts = (batch["advantages"].view(len(batch["prompt_ids"]), -1) != 0).any(1)
-        order = _dealt_out(batch["prompt_ids"], counts, steps//args.gradient_accumulation_steps)
+        order = _dealt_out(batch["prompt_ids"], counts, self.args.updates_per_generation)
         batch = {k: x if x is None or x.ndim == 0 else x[order.to(x.device)]
                  for k, x in batch.items()}
         self._buffered_inputs = self._by_update(split_tensor_dict(batch, steps))
     return self._buffered_inputs[self._step % steps]
 
-@patch
-def training_step(self: EpisodeTrainer, model, inputs, num_items_in_batch):
-    "As TRL's, in which layers may be computed once more, with a tree's attention."
-    with attending_to_trees(model):
-        return GRPOTrainer.training_step(self, model, inputs, num_items_in_batch)
 
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c05
@@ -183,22 +175,24 @@ def _compute_loss(self: EpisodeTrainer, model, inputs):
     old = inputs.get("old_per_token_logps")
     if old is not None: # the ratio of the others is 1
         inputs = inputs | dict(old_per_token_logps=old*self._wanted)
+    whole = self.current_gradient_accumulation_steps # batches of a step
+    self.current_gradient_accumulation_steps = whole/self.args.updates_per_generation
     try: return GRPOTrainer._compute_loss(self, model, inputs)
-    finally: self._wanted = None
+    finally: self._wanted, self.current_gradient_accumulation_steps = None, whole
 
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c07
 @patch
 def _by_update(self: EpisodeTrainer, batches: list) -> list: # of the inputs of batches, one generation
     "Each batch with its update's number of tokens and, where weights move, its old log-probabilities."
-    a, steps = self.args.gradient_accumulation_steps, len(batches)
-    if self.args.generation_steps == 1: return batches
-    for first in range(0, steps, a):
-        update = batches[first:first + a]
-        tokens = sum(_own_tokens(b).sum() for b in update)
-        tokens = self.accelerator.reduce(tokens)*steps/a # TRL divides by steps/a
+    updates = self.args.updates_per_generation
+    share = len(batches)//updates
+    if updates*self.num_iterations == 1: return batches
+    for first in range(0, len(batches), share):
+        update = batches[first:first + share]
+        tokens = self.accelerator.reduce(sum(_own_tokens(b).sum() for b in update))
         for b in update:
-            b["num_items_in_batch"] = tokens
+            b["num_items_in_batch"] = tokens*updates # of which TRL takes the update's part
             known = "old_per_token_logps" in b or first == 0 and self.num_iterations == 1
             if not known: b["old_per_token_logps"] = self._logps_now(b)
     return batches
@@ -216,22 +210,51 @@ def _logps_now(self: EpisodeTrainer, inputs: dict) -> torch.Tensor: # (B, C)
                 self.model, ids, mask, inputs["completion_ids"].shape[1])[0]
     finally: self._wanted = None
 
-
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c09
+@contextmanager
+def _adding_up(model):
+    "Within, a backward pass adds up the gradients of all processes."
+    waits = getattr(model, "require_backward_grad_sync", True) is False # DDP
+    shared = hasattr(model, "set_requires_gradient_sync") # FSDP
+    if waits: model.require_backward_grad_sync = True
+    if shared: model.set_requires_gradient_sync(True)
+    try: yield
+    finally:
+        if waits: model.require_backward_grad_sync = False
+        if shared: model.set_requires_gradient_sync(False)
+
 @patch
-def _maybe_log_save_evaluate(self: EpisodeTrainer, *args, **kwargs):
-    "As transformers', at the end of a generation."
-    control, names = self.control, {"should_log", "should_save"}
-    amid = self.state.global_step % self.args.generation_steps and not control.should_training_stop
-    due = self._due | {name for name in names if getattr(control, name)}
-    for name in names: setattr(control, name, name in due and not amid)
-    self._due = due if amid else set()
-    return GRPOTrainer._maybe_log_save_evaluate(self, *args, **kwargs)
+def training_step(self: EpisodeTrainer, model, inputs, num_items_in_batch):
+    "As TRL's, with a tree's attention; the last batch of a share is followed by an update."
+    share = self.args.gradient_accumulation_steps//self.args.updates_per_generation
+    state, due = self.accelerator.gradient_state, (self._step + 1) % share == 0
+    due = due and not state.sync_gradients # else transformers updates
+    if due: state._set_sync_gradients(True)
+    with attending_to_trees(model), _adding_up(model) if due else nullcontext():
+        loss = GRPOTrainer.training_step(self, model, inputs, num_items_in_batch)
+        if due: self._update(model)
+    if due: state._set_sync_gradients(False)
+    return loss/self.args.updates_per_generation # transformers adds up a step's
+
+@patch
+def _update(self: EpisodeTrainer, model) -> None:
+    "Move the weights."
+    if self.args.max_grad_norm:
+        self.accelerator.clip_grad_norm_(model.parameters(), self.args.max_grad_norm)
+    self.optimizer.step()
+    if not self.accelerator.optimizer_step_was_skipped: self.lr_scheduler.step()
+    model.zero_grad()
+
+@patch
+def create_scheduler(self: EpisodeTrainer, num_training_steps: int, optimizer=None):
+    "As transformers', for all updates."
+    return GRPOTrainer.create_scheduler(
+        self, num_training_steps*self.args.updates_per_generation, optimizer)
 
 @patch
 def log(self: EpisodeTrainer, logs: dict, *args, **kwargs) -> None:
-    "As TRL's, with the number of the generation."
-    if "loss" in logs: logs["generation"] = -(-self.state.global_step//self.args.generation_steps)
+    "As TRL's, with the number of updates so far."
+    if "loss" in logs: logs["updates"] = self.state.global_step*self.args.updates_per_generation
     return GRPOTrainer.log(self, logs, *args, **kwargs)
 
 # %% ../../nbs/learner/trainer.ipynb #94d7a3f0
@@ -303,7 +326,7 @@ def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an ac
     step, bound = self.state.global_step + 1, self.args.unparseable_bound
     if share <= bound or step < getattr(self, "_quiet_until", 0): return
     if not self.accelerator.is_main_process: return
-    self._quiet_until = step + 10*self.args.generation_steps
+    self._quiet_until = step + 10
     knew = any(r.get("actions/unparseable", 1) <= bound for r in self.state.log_history)
     todo = ("the policy is coming apart: lower learning_rate, or hold it with beta (0.02, say)"
             if knew else "the model does not know the actions: let it learn demonstrations first")

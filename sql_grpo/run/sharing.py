@@ -116,8 +116,7 @@ def _changed_options(config: SQLGRPOConfig) -> dict:
         if f.name in _NOT_SHOWN or f.name.startswith(_BEGINNINGS): continue
         value = getattr(config, f.name, None)
         if value != getattr(default, f.name, None): out[f.name] = getattr(value, "value", value)
-    out.pop("gradient_accumulation_steps", None) # as given: the batches of a generation
-    if batches := out.pop("steps_per_generation", None): out["gradient_accumulation_steps"] = batches
+    out.pop("steps_per_generation", None) # follows from gradient_accumulation_steps
     if config.demonstrations not in DEMONSTRATIONS: out["demonstrations"] = "FILE"
     return out | (dict(mode=config.mode) if config.mode != "agent" else {})
 

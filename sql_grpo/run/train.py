@@ -94,8 +94,8 @@ class Run:
     facts: dict # what the report and the model card say of the data
     wall: dict # seconds by phase
     preset: str = "default"
-    steps: int = 0 # of GRPO, updates of the weights
-    counted: dict = field(default_factory=dict) # generations; played, learned and their tokens
+    steps: int = 0 # of GRPO
+    counted: dict = field(default_factory=dict) # updates, episodes played and learned, their tokens
     found: dict = field(default_factory=dict) # evaluations by name
     told: dict = field(default_factory=dict) # what the baselines add to the report
     begun: float = field(default_factory=time.perf_counter)
@@ -254,8 +254,7 @@ def learn_from_rewards(self: Run) -> None:
         kept = f"the model is in {model_folder(self.config)}"
     there = checkpoints_in(self.config.output_dir)
     hint = "; --resume_from_checkpoint last goes on" if there else ""
-    generation = f" (generation {self.counted['generations']})"*(self.config.generation_steps > 1)
-    say(f"interrupted at step {self.steps}{generation}: {kept}{hint}")
+    say(f"interrupted at step {self.steps}: {kept}{hint}")
     raise KeyboardInterrupt
 
 # %% ../../nbs/run/train.ipynb #cbba0272
@@ -291,7 +290,7 @@ def _about(run: Run) -> dict:
     info = getattr(model, "warmup_info", None) or {}
     return dict(
         preset=run.preset, mode=config.mode, seed=config.seed, wall_seconds=run.wall,
-        model=config.model_name, steps=run.steps, generations=run.counted.get("generations", 0),
+        model=config.model_name, steps=run.steps, updates=run.counted.get("updates", 0),
         episodes=run.counted.get("played", 0), learned_episodes=run.counted.get("learned", 0),
         learned_tokens=run.counted.get("tokens", 0),
         parameters=model.num_parameters(),

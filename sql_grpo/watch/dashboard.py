@@ -113,8 +113,8 @@ def _summary_line(record):
     "A report, or a measurement of success, in a line."
     bits = [f"step {record['step']}"]
     if "max_steps" in record: bits[0] += f"/{record['max_steps']}"
-    generation = record.get("generation", record["step"])
-    if generation != record["step"]: bits[0] += f" (generation {generation})"
+    updates = record.get("updates", record["step"])
+    if updates != record["step"]: bits[0] += f" ({updates} updates)"
     bits += [_SUCCESS.format(name, **record[k])
              for k, name in _SUCCESS_NAMES.items() if k in record]
     bits += [form.format(record[k]) for k, form in _SHOWN.items() if record.get(k) is not None]

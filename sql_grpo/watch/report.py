@@ -251,7 +251,7 @@ def _learned_table(report: dict) -> MarkdownText: # without rows for a report th
     rounds = report.get("baselines", {}).get("own_samples", [])
     names, rows = ("updates", "episodes", "learned", "tokens"), []
     if "learned_tokens" in report:
-        keys = "steps", "episodes", "learned_episodes", "learned_tokens"
+        keys = "updates", "episodes", "learned_episodes", "learned_tokens"
         rows.append(["trained", *(f"{report[k]:,}" for k in keys)])
     if rounds and "updates" in rounds[0]:
         rows.append(["own_samples", *(f"{sum(r[k] for r in rounds):,}" for k in names)])
