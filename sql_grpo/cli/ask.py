@@ -137,6 +137,7 @@ def _run(args) -> int | None: # exit code
     if args.votes < 1: raise ValueError(f"--votes must be at least 1, got {args.votes}")
     questions, db = _questions(args), open_database(args.database, now=None)
     args.model = args.model or _best_here()
+    args.on_last_turn = args.on_last_turn or "submit" # somebody reads the answer, and its SQL
     rules, listed, temperature = rules_asked(args), isinstance(questions, list), args.temperature
     if temperature is None: temperature = VOTE_TEMPERATURE if args.votes > 1 else 0.0
     for question in questions if listed else ["?"]: question_task(db, question)
