@@ -248,7 +248,7 @@ def history_messages(
 
 # %% ../nbs/03_rollout.ipynb #eb41376e
 INSTRUCTIONS = """\
-Answer the question about a SQLite database. You know its tables, but not their \
+You answer a question about a SQLite database. You know its tables, but not their \
 columns. Reply with one command at a time and nothing else, then wait for what the \
 database says. The word DESCRIBE followed by table names shows the columns of these \
 tables: begin with that. The word SAMPLE followed by a table name shows some of its \
