@@ -321,7 +321,7 @@ class SQLGRPOConfig(GRPOConfig):
               "trained, else yes")
     suggest: bool | None = _option(
         None, "end observations with what may be sent next, for models that do not know it; by "
-              "default as the model was trained, else yes")
+              "default as the model was trained, else no")
     on_last_turn: Literal["ask", "submit"] = _option(
         Rules.on_last_turn, "without an ANSWER: ask leaves the episode unanswered; submit keeps "
                             "the last result, which counts apart")

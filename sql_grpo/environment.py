@@ -122,7 +122,7 @@ class Rules:
     require_grounded: bool = False # is a guess wrong, even if it is right?
     all_actions: bool = True # are all actions of a reply carried out, or the first one alone?
     note_repeats: bool = True # is a policy told that it sent the same action before?
-    suggest: bool = True # do observations end with what may be sent next?
+    suggest: bool = False # do observations end with what may be sent next? For untrained models
     on_last_turn: str = 'ask' # or submit: without an ANSWER the last result is submitted
 
     def __post_init__(self):
@@ -139,7 +139,7 @@ class Rules:
     @classmethod
     def from_saved(cls, saved: dict): # Rules
         "The rules in a saved model's config. One that it lacks is as it was before there was one."
-        before = dict(all_actions=False, note_repeats=False, suggest=False)
+        before = dict(all_actions=False, note_repeats=False)
         return cls(**{f.name: (before | saved)[f.name] for f in fields(cls) if f.name in before | saved})
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
