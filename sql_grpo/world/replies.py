@@ -142,11 +142,10 @@ def _in_words(text: str, most: int = _MOST) -> list: # of actions
     alike = [m.start() - stop for m in found if m[1].isupper() == capital and m.start() > start]
     rest = text[stop:]
     end = _end(rest, alike) if kind == 'QUERY' else next(iter(alike), None)
-    action = SQLAction(kind, _argument(kind, rest[:end], text[start:stop]))
     if kind in ('DESCRIBE', 'SAMPLE'): # the rest of the line is its argument
-        line = re.match(rf'\s*[^\n]*?(?={_NEXT.pattern}|\n|\Z)', rest[:end]).end()
-        return [action, *_further(rest[line:], capital, most)]
-    return [action, *_further(rest[end:] if end else '', capital, most)]
+        end = re.match(rf'\s*[^\n]*?(?={_NEXT.pattern}|\n|\Z)', rest[:end]).end()
+    action = SQLAction(kind, _argument(kind, rest[:end], text[start:stop]))
+    return [action, *_further(rest[end:] if end is not None else '', capital, most)]
 
 _NEXT = re.compile(rf';[ \t]*(?:SELECT|WITH|{"|".join(ACTIONS)})\b') # on the same line
 _SELECT = re.compile(r'^[ \t;]*(?=(?:SELECT|WITH)\b)', re.M) # in capitals
@@ -462,8 +461,6 @@ def parse_actions(text: str|bytes, # what the policy wrote
     "The actions in `text`, in their order; a text without an action becomes a QUERY."
     found, actions = _read(_until_end(as_text(text)[:MAX_TEXT])), {}
     for action in found:
-        look = action.action_type in ('DESCRIBE', 'SAMPLE')
-        argument = _NEXT.split(action.argument)[0] if look else action.argument
-        actions.setdefault(action.key, replace(action, argument=argument, note=''))
+        actions.setdefault(action.key, replace(action, note=''))
         if action.action_type == 'ANSWER': break
     return list(actions.values()) or [_as_query(text)]
