@@ -17,7 +17,8 @@ readme = here/'README.md'
 def copy_data(folder):
     "The embedded world, its base model and the adapters, and nothing else that may lie beside them."
     shutil.rmtree(folder, ignore_errors=True)
-    for file in [f for kind in ('questions/*.json', 'databases/*/*.sqlite', 'models/smollm2-spider/*', 'models/embedded-base/*') for f in here.glob(f'data/{kind}')]:
+    kinds = 'questions/*.json', 'databases/*/*.sqlite', 'models/*-spider/*', 'models/embedded-base/*'
+    for file in [f for kind in kinds for f in here.glob(f'data/{kind}')]:
         to = Path(folder)/file.relative_to(here/'data')
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, to)

@@ -272,8 +272,8 @@ class SQLGRPOConfig(GRPOConfig):
     "Every dial of a run: TRL's GRPOConfig, and this project's own options."
     # the model
     model_name: str = _option(
-        "embedded", "embedded (small, comes with the package), smollm2, smollm2-spider, a name on "
-                    "the Hub, or a folder")
+        "embedded", "embedded (small, comes with the package), smollm2, smollm2-spider, "
+                    "qwen-coder-spider, a name on the Hub, or a folder")
     peft: Literal["none", "lora", "qlora"] = _option(
         "none", "none trains every weight; lora trains adapters; qlora adapters on weights in 4 "
                 "bits")
@@ -329,6 +329,9 @@ class SQLGRPOConfig(GRPOConfig):
     note_repeats: bool | None = _option(
         None, "tell a policy that it sent the same action before; by default as the model was "
               "trained, else yes")
+    suggest: bool | None = _option(
+        None, "end observations with what may be sent next, for models that do not know it; by "
+              "default as the model was trained, else no")
     on_last_turn: Literal["ask", "submit"] = _option(
         Rules.on_last_turn, "without an ANSWER: ask leaves the episode unanswered; submit keeps "
                             "the last result, which counts apart")
@@ -441,31 +444,36 @@ class SQLGRPOConfig(GRPOConfig):
     def _repr_markdown_(self): return _as_table(self)
 
 # %% ../nbs/00_setup.ipynb #ecc0ff3c
-_GPU = dict(negative_weight=1.0, max_steps=200, activation_checkpointing=True,
-            max_turn_tokens=128, success_every=50)
-_ADAPTERS = _GPU | dict(peft="lora", learning_rate=2e-5, per_device_train_batch_size=8)
-_WHOLE = _GPU | dict(learning_rate=1e-6, gradient_accumulation_steps=16)
+# instructions that the code model was measured with
+_FOUR_ACTIONS = """\
+You answer questions about a SQLite database whose columns you do not know. Each of your replies \
+is one line, with one action and nothing else:
+DESCRIBE <table>
+SAMPLE <table>
+QUERY <one SELECT statement>
+ANSWER
+First DESCRIBE the tables that you need, then QUERY. When the last result answers the question, \
+reply ANSWER."""
+_SPIDER = dict(
+    data_source="spider_by_database", data_path="spider", peft="lora", lora_rank=16,
+    lora_alpha=32, max_turns=8, max_context=768, demonstrations="explore",
+    demonstration_count=0, # all that fit
+    demonstration_epochs=1, negative_weight=1.0, base_questions=100)
+_CODE = _SPIDER | dict(
+    model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct", instructions=_FOUR_ACTIONS,
+    max_turn_tokens=96, demonstration_tokens=500, demonstration_learning_rate=1e-3,
+    max_steps=40, learning_rate=1e-4, gradient_accumulation_steps=16) # 32 questions x 8 a step
 PRESETS = {
     "default": {},
     "quick": dict(
-        max_steps=6, gradient_accumulation_steps=2, eval_questions=40,
-        save_steps=3, plot_every=2, trace_every=3, success_every=3, dashboard_questions=16,
-        output_dir="outputs/quick"),
-    "laptop": dict(
-        model_name="smollm2", peft="lora", lora_rank=16, lora_alpha=32, max_context=768,
-        data_source="spider_by_database", data_path="spider", instructions="", max_turns=8,
-        max_turn_tokens=128, demonstrations="explore", demonstration_count=0, # 0: all that fit
-        demonstration_tokens=400, demonstration_epochs=1, demonstration_learning_rate=4e-3,
-        max_steps=0, learning_rate=5e-5, negative_weight=1.0, gradient_accumulation_steps=4,
-        base_questions=100, success_every=0, save_steps=5, output_dir="outputs/laptop"),
-    "t4": _ADAPTERS | dict(model_name="Qwen/Qwen3-0.6B", gradient_accumulation_steps=4,
-                           max_context=1536, output_dir="outputs/t4"),
-    "l4": _ADAPTERS | dict(model_name="Qwen/Qwen3-1.7B", gradient_accumulation_steps=8,
-                           max_context=2048, output_dir="outputs/l4"),
-    "a100": _WHOLE | dict(model_name="Qwen/Qwen3-1.7B", per_device_train_batch_size=4,
-                          max_context=1536, output_dir="outputs/a100"),
-    "h200": _WHOLE | dict(model_name="Qwen/Qwen3-4B", per_device_train_batch_size=8,
-                          max_context=4096, output_dir="outputs/h200")}
+        max_steps=8, gradient_accumulation_steps=4, eval_questions=40, save_steps=4, plot_every=2,
+        trace_every=4, success_every=4, dashboard_questions=16, output_dir="outputs/quick"),
+    "laptop": _SPIDER | dict(
+        model_name="smollm2", instructions="", max_turn_tokens=128, demonstration_tokens=400,
+        demonstration_learning_rate=4e-3, max_steps=0, learning_rate=5e-5,
+        gradient_accumulation_steps=4, success_every=0, save_steps=5, output_dir="outputs/laptop"),
+    "t4": _CODE | dict(activation_checkpointing=True, output_dir="outputs/t4"),
+    "gpu": _CODE | dict(output_dir="outputs/gpu")}
 
 # %% ../nbs/00_setup.ipynb #e520adcc
 def preset_config(
@@ -481,6 +489,8 @@ def preset_config(
             near = did_you_mean(option, known)
             raise ValueError(f"there is no option {option}{near}")
     own = dict(PRESETS[name])
+    if overrides.get("data_source") not in (None, own.get("data_source")):
+        own.pop("data_path", None) # it belongs to the preset's source
     for option, rest in (("demonstrations", "demonstration_"), ("peft", "lora_")):
         if overrides.get(option) == "none": # then these would have no effect
             own = {k: v for k, v in own.items() if not k.startswith(rest)}
@@ -491,11 +501,9 @@ def preset_config(
 
 # %% ../nbs/00_setup.ipynb #a8c37d52
 def preset_for(runtime: Runtime) -> str:  # a key of PRESETS
-    "The largest preset that a GPU has room for; without one, `default`."
+    "The preset that a GPU has room for; without one, `default`."
     if runtime.gpu_gb < 14: return "default"
-    if runtime.dtype != "bfloat16": return "t4"
-    return ("h200" if runtime.gpu_gb >= 130 else "a100" if runtime.gpu_gb >= 38
-            else "l4" if runtime.gpu_gb >= 21 else "t4")
+    return "gpu" if runtime.gpu_gb >= 20 and runtime.dtype == "bfloat16" else "t4"
 
 # %% ../nbs/00_setup.ipynb #bf851b62
 class _TrainParser(Parser, HfArgumentParser): pass

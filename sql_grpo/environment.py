@@ -14,7 +14,7 @@ from itertools import groupby
 
 from .world.database import format_value, one_line, Result
 from .world.replies import (
-    SQLAction, as_text, invented_at, parse_action, parse_actions)
+    SQLAction, as_text, ends_at, parse_action, parse_actions)
 
 # %% ../nbs/01_environment.ipynb #5479874c
 @dataclass
@@ -122,6 +122,7 @@ class Rules:
     require_grounded: bool = False # is a guess wrong, even if it is right?
     all_actions: bool = True # are all actions of a reply carried out, or the first one alone?
     note_repeats: bool = True # is a policy told that it sent the same action before?
+    suggest: bool = False # do observations end with what may be sent next? For untrained models
     on_last_turn: str = 'ask' # or submit: without an ANSWER the last result is submitted
 
     def __post_init__(self):
@@ -177,21 +178,23 @@ class SQLEnvironment:
         ep, done = self.episode, self.episode is None or self.episode.done
         if done: raise RuntimeError('no running episode: call reset() first')
         raw = str(action) if isinstance(action, SQLAction) else as_text(action)
-        given = None
-        if isinstance(action, SQLAction):
-            given = _each_table(self.db, action) if self.rules.all_actions else [action]
         first, number, note = len(ep.turns), len(ep.replies), ''
-        for action in given or self._read(raw):
-            note = _not_taken(action, ep.turns[first:])
+        for one in self._read(action, raw):
+            left = self.rules.max_turns - len(ep.turns)
+            note = _not_taken(one, ep.turns[first:], left)
             if ep.done or note: break
-            ep.turns.append(self._turn(action, raw, number))
-        if self.rules.all_actions and not given and invented_at(raw): note += INVENTED
+            ep.turns.append(self._turn(one, raw, number))
+        if self.rules.all_actions and not note and ends_at(raw): note = INVENTED
         return self._told(ep.turns[first:], note)
 
-    def _read(self, raw: str) -> list: # of actions
+    def _read(self, said: SQLAction|str|bytes, raw: str) -> list: # of actions, at least one
         "The actions of a reply that are carried out."
-        if not self.rules.all_actions: return [parse_action(raw)]
-        return [one for action in parse_actions(raw) for one in _each_table(self.db, action)]
+        given = [said] if isinstance(said, SQLAction) else None
+        if not self.rules.all_actions: return given or [parse_action(raw)]
+        actions = [one for action in given or parse_actions(raw)
+                   for one in _each_table(self.db, action)]
+        if not self.rules.note_repeats: return actions
+        return _without_known(self.episode, actions) or actions[:1]
 
     def _turn(self, action: SQLAction, raw: str, number: int) -> Turn:
         "Carry out one action, and see whether the episode ends."
@@ -205,15 +208,17 @@ class SQLEnvironment:
             ep.outcome = 'out_of_turns'
             if self.rules.on_last_turn == 'submit': ep.submitted = self._last
         added = f'\nNote: {action.note}.' if action.note else ''
-        if self.rules.note_repeats and kind != 'ANSWER':
-            added += _repeat_note(ep, action, left, self._last_sql)
+        if self.rules.note_repeats and left and (said := _said_before(self, action, result, left)):
+            text, added = '', said
         obs = SQLObservation(text + added, ep.terminated, ep.truncated, left, added=added)
         return Turn(action, obs, result, raw, number)
 
     def _told(self, turns: list, note: str) -> SQLObservation:
         "What a reply gets back: the last of its observations says how the episode stands."
         last = turns[-1].observation
-        for more in (note, LAST_TURN if last.turns_left == 1 else ''):
+        left, hint = last.turns_left, ''
+        if self.rules.suggest and left > 1 and last.text != last.added: hint = _suggestion(self.episode.task, turns[-1])
+        for more in (note, hint, LAST_TURN if left == 1 else ''):
             last.text, last.added = last.text + more, last.added + more
         return last if len(turns) == 1 else replace(last, text=joined(turns))
 
@@ -264,15 +269,57 @@ def _each_table(db, action: SQLAction) -> list: # of actions
     return [replace(action, argument=name.strip()) for name in names]
 
 # %% ../nbs/01_environment.ipynb #3a000012
-def _not_taken(action: SQLAction, before: list) -> str: # of turns of the same reply
-    "Why an ANSWER without a value is not taken; empty if it is."
-    result = before[-1].result if before else None
-    if action != SQLAction('ANSWER') or result is None or result.ok: return ''
-    return '\nNote: ANSWER was not taken, since the action before it failed.'
+_KEPT = 3 # turns that a reply with many tables leaves: for a QUERY, another one, and an ANSWER
+_LOOKS = 'DESCRIBE', 'SAMPLE'
 
-def _repeat_note(ep: Episode, action: SQLAction, left: int, sql: str) -> str: # empty if it is new
-    "What a policy is told that sends the same action again; `sql` is what ANSWER would submit."
-    if not left or all(t.action.key != action.key for t in ep.turns): return ''
-    turns = f'{left} turn' + 's'*(left != 1)
-    other = f'ANSWER submits the result of {one_line(sql)}' if sql else 'Send another action'
-    return f'\nNote: you sent this before, the result is the same. {turns} left. {other}.'
+def _not_taken(action: SQLAction, before: list, left: int) -> str: # turns of the same reply
+    "Why the rest of a reply is not carried out; empty if it is."
+    if not before: return ''
+    result, kind = before[-1].result, action.action_type
+    if kind not in _LOOKS and before[-1].action.action_type in _LOOKS:
+        return f'\nNote: {kind} was not carried out, since it was written before you saw the columns.'
+    if action == SQLAction('ANSWER') and result is not None and not result.ok:
+        return '\nNote: ANSWER was not taken, since the action before it failed.'
+    if kind in _LOOKS and left <= _KEPT:
+        return f'\nNote: {kind} {action.argument} was not carried out, since {left} turns are left.'
+    return ''
+
+def _suggestion(task, turn: Turn) -> str:
+    "What a policy may send next, for a model that was not trained to know it."
+    kind, failed = turn.action.action_type, turn.result is not None and not turn.result.ok
+    if kind == 'QUERY' and failed:
+        return f'\n\nCorrect the SELECT statement, with columns that exist. The question is: {task.question}'
+    if kind == 'QUERY': return '\n\nIf this result answers the question, reply with the one word ANSWER.'
+    if failed: return ''
+    return f'\n\nNow reply with QUERY and a SELECT statement for the question: {task.question}'
+
+# %% ../nbs/01_environment.ipynb #3a00001c
+_RECENT = 3 # replies, the newest included, that a policy is expected to have before it
+
+def _recent(ep: Episode, action: SQLAction) -> bool:
+    "Was the same action sent in one of the last replies?"
+    return any(t.action.key == action.key for turns in ep.replies[1 - _RECENT:] for t in turns)
+
+def _without_known(ep: Episode, actions: list) -> list: # may be empty
+    "The actions of a reply without looks at tables that were just taken."
+    return [a for a in actions if a.action_type not in _LOOKS or not _recent(ep, a)]
+
+def _said_before(env, action: SQLAction, result: Result|None, left: int) -> str: # empty if it was not
+    "What a policy reads that sends again what it has just sent: not the same text once more."
+    if action.action_type == 'ANSWER' or not _recent(env.episode, action): return ''
+    turns, question = f'{left} turn' + 's'*(left != 1) + ' left', env.episode.task.question
+    if result is not None and not result.ok:
+        return (f'You sent this before, and it fails again: {result.error}. {turns}.{_columns(env, action)} '
+                f'Write a different SELECT statement for the question: {question}')
+    if action.action_type == 'QUERY':
+        return f'You have this result already. {turns}. To submit it, reply with the one word ANSWER.'
+    submit = f' To submit the result of {one_line(env._last_sql)}, reply with the one word ANSWER.'
+    return (f'You have seen this already. {turns}. Now reply with QUERY and a SELECT statement '
+            f'for the question: {question}' + submit*bool(env._last_sql))
+
+def _columns(env, action: SQLAction) -> str:
+    "What a query that failed twice may use: the columns of its tables, as DESCRIBE would list them."
+    named = [t for t in env.db.tables if re.search(rf'\b{re.escape(t)}\b', action.argument, re.I)]
+    lists = [f'{t} ({", ".join(c.name for c in env.db.columns(t))})' for t in named[:3]]
+    if action.action_type != 'QUERY' or not lists: return ''
+    return _cut(f' The columns are: {"; ".join(lists)}.', env.rules.max_obs_chars)

@@ -14,7 +14,7 @@ import numpy as np
 from .common.basics import MarkdownText, markdown_table, wilson
 from .world.tasks import Task
 from .environment import Episode, Rules
-from .judge.results import is_grounded, suite_correct
+from .judge.results import is_correct, is_grounded, suite_correct
 from .rewards import REWARD_WEIGHTS, correctness, operational, progress
 from .rollout import rollout
 
@@ -38,6 +38,7 @@ class _Record:
     suite: bool | None # right on all variants of the database; None if there are none
     kind: str # of question, if its task says so
     words: str # plain or everyday, if its task says so
+    kept_right: bool = False # unanswered, but the last result was kept, and is right
 
     @property
     def guessed(self) -> bool: return self.outcome == "answered" and not self.grounded
@@ -52,6 +53,7 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
     manners = operational(ep)
     refused = [t.action.action_type for t in ep.turns if t.result and not t.result.ok]
     told = {key: str(task.extra.get(key) or "") for key in ("kind", "words")}
+    kept = ep.submitted if ep.truncated else None # on_last_turn="submit"
     return _Record(
         id=task.id, db_id=task.db_id, difficulty=task.difficulty,
         heldout=bool(task.extra.get("heldout")), correct=right == 1.0, progress=near,
@@ -59,7 +61,8 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
         reward=sum(w*p for w, p in zip(REWARD_WEIGHTS, (right, near, manners))),
         turns=len(ep.turns), errors=len(refused), failed=refused.count("QUERY"),
         outcome=ep.outcome, grounded=is_grounded(ep),
-        suite=suite and right == 1.0, **told)
+        suite=suite and right == 1.0, **told,
+        kept_right=kept is not None and is_correct(kept, task))
 
 # %% ../nbs/05_evaluation.ipynb #7c83d9a5
 def _mean(values) -> float | None:

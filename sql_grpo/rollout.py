@@ -248,29 +248,13 @@ def history_messages(
 
 # %% ../nbs/03_rollout.ipynb #eb41376e
 INSTRUCTIONS = """\
-You answer a question by exploring a SQLite database. You see only its table names at \
-first. Reply with exactly one action, on one line, with no explanation. The database \
-replies, then you send the next action.
-
-DESCRIBE table: lists the columns of one table
-SAMPLE table: shows a few rows of one table
-QUERY sql: runs one SELECT statement
-ANSWER: submits the result of your last QUERY and ends
-
-Describe a table before you query it, and use only columns that you have seen. If a \
-QUERY fails, correct it and try again. Select only what the question asks for. Once a \
-QUERY shows the answer, send ANSWER.
-
-Example:
-Question: How many blue zorbles are there?
-Tables: zorbles, plims
-You: DESCRIBE zorbles
-Database: zorbles: 48 rows
-id INTEGER
-hue TEXT
-You: QUERY SELECT COUNT(*) FROM zorbles WHERE hue = 'blue'
-Database: COUNT(*)
-7
-You: ANSWER"""
+You answer a question about a SQLite database. You know its tables, but not their \
+columns. Reply with one command at a time and nothing else, then wait for what the \
+database says. The word DESCRIBE followed by table names shows the columns of these \
+tables: begin with that. The word SAMPLE followed by a table name shows some of its \
+rows. The word QUERY followed by a SELECT statement runs it. The word ANSWER alone \
+says that the result of your last query answers the question. So first describe, then \
+query with the columns that you were shown, then answer. Select only what the question \
+asks for."""
 
 STANDARD_INSTRUCTIONS = dict(agent=INSTRUCTIONS, single_turn=TEXT2SQL_INSTRUCTIONS)

@@ -20,7 +20,7 @@ from ..rollout import Policy
 from .main import command_parser
 # first: it keeps bitsandbytes quiet, which the next import loads
 from .evaluate import policy_asked, rules_asked
-from ..learner.gguf import ADAPTED
+from ..learner.hub import CODE_MODEL, on_this_machine
 from ..serve.ask import VOTE_TEMPERATURE, Answer, ask, question_task
 
 # %% ../../nbs/cli/ask.ipynb #da5e44a3
@@ -55,6 +55,17 @@ def _questions(args) -> Iterable[str]:
         raise ValueError("give a question or a --question_file, not both")
     if args.question_file: return _lines(args.question_file)
     return args.question or _typed()
+
+# %% ../../nbs/cli/ask.ipynb #5e8b1b02
+_FETCH = "sql_grpo ask --model qwen-coder-spider"
+
+def _best_here() -> str: # for --model
+    "The best model that needs no gigabyte first; a line says which, and how to have the better one."
+    better = on_this_machine(CODE_MODEL)
+    said = ("qwen-coder-spider answers" if better else "smollm2-spider answers; a model that is "
+            f"right more often is fetched once, 1 GB, by: {_FETCH} --database ...")
+    print(said, file=sys.stderr, flush=True)
+    return "qwen-coder-spider" if better else "smollm2-spider"
 
 # %% ../../nbs/cli/ask.ipynb #164e4245
 def _show_turn(episode: Episode):
@@ -123,9 +134,10 @@ def _run(args) -> int | None: # exit code
     "Load what was asked for, and ask."
     if args.endpoint and not args.model:
         raise ValueError("--endpoint: give the model's name there as --model")
-    args.model = args.model or ADAPTED
     if args.votes < 1: raise ValueError(f"--votes must be at least 1, got {args.votes}")
     questions, db = _questions(args), open_database(args.database, now=None)
+    args.model = args.model or _best_here()
+    args.on_last_turn = args.on_last_turn or "submit" # somebody reads the answer, and its SQL
     rules, listed, temperature = rules_asked(args), isinstance(questions, list), args.temperature
     if temperature is None: temperature = VOTE_TEMPERATURE if args.votes > 1 else 0.0
     for question in questions if listed else ["?"]: question_task(db, question)

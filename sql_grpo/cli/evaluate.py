@@ -111,6 +111,12 @@ def _kept(args, policy):
             if args.endpoint: _say_kept(args, policy)
             raise
 
+def _kept_results(ev: Evaluation) -> str:
+    "What was kept where no ANSWER was sent: it counts as wrong above."
+    out = [r for r in ev.records if r.outcome == "out_of_turns"]
+    return (f"without an ANSWER: {len(out)} episodes, which count as wrong; in "
+            f"{sum(r.kept_right for r in out)} of them the last result was right")
+
 def main(
     argv: list[str] | None = None, # default: the command line
 ) -> None:
@@ -136,6 +142,7 @@ def main(
     turns = f"{rules.max_turns} turn{'s'*(rules.max_turns > 1)}"
     source = f"{args.data_source}, {args.split}{share}"
     print(f"{args.model} on {len(tasks)} questions ({source}), {turns}\n\n{report_card(ev)}")
+    if rules.on_last_turn == "submit": print(f"\n{_kept_results(ev)}")
     if more: print(f"\n{_cost(policy)}")
     if args.output_dir is None: return
     with _kept(args, policy):

@@ -69,9 +69,10 @@ def _model_options(p: Parser, default: str = ""):
         add(f"--{name}", type=int,
             help=f"default: as the model was trained, else {getattr(Rules, name)}")
     for name, what in dict(all_actions="carry out all actions of a reply",
-                           note_repeats="say when an action was sent before").items():
+                           note_repeats="say when an action was sent before",
+                           suggest="say what may be sent next").items():
         add(f"--{name}", type=_true_or_false, metavar="true|false",
-            help=f"{what} (default: as the model was trained, else true)")
+            help=f"{what} (default: as the model was trained; true for one that was not trained here)")
     add("--on_last_turn", choices=("ask", "submit"),
         help="without an ANSWER: leave it unanswered, or keep the last result (default: ask)")
     add("--instructions", choices=("auto", "standard", "tools", "none"),

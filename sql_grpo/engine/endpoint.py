@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import NamedTuple
 from fastcore.basics import patch
 from ..world.database import one_line
-from ..world.replies import invented_at
+from ..world.replies import ends_at
 from ..world.tasks import Task
 from ..environment import Rules, SQLEnvironment
 from ..judge.text2sql import MODES
@@ -128,7 +128,7 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
         if not ep.turns: ep.prompt_tokens = reply.prompt_tokens or 0
         ep.completion_tokens += reply.completion_tokens or 0
         text = reply.text
-        if self.rules.all_actions: text = text[:invented_at(text)] # what it invents is not sent back
+        if self.rules.all_actions: text = text[:ends_at(text)] # what it invents is not sent back
         env.step(text)
 
 # %% ../../nbs/engine/endpoint.ipynb #ec3f1867

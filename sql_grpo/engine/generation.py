@@ -29,7 +29,7 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.utils import get_json_schema
 
 from ..common.basics import in_notebook, terminal_progress
-from ..world.replies import invented_at
+from ..world.replies import ends_at
 from ..world.tasks import Task
 from ..environment import Episode, Rules, SQLEnvironment
 from ..judge.text2sql import MODES
@@ -160,14 +160,17 @@ def decode(self: ChatCodec, ids: list[int]) -> str:
 @patch
 def said(self: ChatCodec, ids: list[int]) -> int | None: # None: all of them
     "The tokens of a reply before it goes on with what only the database can say."
-    if ":" not in self.decode(ids[-1:]): return None # it would end with that
     text = self.decode(ids)
-    at = invented_at(text)
+    if not re.search(r":$|\b[A-Z]+$", text): return None # it would end like that
+    at = ends_at(text)
     if at is None: return None
-    line = re.compile(r"\n[ \t>*]*").match(text, at).end()
+    line = re.compile(r"[;\n][ \t\n;>*_`]*").match(text, at).end() # where the next word begins
+    found = None
     for n in range(len(ids) - 1, 0, -1):
         before = self.decode(ids[:n])
-        if len(before) <= line: return n if len(before) >= at and text.startswith(before) else None
+        if len(before) < at: break
+        if len(before) <= line and text.startswith(before): found = n
+    return found # None, too, if a token spans it
 
 # %% ../../nbs/engine/generation.ipynb #847d560e
 def _lazy_zeros(shape: tuple, like: torch.Tensor) -> torch.Tensor: # of its dtype, on its device

@@ -142,12 +142,12 @@ def _make_folder(folder: Path) -> None:
         made.rename(folder)
 
 # %% ../../nbs/learner/gguf.ipynb #5d480de6
-ADAPTED = "smollm2-spider"
+ADAPTED = "smollm2-spider", "qwen-coder-spider"
 
 def model_path(name: str) -> str:
     "The folder of the package's own adapters, if they are meant; any other name as it is."
-    if name != ADAPTED: return name
-    folder = (packaged_data() or Path("data"))/"models"/ADAPTED
+    if name not in ADAPTED: return name
+    folder = (packaged_data() or Path("data"))/"models"/name
     if not folder.is_dir():
-        raise ValueError(f"the package came without its adapters {ADAPTED}: no folder {folder}")
+        raise ValueError(f"the package came without its adapters {name}: no folder {folder}")
     return str(folder)

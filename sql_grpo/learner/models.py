@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['folder_config', 'add_adapters', 'take_over', 'load_model_and_tokenizer', 'model_folder', 'save_model',
-           'adapters_kept']
+           'shrink_adapters', 'adapters_kept']
 
 # %% ../../nbs/learner/models.ipynb #9f84f694
 import copy, importlib.util, json, shutil, warnings
@@ -19,9 +19,11 @@ from accelerate import init_empty_weights
 from fastcore.basics import patch
 from peft import LoraConfig, PeftModel, get_peft_model
 from peft.tuners.lora import LoraLayer
+from peft.utils import load_peft_weights
 from peft.utils.integrations import dequantize_module_weight
 from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
+from safetensors.torch import save_file
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
 from ..common.basics import is_main
 from ..world.tasks import cache_folder
@@ -29,6 +31,7 @@ from ..environment import Rules
 from ..rollout import STANDARD_INSTRUCTIONS
 from ..engine.generation import ChatCodec
 from .gguf import model_path, read_gguf, smollm2_folder
+from .hub import is_hub_name, model_source, tensor_shapes
 from .warmup import base_model, shipped_base
 
 # %% ../../nbs/learner/models.ipynb #d6a00681
@@ -58,7 +61,7 @@ def rules(self: SQLGRPOConfig) -> Rules:
     "The rules that a model of this configuration is trained with, and plays by later."
     given = {f.name: getattr(self, f.name) for f in fields(Rules)}
     known = _trained_with(self.model_name) or Rules()
-    for name in ("all_actions", "note_repeats"):
+    for name in ("all_actions", "note_repeats", "suggest"):
         if given[name] is None: given[name] = getattr(known, name)
     return Rules(**given | dict(instructions=_instructions(self)))
 
@@ -94,7 +97,9 @@ def _need_bitsandbytes() -> None:
 
 # %% ../../nbs/learner/models.ipynb #9429761c
 def _load_pretrained(
-    name: str, dtype: torch.dtype, bits: bool = False, use_cpu: bool = True
+    name: str, dtype: torch.dtype, bits: bool = False, use_cpu: bool = True,
+    wanted_by: str = "", # adapters, whose base it is
+    each: float = 0, # bytes that a weight takes on a GPU
 ): # model, tokenizer
     "A model and tokenizer from a folder, a GGUF file, the package or the Hub; `bits`: in 4 bits."
     how = dict(dtype=dtype, attn_implementation="sdpa")
@@ -102,19 +107,20 @@ def _load_pretrained(
         _need_bitsandbytes()
         device = "cpu" if use_cpu else torch.cuda.current_device()
         how |= dict(quantization_config=_four_bits(dtype), device_map={"": device})
-    where, is_file = _pretrained_source(name), str(name).endswith(".gguf")
+    is_file = str(name).endswith(".gguf")
+    where = name if is_file else _pretrained_source(name, wanted_by)
     if is_file and bits: raise ValueError(f"{name!r} has been quantised before: give peft lora")
     def load(kind, **how):
         try: return kind.from_pretrained(where, **how)
         except (OSError, ValueError, SafetensorError) as e:
             reason = str(e).strip().splitlines()[0]
-            raise ValueError(f"no model {name!r} could be loaded from a folder or the Hub: "
-                             f"{reason}") from e
+            raise ValueError(f"no model {name!r} could be loaded: {reason}") from e
     model, tokenizer = read_gguf(name, dtype) if is_file else (None, load(AutoTokenizer))
     if not tokenizer("a")["input_ids"]: # what transformers makes up where the file is missing
         raise ValueError(f"{name!r} has no tokenizer: tokenizer.json is missing")
     if tokenizer.pad_token is None: tokenizer.pad_token = tokenizer.eos_token
     ChatCodec(tokenizer) # raises if there is no usable chat template, before gigabytes are fetched
+    if not (is_file or use_cpu): _check_room(_count_weights(where), each, _free_bytes(), name)
     model = model or load(AutoModelForCausalLM, **how)
     if hasattr(model, "peft_config"):
         raise ValueError(f"{name!r} holds adapters: download them into a folder, "
@@ -122,9 +128,41 @@ def _load_pretrained(
     _without_fast_path(model)
     return model, tokenizer
 
-def _pretrained_source(name: str) -> str: # for from_pretrained
-    "A model's folder, or its name on the Hub. Raises ValueError if `smollm2` cannot be had."
-    return str(smollm2_folder()) if name == "smollm2" else name
+def _pretrained_source(name: str, wanted_by: str = "") -> str: # for from_pretrained
+    "A model's folder, or its name on the Hub. Raises ValueError if it cannot be had."
+    return str(smollm2_folder()) if name == "smollm2" else model_source(name, wanted_by)
+
+# %% ../../nbs/learner/models.ipynb #5e8b1a12
+def _count_weights(where: str) -> int:
+    "How many weights the model in a folder or on the Hub has."
+    with init_empty_weights(include_buffers=False):
+        model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(where))
+    model.tie_weights() # those that are used twice count once
+    return sum(p.numel() for p in model.parameters())
+
+def _free_bytes() -> int:
+    "What is free of the GPU's memory, with what torch holds and does not use."
+    unused = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+    return torch.cuda.mem_get_info()[0] + unused
+
+def _bytes_each(config: SQLGRPOConfig, train: bool, bits: bool) -> float:
+    "What a weight takes at least, with gradient and optimiser where all are trained."
+    if bits: return 0.6 # some layers stay in 16
+    everything = train and config.peft == "none"
+    return 16 if everything else _weights_dtype(config, train).itemsize
+
+def _check_room(
+    weights: int, # of a model
+    each: float, # bytes that one takes
+    free: int, # bytes of the GPU
+    name: str, # of the model
+) -> None:
+    "Raise ValueError for a model that the GPU has no room for."
+    if weights*each <= free: return
+    less = ("peft lora or qlora takes less" if each > 4 else
+            "end what else runs there, or set CUDA_VISIBLE_DEVICES to nothing, and the CPU is used")
+    raise ValueError(f"{name} has {weights/1e6:,.0f} million weights, which take at least "
+                     f"{weights*each/2**30:.1f} GB, and {free/2**30:.1f} GB of the GPU are free: {less}")
 
 # %% ../../nbs/learner/models.ipynb #342fd98c
 def _targets(model, config: SQLGRPOConfig) -> str | list[str]:
@@ -149,7 +187,8 @@ def add_adapters(model, config: SQLGRPOConfig) -> PeftModel:
         torch.manual_seed(config.seed) # the same adapters, whatever was drawn before
         adapted = get_peft_model(model, lora, autocast_adapter_dtype=not config.half_weights)
     base = Path(lora.base_model_name_or_path or config.model_name).expanduser()
-    if base.exists(): lora.base_model_name_or_path = str(base.resolve())
+    if is_hub_name(config.model_name): lora.base_model_name_or_path = config.model_name
+    elif base.exists(): lora.base_model_name_or_path = str(base.resolve())
     return adapted
 
 # %% ../../nbs/learner/models.ipynb #57f3d0ba
@@ -157,7 +196,9 @@ def _adapter_base(model_name: str) -> str | None: # None if it is no adapter fol
     "The base model of an adapter folder. Raises ValueError if that is gone."
     file = Path(model_path(model_name))/"adapter_config.json"
     if not file.is_file(): return None
-    name = json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"]
+    name = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
+    if not name: raise ValueError(f"{file} names no model that the adapters belong to: give "
+                                  "base_model_name_or_path there")
     beside = file.absolute().parent.parent/"base"
     if Path(name).name == "base" and beside.is_dir(): return str(beside)
     if Path(name).is_absolute() and not Path(name).exists():
@@ -165,6 +206,32 @@ def _adapter_base(model_name: str) -> str | None: # None if it is no adapter fol
                          "and that is gone: put it beside them, named base, "
                          "or correct base_model_name_or_path in adapter_config.json")
     return name
+
+# %% ../../nbs/learner/models.ipynb #5e8b1a20
+def _check_adapters(model, config: SQLGRPOConfig, base: str) -> None:
+    "Raise ValueError unless the adapters of a folder have the shapes of a base model's layers."
+    file = Path(model_path(config.model_name))/"adapter_model.safetensors"
+    if not file.is_file(): return # an older form, or none: peft says
+    layers = dict(model.named_modules())
+    for key, shape in tensor_shapes(file).items():
+        name, _, part = key.removeprefix("base_model.model.").rpartition(".lora_")
+        if not name or part[0] not in "AB": continue
+        width = "in_features" if part[0] == "A" else "out_features"
+        theirs, own = shape[part[0] == "A"], getattr(layers.get(name), width, None)
+        if own == theirs: continue
+        what = f"{width} {own}, not {theirs}" if own else "no such layer"
+        raise ValueError(f"the adapters in {config.model_name!r} do not fit {base}, which for "
+                         f"{name} has {what}: they belong to another model")
+
+def _check_adapted(model: PeftModel, config: SQLGRPOConfig, base: str) -> None:
+    "Raise ValueError if a layer has got an adapter that the folder has no matrices for."
+    file = Path(model_path(config.model_name))/"adapter_model.safetensors"
+    if not file.is_file(): return
+    there = {key.rpartition(".lora_")[0] for key in tensor_shapes(file)}
+    for name, layer in model.named_modules():
+        if isinstance(layer, LoraLayer) and name not in there:
+            raise ValueError(f"the adapters in {config.model_name!r} do not fit {base}: they have "
+                             f"none for {name.removeprefix('base_model.model.')}")
 
 # %% ../../nbs/learner/models.ipynb #7c1e5d92
 def take_over(config: SQLGRPOConfig) -> None:
@@ -174,7 +241,8 @@ def take_over(config: SQLGRPOConfig) -> None:
     own = LoraConfig.from_pretrained(model_path(config.model_name))
     layers = ",".join(sorted({name.split(".")[-1] for name in own.target_modules}))
     theirs = dict(peft=folder_config(config.model_name).get("peft", config.peft),
-                  lora_rank=own.r, lora_alpha=own.lora_alpha, lora_targets=layers)
+                  lora_rank=own.r, lora_targets=layers,
+                  lora_alpha=folder_config(config.model_name).get("lora_alpha", own.lora_alpha))
     for name, value in theirs.items():
         given = getattr(config, name)
         if name == "lora_targets": given = ",".join(sorted(w.strip() for w in given.split(",")))
@@ -182,6 +250,19 @@ def take_over(config: SQLGRPOConfig) -> None:
             raise ValueError(f"{name} is {given!r}, and the adapters in {config.model_name!r} "
                              f"have {value!r}: give that, or leave it out")
         setattr(config, name, value)
+
+# %% ../../nbs/learner/models.ipynb #5e8b1a03
+@torch.no_grad()
+def _scale_back(model: PeftModel, alpha: float) -> None:
+    "Give adapters that were [made small](#in-8-bits) the scale of their training; they add the same."
+    own = model.peft_config["default"]
+    share = own.lora_alpha/alpha # a power of four
+    for layer in model.modules():
+        if not isinstance(layer, LoraLayer): continue
+        for part in (layer.lora_A, layer.lora_B): part["default"].weight.mul_(share**0.5)
+        layer.scaling["default"] /= share
+        layer.lora_alpha["default"] = alpha
+    own.lora_alpha = alpha
 
 # %% ../../nbs/learner/models.ipynb #8d47a1fe
 def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, tokenizer
@@ -191,18 +272,23 @@ def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, token
         raise ValueError(f"vLLM loads whole models, and {config.model_name!r} holds adapters: "
                          "give the merged one beside it")
     bits = (config.peft if go_on else folder_config(config.model_name).get("peft")) == "qlora"
-    model, tokenizer = _load_pretrained(base, _weights_dtype(config, train), bits, config.use_cpu)
+    each = _bytes_each(config, train, bits)
+    model, tokenizer = _load_pretrained(base, _weights_dtype(config, train), bits, config.use_cpu,
+                                        str(config.model_name), each)
+    _check_adapters(model, config, base)
     with warnings.catch_warnings():
         # peft still uses that name
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
         model = PeftModel.from_pretrained(
             model, model_path(config.model_name), is_trainable=go_on,
-            autocast_adapter_dtype=not (go_on and config.half_weights))
+            autocast_adapter_dtype=not (go_on and config.half_weights), torch_device="cpu")
+    _check_adapted(model, config, base)
+    if alpha := folder_config(config.model_name).get("lora_alpha"): _scale_back(model, alpha)
     own = model.peft_config["default"]
     if train and (own.use_dora or own.modules_to_save): # of other programs
         raise ValueError(f"the adapters in {config.model_name!r} are more than LoRA: "
                          "merge them with peft first")
-    own.base_model_name_or_path = _pretrained_source(base)
+    if not is_hub_name(base): own.base_model_name_or_path = _pretrained_source(base)
     return model if go_on or not train else _merged_model(model), tokenizer
 
 # %% ../../nbs/learner/models.ipynb #6be09f34
@@ -272,7 +358,8 @@ def load_model_and_tokenizer(
     elif name != "embedded":
         bits = adapting and config.peft == "qlora"
         dtype = _weights_dtype(config, train)
-        model, tokenizer = _load_pretrained(name, dtype, bits, config.use_cpu)
+        each = _bytes_each(config, train, bits)
+        model, tokenizer = _load_pretrained(name, dtype, bits, config.use_cpu, each=each)
         if adapting: model = add_adapters(model, config)
         elif train and getattr(model, "is_quantized", False):
             raise ValueError(f"the weights of {name!r} are quantised, and cannot be trained: "
@@ -323,6 +410,29 @@ def save_model(model, tokenizer, config: SQLGRPOConfig) -> Path: # model_folder
     whole.save_pretrained(out/"model")
     tokenizer.save_pretrained(out/"model")
     return out/"model"
+
+# %% ../../nbs/learner/models.ipynb #5e8b1a02
+_SCALE = 4 # a power of two: what is usual in adapters then lies where float8 has its digits
+
+def _added(weights: dict, name: str) -> torch.Tensor: # name: of the matrix A
+    "What a pair of matrices adds to a layer's weights, but for the scale."
+    return weights[name.replace("lora_A", "lora_B")].float() @ weights[name].float()
+
+def shrink_adapters(
+    folder: str | Path, # of `save_model`: LoRA adapters
+    to: str | Path, # a new folder
+) -> float: # how far off is what they add to the weights, as a share of its norm?
+    "Save the adapters of a folder in 8 bits a number, as peft loads them."
+    own, weights = LoraConfig.from_pretrained(folder), load_peft_weights(folder, "cpu")
+    about = folder_config(str(folder)) | dict(lora_alpha=own.lora_alpha)
+    own.lora_alpha /= _SCALE**2
+    own.save_pretrained(to)
+    small = {k: (w.float()*_SCALE).to(torch.float8_e4m3fn) for k, w in weights.items()}
+    save_file(small, Path(to)/"adapter_model.safetensors", metadata=dict(format="pt"))
+    (Path(to)/"sql_grpo.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    pairs = [name for name in weights if "lora_A" in name]
+    off = sum((_added(small, n)/_SCALE**2 - _added(weights, n)).square().sum() for n in pairs)
+    return (off/sum(_added(weights, n).square().sum() for n in pairs)).sqrt().item()
 
 # %% ../../nbs/learner/models.ipynb #df9c8054
 @contextmanager

@@ -65,7 +65,8 @@ def playing_rules(
     if endpoint and told == "tools":
         raise ValueError("with an endpoint the chat template is the server's: give no tools")
     context = dict(max_context=None) if endpoint else {}
-    return Rules.from_saved((saved or asdict(Rules())) | limits
+    untrained = asdict(Rules(suggest=model not in BUILT_IN))
+    return Rules.from_saved((saved or untrained) | limits
                             | dict(mode=mode, instructions=instructions) | context)
 
 # %% ../../nbs/learner/policies.ipynb #d0eb1c87

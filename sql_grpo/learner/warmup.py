@@ -597,6 +597,7 @@ def shipped_base() -> Path: # its folder
                          "package again, or give --fresh_base")
     return folder
 
+# %% ../../nbs/learner/warmup.ipynb #8b0e51a2
 def check_base(config: SQLGRPOConfig) -> None:
     "See that the embedded base can be loaded or made. Raises ValueError, before any work."
     if config.model_name != "embedded": return

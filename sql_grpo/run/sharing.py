@@ -24,6 +24,8 @@ from ..world.database import one_line
 from ..learner.baselines import BASELINES
 from ..learner.demonstrations import DEMONSTRATIONS
 from ..evaluation import GROUPS, report_table
+from ..learner.gguf import ADAPTED
+from ..learner.hub import CODE_MODEL
 from ..learner.models import model_folder
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c09
@@ -93,7 +95,8 @@ def _hub_name(
 ) -> str | None:
     "A model's name on the Hub; None for the embedded model and for one in a folder."
     if model_name == "smollm2": return "HuggingFaceTB/SmolLM2-135M-Instruct"
-    own = model_name in ("embedded", "smollm2-spider") or Path(model_name).expanduser().exists()
+    if model_name == "qwen-coder-spider": return CODE_MODEL
+    own = model_name in ("embedded", *ADAPTED) or Path(model_name).expanduser().exists()
     return None if own or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model_name) else model_name
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c24

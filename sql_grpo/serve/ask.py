@@ -33,7 +33,15 @@ class Answer:
     @property
     def sql(self) -> str|None:
         "The query that produced it; None if it was a guess."
+        if self.kept: return self.kept.action.argument
         return (query_behind(self.episode) or [None])[0]
+
+    @property
+    def kept(self): # a turn, or None
+        "The last query that worked, where its result was kept without an ANSWER."
+        ep = self.episode
+        ran = [t for t in ep.turns if t.action.action_type == "QUERY" and t.result and t.result.ok]
+        return ran[-1] if ran and ep.truncated and ep.submitted is not None else None
 
     @cached_property
     def result(self) -> Result|None:
@@ -79,7 +87,8 @@ def origin(self: Answer) -> str:
     "Where it comes from, and how many agree."
     votes = f"{self.votes} of {self.of} episodes agree" if self.of > 1 else ""
     guess = "no query is behind this: a guess" if self.result and not self.sql else ""
-    return "; ".join(filter(None, [guess, votes]))
+    kept = "no ANSWER was sent: the result of the last query" if self.kept else ""
+    return "; ".join(filter(None, [guess, kept, votes]))
 
 @patch
 def __repr__(self: Answer) -> str:

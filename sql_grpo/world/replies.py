@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ACTIONS', 'MAX_TEXT', 'SQLAction', 'as_text', 'without_thoughts', 'read_reply', 'parse_action', 'is_action',
-           'invented_at', 'parse_actions']
+           'ends_at', 'parse_actions']
 
 # %% ../../nbs/world/replies.ipynb #7e910008
 import ast, html, json, re, time
@@ -144,18 +144,20 @@ def _in_words(text: str, most: int = _MOST) -> list: # of actions
     end = _end(rest, alike) if kind == 'QUERY' else next(iter(alike), None)
     action = SQLAction(kind, _argument(kind, rest[:end], text[start:stop]))
     if kind in ('DESCRIBE', 'SAMPLE'): # the rest of the line is its argument
-        line = re.match(r'\s*[^\n]*', rest[:end]).end()
+        line = re.match(rf'\s*[^\n]*?(?={_NEXT.pattern}|\n|\Z)', rest[:end]).end()
         return [action, *_further(rest[line:], capital, most)]
     return [action, *_further(rest[end:] if end else '', capital, most)]
 
-_SELECT = re.compile(r'^[ \t]*(?=(?:SELECT|WITH)\b)', re.M) # in capitals
+_NEXT = re.compile(rf';[ \t]*(?:SELECT|WITH|{"|".join(ACTIONS)})\b') # on the same line
+_SELECT = re.compile(r'^[ \t;]*(?=(?:SELECT|WITH)\b)', re.M) # in capitals
 
 def _further(text: str, capital: bool, most: int) -> list: # of actions
     "The actions in what follows an action: its words written like those of the first one."
+    text = text.lstrip(' \t;')
     starts = [m.start() for m in _WORD.finditer(text) if m[1].isupper() == capital]
     starts += [m.start() for m in _SELECT.finditer(text)]
     if not starts or most <= 1: return []
-    return _in_words(text[min(starts):].lstrip(), most - 1)
+    return _in_words(text[min(starts):].lstrip(' \t\n;'), most - 1)
 
 def _stressed(value: str) -> str:
     "What is bold in a sentence, if that is one thing; else all of it."
@@ -414,7 +416,7 @@ def read_reply(text: str) -> list: # of actions; none if there is no action
 def parse_action(text: str|bytes, # what the policy wrote
                 ) -> SQLAction: # there is always one
     "The first action in `text`; a text without an action becomes a QUERY."
-    return (_read(text) or [_as_query(text)])[0]
+    return (_read(text) or [replace(_as_query(text), note='')])[0]
 
 def is_action(text: str|bytes) -> bool:
     "Is there an action in `text`, or SQL and nothing else?"
@@ -428,7 +430,8 @@ def _read(text: str|bytes) -> list: # of actions
 def _as_query(text: str|bytes) -> SQLAction:
     "A text without an action: the database says what is wrong with it."
     text = as_text(text)[:MAX_TEXT]
-    return SQLAction('QUERY', _bare(without_thoughts(text)) or text.strip())
+    note = f'no action was found in this reply; begin it with {", ".join(ACTIONS[:-1])} or {ACTIONS[-1]}'
+    return SQLAction('QUERY', _bare(without_thoughts(text)) or text.strip(), note)
 
 # %% ../../nbs/world/replies.ipynb #7e910035
 _GOES_ON = re.compile(r'\n[ \t>*]*(?:user|human|observation|database|result|output|question|tables)[ \t*]*:', re.I)
@@ -440,21 +443,27 @@ def _complete(text: str) -> bool:
     kind, argument = found[-1].action_type, found[-1].argument
     return _is_statement(argument) if kind == 'QUERY' else kind == 'ANSWER' or bool(argument)
 
-def invented_at(text: str) -> int|None: # None if it does not
-    "Where a reply goes on, after a complete action, with what only the database can say."
+_BLIND = re.compile(r'^[ \t>*_`]*(?:DESCRIBE|SAMPLE)\b[^\n;]*(?:[;\n]\s*(?:DESCRIBE|SAMPLE)\b[^\n;]*)*'
+                    r'(?P<end>[;\n][ \t\n;>*_`]*)(?:QUERY|ANSWER|SELECT|WITH)\b')
+
+def ends_at(text: str) -> int|None: # None: nothing is left out
+    "Where a reply goes on with what it cannot know: an observation, or a query behind a look."
+    if blind := _BLIND.match(text): return blind.start('end')
     ends = (m.start() for m in islice(_GOES_ON.finditer(text), 5))
     return next((end for end in ends if _complete(text[:end])), None)
 
-def _until_invented(text: str) -> str:
-    "A reply without what it invents."
-    return text[:invented_at(text)]
-
 # %% ../../nbs/world/replies.ipynb #7e910032
+def _until_end(text: str) -> str:
+    "A reply without what it cannot know, but for actions: whether those are taken is for the environment to say."
+    return text if _BLIND.match(text) else text[:ends_at(text)]
+
 def parse_actions(text: str|bytes, # what the policy wrote
                  ) -> list: # of actions, at least one
     "The actions in `text`, in their order; a text without an action becomes a QUERY."
-    found, actions = _read(_until_invented(as_text(text)[:MAX_TEXT])), {}
+    found, actions = _read(_until_end(as_text(text)[:MAX_TEXT])), {}
     for action in found:
-        actions.setdefault(action.key, replace(action, note=''))
+        look = action.action_type in ('DESCRIBE', 'SAMPLE')
+        argument = _NEXT.split(action.argument)[0] if look else action.argument
+        actions.setdefault(action.key, replace(action, argument=argument, note=''))
         if action.action_type == 'ANSWER': break
     return list(actions.values()) or [_as_query(text)]
