@@ -249,12 +249,15 @@ def history_messages(
 # %% ../nbs/03_rollout.ipynb #eb41376e
 INSTRUCTIONS = """\
 You answer a question about a SQLite database. You know its tables, but not their \
-columns. Reply with one command at a time and nothing else, then wait for what the \
-database says. The word DESCRIBE followed by table names shows the columns of these \
-tables: begin with that. The word SAMPLE followed by a table name shows some of its \
-rows. The word QUERY followed by a SELECT statement runs it. The word ANSWER alone \
-says that the result of your last query answers the question. So first describe, then \
-query with the columns that you were shown, then answer. Select only what the question \
-asks for."""
+columns. \
+Reply with one command at a time and nothing else, then wait for what the database \
+says. \
+The word DESCRIBE followed by table names shows the columns of these tables: begin \
+with that. \
+The word SAMPLE followed by a table name shows some of its rows. \
+The word QUERY followed by a SELECT statement runs it. \
+The word ANSWER alone says that the result of your last query answers the question. \
+So first describe, then query with the columns that you were shown, then answer. \
+Select only what the question asks for."""
 
 STANDARD_INSTRUCTIONS = dict(agent=INSTRUCTIONS, single_turn=TEXT2SQL_INSTRUCTIONS)
