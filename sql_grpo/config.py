@@ -458,7 +458,7 @@ _SPIDER = dict(
     data_source="spider_by_database", data_path="spider", peft="lora", lora_rank=16,
     lora_alpha=32, max_turns=8, max_context=768, demonstrations="explore",
     demonstration_count=0, # all that fit
-    demonstration_epochs=1, negative_weight=1.0, base_questions=100)
+    demonstration_epochs=1, negative_weight=0.0, base_questions=100)
 _CODE = _SPIDER | dict(
     model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct", instructions=_FOUR_ACTIONS,
     max_turn_tokens=96, demonstration_tokens=500, demonstration_learning_rate=1e-3,
