@@ -157,6 +157,15 @@ def _check_numbers(c) -> None:
                          "them 0")
 
 # %% ../nbs/00_setup.ipynb #b0a9b36c
+_UPDATES = 8 # of a generation, where its batches can be shared out so
+
+def _settle_updates(c) -> None:
+    "The number of updates of a generation, if it is not given."
+    if c.updates_per_generation is not None: return
+    launched = os.environ.get("ACCELERATE_USE_FSDP"), os.environ.get("ACCELERATE_USE_DEEPSPEED")
+    sharded = getattr(c, "fsdp", None) or c.deepspeed or "true" in launched # not tried with several
+    c.updates_per_generation = 1 if sharded else math.gcd(_UPDATES, c.gradient_accumulation_steps)
+
 def _check_batch(c) -> None:
     "Raise a ValueError for a step that does not hold whole groups, or cannot be divided."
     n, processes = c.num_generations, int(os.environ.get("WORLD_SIZE", 1))
@@ -223,6 +232,7 @@ def _settle(c) -> None:
     if c.reward_weights is None: c.reward_weights = list(REWARD_PARTS[c.mode].values())
     rules = {f.name: getattr(c, f.name) for f in fields(Rules) if f.name != "instructions"}
     c.max_turns = Rules(**rules).max_turns
+    _settle_updates(c)
     _check_numbers(c)
     _check_batch(c)
     _check_together(c)
@@ -337,9 +347,9 @@ class SQLGRPOConfig(GRPOConfig):
              "counts both alike, as GRPO does")
     only_groups_with_success: bool = _option(
         False, "learn nothing from groups in which no episode is right, which only compare failures")
-    updates_per_generation: int = _option(
-        1, "updates of the weights in a step, each by its share of the episodes; it must divide the "
-           "batches of a step")
+    updates_per_generation: int | None = _option(
+        None, "updates of the weights in a step, each by its share of the episodes; by default 8, or "
+              "as many of them as divide the batches of a step")
     dynamic_sampling: int = _option(
         0, "times that groups whose episodes all earned the same are played anew, with other "
            "questions")
@@ -367,7 +377,7 @@ class SQLGRPOConfig(GRPOConfig):
     max_steps: int = _option(
         100, "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
              "demonstrations alone, -1 trains for num_train_epochs")
-    learning_rate: float = _option(2e-4, "highest learning rate of GRPO")
+    learning_rate: float = _option(1e-4, "highest learning rate of GRPO")
     num_generations: int = _option(8, "episodes of one question, compared with each other")
     per_device_train_batch_size: int | None = _option(
         None, "episodes in a batch; if not given, 16, and fewer where memory is short, in as large"
@@ -448,7 +458,7 @@ _SPIDER = dict(
     data_source="spider_by_database", data_path="spider", peft="lora", lora_rank=16,
     lora_alpha=32, max_turns=8, max_context=768, demonstrations="explore",
     demonstration_count=0, # all that fit
-    demonstration_epochs=1, negative_weight=1.0, base_questions=100)
+    demonstration_epochs=1, negative_weight=0.0, base_questions=100)
 _CODE = _SPIDER | dict(
     model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct", instructions=_FOUR_ACTIONS,
     max_turn_tokens=96, demonstration_tokens=500, demonstration_learning_rate=1e-3,

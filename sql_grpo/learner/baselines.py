@@ -121,6 +121,7 @@ def _taught(
 
 # %% ../../nbs/learner/baselines.ipynb #f31f1270
 _QUESTIONS, _SAMPLES = 64, 8 # of a round; episodes of a question
+_FASTER = 2 # learning rate, as a multiple of that of GRPO with several updates a generation
 
 def _right_rows(
     episodes: list[Episode], # of an `LMPolicy`
@@ -137,7 +138,7 @@ def _right_rows(
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
 def _own_samples(
     start: Start,
-    learning_rate: float | None = None, # by default that of GRPO
+    learning_rate: float | None = None, # by default GRPO's, see `_FASTER`
     questions: int = _QUESTIONS, # of a round
     samples: int = _SAMPLES, # episodes of a question
     rounds: float = math.inf, # at most
@@ -155,7 +156,8 @@ def _own_samples(
             episodes = rollout(policy, [t for t in now for _ in range(samples)], progress=tick)
             rows, right = _right_rows(episodes)
             if rows and trainer is None:
-                rate = learning_rate or c.learning_rate
+                rate = learning_rate or c.learning_rate*(
+                    _FASTER if c.updates_per_generation > 1 else 1)
                 trainer = _learner(start, model, Dataset.from_list(rows), rate, clock, steps=-1,
                                    num_train_epochs=1)
             updates, loss = _one_round(trainer, rows) if rows else (0, None)

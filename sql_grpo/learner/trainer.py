@@ -214,14 +214,11 @@ def _logps_now(self: EpisodeTrainer, inputs: dict) -> torch.Tensor: # (B, C)
 @contextmanager
 def _adding_up(model):
     "Within, a backward pass adds up the gradients of all processes."
-    waits = getattr(model, "require_backward_grad_sync", True) is False # DDP
-    shared = hasattr(model, "set_requires_gradient_sync") # FSDP
+    waits = getattr(model, "require_backward_grad_sync", True) is False # PyTorch's DDP
     if waits: model.require_backward_grad_sync = True
-    if shared: model.set_requires_gradient_sync(True)
     try: yield
     finally:
         if waits: model.require_backward_grad_sync = False
-        if shared: model.set_requires_gradient_sync(False)
 
 @patch
 def training_step(self: EpisodeTrainer, model, inputs, num_items_in_batch):
