@@ -184,7 +184,7 @@ class SQLEnvironment:
             note = _not_taken(one, ep.turns[first:], left)
             if ep.done or note: break
             ep.turns.append(self._turn(one, raw, number))
-        if self.rules.all_actions and not note and ends_at(raw): note = INVENTED
+        if self.rules.all_actions and not note and _is_cut(raw, ep.turns[-1]): note = INVENTED
         return self._told(ep.turns[first:], note)
 
     def _read(self, said: SQLAction|str|bytes, raw: str) -> list: # of actions, at least one
@@ -260,6 +260,12 @@ def joined(turns: list) -> str:
     if len(turns) == 1: return turns[0].observation.text
     return '\n\n'.join(f'> {one_line(str(t.action))}\n{t.observation.text}' for t in turns)
 
+def _is_cut(raw: str, last: Turn) -> bool: # the last turn of the reply
+    "Was something left out of a reply, that is not a query behind a known table?"
+    end = ends_at(raw)
+    blind = end is not None and re.match(r'[;\s>*_`]*(?:QUERY|ANSWER|SELECT|WITH)\b', raw[end:])
+    return end is not None and not (blind and last.action.action_type not in ('DESCRIBE', 'SAMPLE'))
+
 def _each_table(db, action: SQLAction) -> list: # of actions
     "An action for each table of `DESCRIBE song, genre`."
     names = [name for name in re.split(r',|\band\b', action.argument) if name.strip()]
@@ -280,6 +286,8 @@ def _not_taken(action: SQLAction, before: list, left: int) -> str: # turns of th
         return f'\nNote: {kind} was not carried out, since it was written before you saw the columns.'
     if action == SQLAction('ANSWER') and result is not None and not result.ok:
         return '\nNote: ANSWER was not taken, since the action before it failed.'
+    if kind == 'ANSWER' and action.argument:
+        return '\nNote: ANSWER was not taken, since it was written before you saw the result.'
     if kind in _LOOKS and left <= _KEPT:
         return f'\nNote: {kind} {action.argument} was not carried out, since {left} turns are left.'
     return ''

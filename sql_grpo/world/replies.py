@@ -35,7 +35,9 @@ class SQLAction:
     @property
     def key(self) -> tuple:
         "What makes two actions the same: upper and lower case count in SQL and answers only."
-        text = ' '.join(self.argument[:MAX_TEXT].split()).rstrip('; ')
+        text = self.argument[:MAX_TEXT].strip()
+        if not re.search("['\"`]|--|/[*]", text): text = ' '.join(text.split()) # no literal, no comment
+        text = text.rstrip('; ')
         has_case = self.action_type not in ('DESCRIBE', 'SAMPLE')
         return self.action_type, text if has_case else text.casefold()
 
@@ -78,7 +80,7 @@ _WORD = re.compile(
     r'(?:(?:next[ \t]+)?action[ \t]*[:：][ \t*_`]*' # "Action:", or another label before capitals
     rf'|(?!(?:{"|".join(ACTIONS)}|SELECT|WITH)\b)[^\W\d_][\w \t]{{0,24}}[:：][ \t*_`]*(?=(?-i:{"|".join(ACTIONS)})\b))?'
     rf'({"|".join(ACTIONS)})\b[*_`]*(?:[ \t]*:[*_`]*)?', re.M | re.I)
-_SQL = re.compile(r'(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*'
+_SQL = re.compile(r'(?:--[^\n]*\n\s*|/\*(?:(?!\*/).)*\*/\s*)*'
                   r'(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\))?\s*AS\b)', re.I | re.S)
 
 # %% ../../nbs/world/replies.ipynb #7e910014
@@ -433,7 +435,7 @@ def _as_query(text: str|bytes) -> SQLAction:
     return SQLAction('QUERY', _bare(without_thoughts(text)) or text.strip(), note)
 
 # %% ../../nbs/world/replies.ipynb #7e910035
-_GOES_ON = re.compile(r'\n[ \t>*]*(?:user|human|observation|database|result|output|question|tables)[ \t*]*:', re.I)
+_GOES_ON = re.compile(r'\n[ \t>*]*(?:user|human|observation|database|result|output)[ \t*]*:', re.I)
 
 def _complete(text: str) -> bool:
     "Does a reply end with an action that can be carried out?"
@@ -456,11 +458,22 @@ def _until_end(text: str) -> str:
     "A reply without what it cannot know, but for actions: whether those are taken is for the environment to say."
     return text if _BLIND.match(text) else text[:ends_at(text)]
 
+_ON = re.compile(rf';[ \t]*(?=(?:{"|".join(ACTIONS)})\b)')
+
+def _apart(action: SQLAction) -> list: # of actions
+    "A query apart from an action behind it on the same line."
+    if action.action_type != 'QUERY' or action.fault: return [action]
+    ends = (m for m in islice(_ON.finditer(action.argument), 5) if _is_statement(action.argument[:m.start()]))
+    if (m := next(ends, None)) is None: return [action]
+    return [replace(action, argument=action.argument[:m.start()]), *_in_words(action.argument[m.end():])]
+
 def parse_actions(text: str|bytes, # what the policy wrote
                  ) -> list: # of actions, at least one
     "The actions in `text`, in their order; a text without an action becomes a QUERY."
     found, actions = _read(_until_end(as_text(text)[:MAX_TEXT])), {}
-    for action in found:
+    for action in (one for each in found for one in _apart(each)):
+        query = action.action_type == 'QUERY' and not action.fault
+        if actions and query and not _SQL.match(action.argument): continue # prose
         actions.setdefault(action.key, replace(action, note=''))
         if action.action_type == 'ANSWER': break
     return list(actions.values()) or [_as_query(text)]
