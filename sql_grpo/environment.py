@@ -289,7 +289,8 @@ def _not_taken(action: SQLAction, before: list, left: int) -> str: # turns of th
     if kind == 'ANSWER' and action.argument:
         return '\nNote: ANSWER was not taken, since it was written before you saw the result.'
     if kind in _LOOKS and left <= _KEPT:
-        return f'\nNote: {kind} {action.argument} was not carried out, since {left} turns are left.'
+        turns = f'{left} turn{"s are" if left != 1 else " is"} left'
+        return f'\nNote: {kind} {action.argument} was not carried out, since {turns}.'
     return ''
 
 def _suggestion(task, turn: Turn) -> str:
@@ -316,6 +317,8 @@ def _said_before(env, action: SQLAction, result: Result|None, left: int) -> str:
     "What a policy reads that sends again what it has just sent: not the same text once more."
     if action.action_type == 'ANSWER' or not _recent(env.episode, action): return ''
     turns, question = f'{left} turn' + 's'*(left != 1) + ' left', env.episode.task.question
+    if result is not None and not result.ok and action.action_type in _LOOKS:
+        return f'You sent this before, and it fails again: {result.error}. {turns}.'
     if result is not None and not result.ok:
         return (f'You sent this before, and it fails again: {result.error}. {turns}.{_columns(env, action)} '
                 f'Write a different SELECT statement for the question: {question}')
@@ -329,5 +332,5 @@ def _columns(env, action: SQLAction) -> str:
     "What a query that failed twice may use: the columns of its tables, as DESCRIBE would list them."
     named = [t for t in env.db.tables if re.search(rf'\b{re.escape(t)}\b', action.argument, re.I)]
     lists = [f'{t} ({", ".join(c.name for c in env.db.columns(t))})' for t in named[:3]]
-    if action.action_type != 'QUERY' or not lists: return ''
+    if not lists: return ''
     return _cut(f' The columns are: {"; ".join(lists)}.', env.rules.max_obs_chars)
