@@ -79,8 +79,11 @@ class Episode:
     @property
     def replies(self) -> list: # of lists of turns
         "The turns of each reply: one, or several where the reply held several actions."
-        number = lambda i: ('own', i) if self.turns[i].reply is None else self.turns[i].reply
-        return [[self.turns[i] for i in same] for _, same in groupby(range(len(self.turns)), number)]
+        def number(pair): # a turn and its place
+            place, turn = pair
+            return ('own', place) if turn.reply is None else turn.reply
+        grouped = groupby(enumerate(self.turns), number)
+        return [[turn for _, turn in same] for _, same in grouped]
     @property
     def done(self) -> bool: return self.outcome is not None
     @property
@@ -140,7 +143,8 @@ class Rules:
     def from_saved(cls, saved: dict): # Rules
         "The rules in a saved model's config. One that it lacks is as it was before there was one."
         before = dict(all_actions=False, note_repeats=False)
-        return cls(**{f.name: (before | saved)[f.name] for f in fields(cls) if f.name in before | saved})
+        known = before | saved
+        return cls(**{f.name: known[f.name] for f in fields(cls) if f.name in known})
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
 LAST_TURN = '\nLast turn: send ANSWER.' # ends the last but one observation
@@ -217,15 +221,18 @@ class SQLEnvironment:
         "What a reply gets back: the last of its observations says how the episode stands."
         last = turns[-1].observation
         left, hint = last.turns_left, ''
-        if self.rules.suggest and left > 1 and last.text != last.added: hint = _suggestion(self.episode.task, turns[-1])
+        new = last.text != last.added # else it says already what comes next
+        if self.rules.suggest and left > 1 and new:
+            hint = _suggestion(self.episode.task, turns[-1])
         for more in (note, hint, LAST_TURN if left == 1 else ''):
             last.text, last.added = last.text + more, last.added + more
         return last if len(turns) == 1 else replace(last, text=joined(turns))
 
 # %% ../nbs/01_environment.ipynb #213efcfb
 ANSWER_VALUE = 'Leave it out: then the whole result of the last query is submitted.'
-_DESCRIPTIONS = {text.casefold() for text in ( # a model that is shown tools may send it back
-    ANSWER_VALUE, 'The answer. If it is empty, the whole result of the last query is submitted.')}
+_OLDER = 'The answer. If it is empty, the whole result of the last query is submitted.'
+# a model that is shown tools may send the description back
+_DESCRIPTIONS = {ANSWER_VALUE.casefold(), _OLDER.casefold()}
 
 def _carry_out(env, action: SQLAction): # text, result or None
     "Carry out an action: the observation's text, and the result if there is one."
@@ -251,7 +258,8 @@ def _carry_out(env, action: SQLAction): # text, result or None
 def _table_error(arg: str, e: ValueError, all_actions: bool):
     "What to tell a policy that named no table, several, or an unknown one."
     first, comma, _ = arg.partition(',')
-    if comma and not all_actions: return f'one table at a time, for example {one_line(first)}'
+    if comma and not all_actions:
+        return f'one table at a time, for example {one_line(first)}'
     return str(e) if arg else str(e).replace('no such table: .', 'name a table.')
 
 # %% ../nbs/01_environment.ipynb #3a000011
@@ -283,7 +291,8 @@ def _not_taken(action: SQLAction, before: list, left: int) -> str: # turns of th
     if not before: return ''
     result, kind = before[-1].result, action.action_type
     if kind not in _LOOKS and before[-1].action.action_type in _LOOKS:
-        return f'\nNote: {kind} was not carried out, since it was written before you saw the columns.'
+        why = 'since it was written before you saw the columns'
+        return f'\nNote: {kind} was not carried out, {why}.'
     if action == SQLAction('ANSWER') and result is not None and not result.ok:
         return '\nNote: ANSWER was not taken, since the action before it failed.'
     if kind == 'ANSWER' and action.argument:
@@ -297,8 +306,10 @@ def _suggestion(task, turn: Turn) -> str:
     "What a policy may send next, for a model that was not trained to know it."
     kind, failed = turn.action.action_type, turn.result is not None and not turn.result.ok
     if kind == 'QUERY' and failed:
-        return f'\n\nCorrect the SELECT statement, with columns that exist. The question is: {task.question}'
-    if kind == 'QUERY': return '\n\nIf this result answers the question, reply with the one word ANSWER.'
+        return ('\n\nCorrect the SELECT statement, with columns that exist. '
+                f'The question is: {task.question}')
+    if kind == 'QUERY':
+        return '\n\nIf this result answers the question, reply with the one word ANSWER.'
     if failed: return ''
     return f'\n\nNow reply with QUERY and a SELECT statement for the question: {task.question}'
 
@@ -313,15 +324,16 @@ def _without_known(ep: Episode, actions: list) -> list: # may be empty
     "The actions of a reply without looks at tables that were just taken."
     return [a for a in actions if a.action_type not in _LOOKS or not _recent(ep, a)]
 
-def _said_before(env, action: SQLAction, result: Result|None, left: int) -> str: # empty if it was not
+def _said_before(env, action: SQLAction, result: Result|None,
+                 left: int) -> str: # empty if it was not
     "What a policy reads that sends again what it has just sent: not the same text once more."
     if action.action_type == 'ANSWER' or not _recent(env.episode, action): return ''
     turns, question = f'{left} turn' + 's'*(left != 1) + ' left', env.episode.task.question
     if result is not None and not result.ok and action.action_type in _LOOKS:
         return f'You sent this before, and it fails again: {result.error}. {turns}.'
     if result is not None and not result.ok:
-        return (f'You sent this before, and it fails again: {result.error}. {turns}.{_columns(env, action)} '
-                f'Write a different SELECT statement for the question: {question}')
+        return (f'You sent this before, and it fails again: {result.error}. {turns}.'
+                f'{_columns(env, action)} Write a different SELECT statement for the question: {question}')
     if action.action_type == 'QUERY':
         return f'You have this result already. {turns}. To submit it, reply with the one word ANSWER.'
     submit = f' To submit the result of {one_line(env._last_sql)}, reply with the one word ANSWER.'
@@ -330,7 +342,8 @@ def _said_before(env, action: SQLAction, result: Result|None, left: int) -> str:
 
 def _columns(env, action: SQLAction) -> str:
     "What a query that failed twice may use: the columns of its tables, as DESCRIBE would list them."
-    named = [t for t in env.db.tables if re.search(rf'\b{re.escape(t)}\b', action.argument, re.I)]
+    def names(t): return re.search(rf'\b{re.escape(t)}\b', action.argument, re.I)
+    named = list(filter(names, env.db.tables))
     lists = [f'{t} ({", ".join(c.name for c in env.db.columns(t))})' for t in named[:3]]
     if not lists: return ''
     return _cut(f' The columns are: {"; ".join(lists)}.', env.rules.max_obs_chars)
