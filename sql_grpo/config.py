@@ -332,6 +332,9 @@ class SQLGRPOConfig(GRPOConfig):
     suggest: bool | None = _option(
         None, "end observations with what may be sent next, for models that do not know it; by "
               "default as the model was trained, else no")
+    show_values: bool | None = _option(
+        None, "end a description with the values that the question names; by default as the model "
+              "was trained, else no")
     on_last_turn: Literal["ask", "submit"] = _option(
         Rules.on_last_turn, "without an ANSWER: ask leaves the episode unanswered; submit keeps "
                             "the last result, which counts apart")

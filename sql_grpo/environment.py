@@ -15,6 +15,7 @@ from itertools import groupby
 from .world.database import format_value, one_line, Result
 from .world.replies import (
     SQLAction, as_text, ends_at, parse_action, parse_actions)
+from .world.values import named_values
 
 # %% ../nbs/01_environment.ipynb #5479874c
 @dataclass
@@ -126,6 +127,7 @@ class Rules:
     all_actions: bool = True # are all actions of a reply carried out, or the first one alone?
     note_repeats: bool = True # is a policy told that it sent the same action before?
     suggest: bool = False # do observations end with what may be sent next? For untrained models
+    show_values: bool = False # does DESCRIBE end with the values that the question names?
     on_last_turn: str = 'ask' # or submit: without an ANSWER the last result is submitted
 
     def __post_init__(self):
@@ -247,13 +249,19 @@ def _carry_out(env, action: SQLAction): # text, result or None
         return 'Answer submitted.', None
     try:
         if kind == 'DESCRIBE':
-            return _cut(env.db.describe(arg), rules.max_obs_chars), None
+            return _described(env, arg), None
         result = env.db.sample(arg) if kind == 'SAMPLE' else env.db.query(arg)
     except ValueError as e:
         result = Result([], [], error=_table_error(arg, e, rules.all_actions))
     if kind == 'QUERY' and result.ok: env._last, env._last_sql = result, arg
     note = f'\nNote: {result.note}.' if result.note else ''
     return format_result(result, rules.max_obs_rows, rules.max_obs_chars) + note, result
+
+def _described(env, table: str) -> str: # as the schema spells it
+    "What DESCRIBE tells of a table."
+    text = _cut(env.db.describe(table), env.rules.max_obs_chars)
+    if not env.rules.show_values: return text
+    return text + named_values(env.db, table, env.episode.task.question)
 
 def _table_error(arg: str, e: ValueError, all_actions: bool):
     "What to tell a policy that named no table, several, or an unknown one."

@@ -121,7 +121,6 @@ def _taught(
 
 # %% ../../nbs/learner/baselines.ipynb #f31f1270
 _QUESTIONS, _SAMPLES = 64, 8 # of a round; episodes of a question
-_FASTER = 2 # learning rate, as a multiple of that of GRPO with several updates a generation
 
 def _right_rows(
     episodes: list[Episode], # of an `LMPolicy`
@@ -138,7 +137,7 @@ def _right_rows(
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
 def _own_samples(
     start: Start,
-    learning_rate: float | None = None, # by default GRPO's, see `_FASTER`
+    learning_rate: float | None = None, # by default GRPO's
     questions: int = _QUESTIONS, # of a round
     samples: int = _SAMPLES, # episodes of a question
     rounds: float = math.inf, # at most
@@ -156,10 +155,9 @@ def _own_samples(
             episodes = rollout(policy, [t for t in now for _ in range(samples)], progress=tick)
             rows, right = _right_rows(episodes)
             if rows and trainer is None:
-                rate = learning_rate or c.learning_rate*(
-                    _FASTER if c.updates_per_generation > 1 else 1)
-                trainer = _learner(start, model, Dataset.from_list(rows), rate, clock, steps=-1,
-                                   num_train_epochs=1)
+                trainer = _learner(start, model, Dataset.from_list(rows),
+                                   learning_rate or c.learning_rate, clock, steps=-1,
+                                   num_train_epochs=1, **_small_batches(c))
             updates, loss = _one_round(trainer, rows) if rows else (0, None)
             last, spent = clock.spent() - spent, clock.spent()
             log.append(dict(episodes=len(episodes), right=right, learned=len(rows), updates=updates,
@@ -168,6 +166,12 @@ def _own_samples(
                   f"{len(rows)} learned in {updates} updates, "
                   f"{spent:.0f} of {start.seconds:.0f} s", flush=True)
     return start.policy(model, name="own_samples"), log
+
+def _small_batches(config: SQLGRPOConfig) -> dict: # options for `_learner`
+    "Few episodes to an update where GRPO makes many updates of a generation."
+    together = max(1, A_STEP//config.updates_per_generation)
+    batch = min(batch_for(config), together)
+    return dict(batch=batch, gradient_accumulation_steps=together//batch)
 
 def _one_round(trainer: SFTTrainer, rows: list[dict]) -> tuple[int, float]: # updates, loss
     "Learn the rows once; the optimiser goes on where it was."

@@ -61,7 +61,7 @@ def rules(self: SQLGRPOConfig) -> Rules:
     "The rules that a model of this configuration is trained with, and plays by later."
     given = {f.name: getattr(self, f.name) for f in fields(Rules)}
     known = _trained_with(self.model_name) or Rules()
-    for name in ("all_actions", "note_repeats", "suggest"):
+    for name in ("all_actions", "note_repeats", "suggest", "show_values"):
         if given[name] is None: given[name] = getattr(known, name)
     return Rules(**given | dict(instructions=_instructions(self)))
 

@@ -586,6 +586,11 @@ def label(self: Database, table: str) -> str:
     return shown(table)
 
 @patch
+def quote(self: Database, name: str) -> str:
+    "A name in the quotes of the engine."
+    return quoted(name)
+
+@patch
 def spelt(self: Database, column: str) -> str:
     "A column's name as DESCRIBE prints it."
     return column

@@ -181,9 +181,6 @@ def label(self: EngineDatabase, table: str) -> str:
     return ".".join(map(self.spelt, parts[-1:] if parts[-1] == table else parts))
 
 @patch
-def quote(self: EngineDatabase, name: str) -> str: return quoted(name)
-
-@patch
 def named(self: EngineDatabase, said: str) -> str:
     "The table that is meant: as it is printed, with its schema, or as others are named."
     plain = lambda text: re.sub(r'["`\s;]', "", text).lower()
