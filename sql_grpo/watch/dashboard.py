@@ -216,7 +216,7 @@ def plot_training(
     for ax, draw in zip(fig.subplots(2, 2).flat, panels):
         right = draw(ax, records)
         _legend(ax, right)
-        ax.set_xlabel("optimiser step", fontsize=8)
+        ax.set_xlabel("step", fontsize=8)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.title.set_fontsize(10)
         for a in filter(None, (ax, right)): a.tick_params(labelsize=8)
@@ -380,7 +380,7 @@ def _played(self:LiveVisualizationCallback, tasks, model=None):
 # %% ../../nbs/watch/dashboard.ipynb #a07800e1
 @patch
 def measure(self:LiveVisualizationCallback,
-    step: int, # the optimiser step that the weights are of
+    step: int, # the step that the weights are of
     model=None # put into evaluation mode meanwhile
 ) -> dict: # the record
     "Plays the fixed questions and records how many come out right."
@@ -398,7 +398,7 @@ def measure(self:LiveVisualizationCallback,
 # %% ../../nbs/watch/dashboard.ipynb #5f3291ed
 @patch
 def trace(self:LiveVisualizationCallback,
-    step: int, # the optimiser step that the weights are of
+    step: int, # the step that the weights are of
     model=None # put into evaluation mode meanwhile
 ) -> dict: # the record
     "Plays the next evaluation question and records the episode as text."
