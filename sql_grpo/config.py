@@ -464,7 +464,7 @@ _SPIDER = dict(
     demonstration_epochs=1, negative_weight=0.0, base_questions=100)
 _CODE = _SPIDER | dict(
     model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct", instructions=_FOUR_ACTIONS,
-    max_turn_tokens=96, demonstration_tokens=500, demonstration_learning_rate=1e-3,
+    max_turn_tokens=96, show_values=True, demonstration_tokens=500, demonstration_learning_rate=1e-3,
     max_steps=40, learning_rate=1e-4, gradient_accumulation_steps=16) # 32 questions x 8 a step
 PRESETS = {
     "default": {},

@@ -257,11 +257,12 @@ def _carry_out(env, action: SQLAction): # text, result or None
     note = f'\nNote: {result.note}.' if result.note else ''
     return format_result(result, rules.max_obs_rows, rules.max_obs_chars) + note, result
 
-def _described(env, table: str) -> str: # as the schema spells it
-    "What DESCRIBE tells of a table."
-    text = _cut(env.db.describe(table), env.rules.max_obs_chars)
-    if not env.rules.show_values: return text
-    return text + named_values(env.db, table, env.episode.task.question)
+def _described(env, table: str) -> str:
+    "What DESCRIBE tells of a table, cut to the length of an observation."
+    most, line = env.rules.max_obs_chars, ''
+    text = env.db.describe(table)
+    if env.rules.show_values: line = named_values(env.db, table, env.episode.task.question, most//4)
+    return _cut(text, most - len(line)) + line
 
 def _table_error(arg: str, e: ValueError, all_actions: bool):
     "What to tell a policy that named no table, several, or an unknown one."

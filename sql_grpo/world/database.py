@@ -295,7 +295,7 @@ class Database:
         self.name, self.path, self._image = path and path.stem, path and path.resolve(), None
         self.timeout, self.max_rows, self.max_bytes, self.now = timeout, max_rows, max_bytes, now
         self._local, self._lock, self._plain = threading.local(), threading.RLock(), None
-        self._tables, self._columns, self._counts = None, {}, {}
+        self._tables, self._columns, self._counts, self._texts = None, {}, {}, {}
         self.unreadable = {} # tables and views that are left out: why, by name
         self.comments = {} # what their makers say of tables, by name
         self._known = {}
@@ -708,6 +708,28 @@ def sample(self: Database,
         size = f'octet_length({name})'
         return f"CASE WHEN {size} > {_LENGTH} THEN typeof({name}) || ' of ' || {size} || ' bytes' ELSE {name} END AS {name}"
     return self.query(f'SELECT {", ".join(short(quoted(c.name)) for c in self.columns(table))} {rows}')
+
+# %% ../../nbs/world/database.ipynb #a5c00052
+_SHORT = 40 # letters
+
+@patch
+def texts(self: Database, table: str) -> dict: # column -> texts, sorted
+    "The distinct short texts in each column, at most `max_rows` of them; read once."
+    table = self._table(table)
+    if table not in self._texts: self._texts[table] = dict(self._read_texts(table))
+    return self._texts[table]
+
+@patch
+def _read_texts(self: Database, table: str): # pairs
+    "Each column that can be read, until as much time is gone as one query may take."
+    end = perf_counter() + self.timeout
+    if self.row_count(table) is None: return
+    for column in self.columns(table):
+        if perf_counter() > end: return
+        name = self.quote(column.name)
+        found = self._run(f'SELECT DISTINCT {name} FROM {self.identifier(table)} '
+                          f'WHERE length({name}) <= {_SHORT} LIMIT {self.max_rows}')
+        yield column.name, sorted(x for x, *_ in found.rows if isinstance(x, str) and x == one_line(x))
 
 # %% ../../nbs/world/database.ipynb #a5c00041
 @patch

@@ -151,7 +151,7 @@ def _read_schema(self: EngineDatabase, con) -> list: # of warnings
     self._columns = self._columns | {name: columns for name, *_, columns in found}
     self._tables = {name: kind for name, _, kind, _, _ in found}
     self.comments = {name: comment for name, _, _, comment, _ in found if comment}
-    self._counts, self._read_at = {}, perf_counter()
+    self._counts, self._texts, self._read_at = {}, {}, perf_counter()
     return self._settle(con)
 
 @patch
