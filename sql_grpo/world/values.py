@@ -54,7 +54,8 @@ class Asked:
         said = _words(value)
         if not value.isascii() and value in self.question: return 2
         if said and f" {' '.join(said)} " in self.text:
-            shouted = len(value) > 1 and value.isupper() and re.search(rf"\b{re.escape(value)}\b", self.question)
+            capitals = len(value) > 1 and value.isupper() # US is no common word
+            shouted = capitals and re.search(rf"\b{re.escape(value)}\b", self.question)
             if shouted or not _COMMON.issuperset(said): return 2
         if any(c.isdigit() for c in value): return 0
         said = [w for w in said if w not in _COMMON]
