@@ -70,10 +70,11 @@ def _model_options(p: Parser, default: str = ""):
             help=f"default: as the model was trained, else {getattr(Rules, name)}")
     for name, what in dict(all_actions="carry out all actions of a reply",
                            note_repeats="say when an action was sent before",
-                           suggest="say what may be sent next",
-                           show_values="end DESCRIBE with the values that the question names").items():
+                           suggest="say what may be sent next").items():
         add(f"--{name}", type=_true_or_false, metavar="true|false",
             help=f"{what} (default: as the model was trained; true for one that was not trained here)")
+    add("--show_values", type=_true_or_false, metavar="true|false",
+        help="end DESCRIBE with the values that the question names (default: as the model was trained)")
     add("--on_last_turn", choices=("ask", "submit"),
         help="without an ANSWER: leave it unanswered, or keep the last result (default: ask)")
     add("--instructions", choices=("auto", "standard", "tools", "none"),
