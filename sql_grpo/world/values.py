@@ -24,8 +24,9 @@ _ROOT = 3 # letters that are left of a word, at least
 @lru_cache(100_000)
 def _words(text: str) -> tuple[str, ...]:
     "The words of a text in lower case, without accents and 's."
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return tuple(re.findall(r"[^\W_]+", re.sub(r"['’]s\b", "", plain.casefold())))
+    parted = unicodedata.normalize("NFKD", text)
+    plain = "".join(c for c in parted if not unicodedata.combining(c)).casefold()
+    return tuple(re.findall(r"[^\W_]+", re.sub(r"['’]s\b", "", plain)))
 
 @lru_cache(100_000)
 def _forms(word: str) -> set[str]:
@@ -45,9 +46,10 @@ class Asked:
             said = _words(name.replace("_", " "))
             if len(said) > 1: text = text.replace(f" {' '.join(said)} ", " | ")
         words = text.split()
-        pairs = [a + b for a, b in zip(words, words[1:], strict=False) if (a + b).isalpha()]
+        glued = [a + b for a, b in zip(words, words[1:], strict=False)]
+        glued = [w for w in glued if w.isalpha()]
         self.text = text
-        self.forms = {form for w in words + pairs if w not in _COMMON for form in _forms(w)}
+        self.forms = {form for w in words + glued if w not in _COMMON for form in _forms(w)}
 
     def names(self, value: str) -> int: # 2: as it is; 1: with other endings; 0: it does not
         "Does the question name this value?"
