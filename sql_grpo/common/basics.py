@@ -32,6 +32,8 @@ def in_notebook() -> bool:
 # %% ../../nbs/common/basics.ipynb #d352fc39
 QUIET = 20.0 # seconds that long work may last without a word in a log
 
+_TELLING = 10 # after a tenth of the episodes, how long the rest takes can be told
+
 def terminal_progress(label: str): # called as `f(done, total)`, however often
     "A progress bar in a terminal; elsewhere a line now and then. The first process speaks for all."
     if not is_main(): return lambda done, total: None
@@ -47,13 +49,15 @@ def terminal_progress(label: str): # called as `f(done, total)`, however often
 
 def _progress_lines(label: str): # called as `f(done, total)`
     "A line on stderr, at most every `QUIET` seconds."
-    last = time.monotonic()
+    begun = last = time.monotonic()
     def tick(done: int, total: int) -> None:
         "Say how far it is, if nothing was said for a while."
         nonlocal last
         if time.monotonic() - last < QUIET: return
         last = time.monotonic()
-        print(f"{label}: {done} of {total} episodes have ended", file=sys.stderr, flush=True)
+        left = (last - begun)*(total/done - 1) if total/_TELLING <= done < total else None
+        told = "" if left is None else f", about {max(1, round(left/60))} min left"
+        print(f"{label}: {done} of {total} episodes have ended{told}", file=sys.stderr, flush=True)
     return tick
 
 # %% ../../nbs/common/basics.ipynb #203dc37c
