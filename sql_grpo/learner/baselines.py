@@ -134,6 +134,24 @@ def _right_rows(
     found = {(ep.task.id, *ep.tokens.completion_ids): ep.tokens for ep in good if ep.tokens.exact}
     return [row(t) for t in found.values()], len(good)
 
+# %% ../../nbs/learner/baselines.ipynb #ae446a45
+def _small_batches(config: SQLGRPOConfig) -> dict: # options for `_learner`
+    "Few episodes to an update where GRPO makes many updates of a generation."
+    together = max(1, A_STEP//config.updates_per_generation)
+    batch = min(batch_for(config), together)
+    return dict(batch=batch, gradient_accumulation_steps=together//batch)
+
+def _one_round(trainer: SFTTrainer, rows: list[dict]) -> tuple[int, float]: # updates, loss
+    "Learn the rows once; the optimiser goes on where it was."
+    trainer.train_dataset = Dataset.from_list(rows)
+    loss = trainer.train().training_loss
+    trainer.model.eval()
+    return trainer.state.global_step, loss
+
+def _learned_tokens(rows: list[dict]) -> int: # of demonstrations or own episodes
+    "The tokens that have a loss."
+    return sum(label != -100 for row in rows for label in row["labels"])
+
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
 def _own_samples(
     start: Start,
@@ -166,23 +184,6 @@ def _own_samples(
                   f"{len(rows)} learned in {updates} updates, "
                   f"{spent:.0f} of {start.seconds:.0f} s", flush=True)
     return start.policy(model, name="own_samples"), log
-
-def _small_batches(config: SQLGRPOConfig) -> dict: # options for `_learner`
-    "Few episodes to an update where GRPO makes many updates of a generation."
-    together = max(1, A_STEP//config.updates_per_generation)
-    batch = min(batch_for(config), together)
-    return dict(batch=batch, gradient_accumulation_steps=together//batch)
-
-def _one_round(trainer: SFTTrainer, rows: list[dict]) -> tuple[int, float]: # updates, loss
-    "Learn the rows once; the optimiser goes on where it was."
-    trainer.train_dataset = Dataset.from_list(rows)
-    loss = trainer.train().training_loss
-    trainer.model.eval()
-    return trainer.state.global_step, loss
-
-def _learned_tokens(rows: list[dict]) -> int: # of demonstrations or own episodes
-    "The tokens that have a loss."
-    return sum(label != -100 for row in rows for label in row["labels"])
 
 # %% ../../nbs/learner/baselines.ipynb #1ed79dbe
 def _more_warmup(start: Start) -> tuple[Policy, list]: # what plays, and a log

@@ -713,6 +713,11 @@ def sample(self: Database,
 _SHORT = 40 # letters
 
 @patch
+def letters(self: Database, column: str) -> str: # column: in quotes
+    "SQL for the number of letters of a value."
+    return f'length({column})'
+
+@patch
 def texts(self: Database, table: str) -> dict: # column -> texts, sorted
     "The distinct short texts in each column, at most `max_rows` of them; read once."
     table = self._table(table)
@@ -728,7 +733,7 @@ def _read_texts(self: Database, table: str): # pairs
         if perf_counter() > end: return
         name = self.quote(column.name)
         found = self._run(f'SELECT DISTINCT {name} FROM {self.identifier(table)} '
-                          f'WHERE length({name}) <= {_SHORT} LIMIT {self.max_rows}')
+                          f'WHERE {self.letters(name)} <= {_SHORT} LIMIT {self.max_rows}')
         yield column.name, sorted(x for x, *_ in found.rows if isinstance(x, str) and x == one_line(x))
 
 # %% ../../nbs/world/database.ipynb #a5c00041

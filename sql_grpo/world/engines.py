@@ -197,6 +197,11 @@ def half(self: EngineDatabase, table: str, rest: int) -> str|None: # None where 
     return f"{name} AS (SELECT * FROM {self.identifier(table)} WHERE {self._parity(table)} = {rest})"
 
 @patch
+def letters(self: EngineDatabase, column: str) -> str:
+    "SQL for the number of letters of a value, also of an enum."
+    return f"length(concat({column}, ''))"
+
+@patch
 def sample(self: EngineDatabase, table: str, n: int = 3) -> Result:
     "The first `n` rows of a table, of the columns that may be read."
     columns = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"

@@ -13,10 +13,10 @@ from functools import lru_cache
 from .database import Database
 
 # %% ../../nbs/world/values.ipynb #7a1e0010
-_COMMON = frozenset("""a all also an and any are at be been both by did do does each every for from give
-    had has have how i in is it its less list many me more most much name names no not of on or our per
-    please show than that the their them there they this to us was we were what when where which who
-    whose with you""".split())
+_COMMON = frozenset("""a all also an and any are at be been both by did do does each every for
+    from give had has have how i in is it its less list many me more most much name names no
+    not of on or our per please show than that the their them there they this to us was we were
+    what when where which who whose with you""".split())
 _ENDINGS = ("ings", "ians", "ists", "ing", "ian", "ies", "als", "ans", "ese", "ist",
             "al", "an", "ed", "en", "es", "ic", "y", "s", "n", "a", "e", "o")
 _ROOT = 3 # letters that are left of a word, at least
@@ -38,6 +38,7 @@ def _forms(word: str) -> set[str]:
             return {word, root[:-1] if doubled else root}
     return {word}
 
+# %% ../../nbs/world/values.ipynb #7a1e0018
 class Asked:
     "The words of a question, to be compared with many values."
     def __init__(self, question: str, columns: tuple[str, ...] = ()): # of the table
@@ -49,9 +50,10 @@ class Asked:
         glued = [a + b for a, b in zip(words, words[1:], strict=False)]
         glued = [w for w in glued if w.isalpha()]
         self.text = text
-        self.forms = {form for w in words + glued if w not in _COMMON for form in _forms(w)}
+        said = [w for w in words + glued if w not in _COMMON]
+        self.forms = {form for word in said for form in _forms(word)}
 
-    def names(self, value: str) -> int: # 2: as it is; 1: with other endings; 0: it does not
+    def names(self, value: str) -> int: # 2: as it is; 1: with other endings; 0: no
         "Does the question name this value?"
         said = _words(value)
         if not value.isascii() and value in self.question: return 2
@@ -71,7 +73,7 @@ def near_values(
     table: str, # in upper or lower case
     question: str,
 ) -> dict[str, list[str]]: # column -> its values that the question names, three at most
-    "The values of a table that a question names. Raises ValueError if there is no such table."
+    "What a question names of a table. Raises ValueError if there is no such table."
     texts, found = db.texts(table), {}
     asked = Asked(question, tuple(texts))
     for column, values in texts.items():
@@ -84,12 +86,13 @@ def named_values(
     db: Database, table: str, question: str,
     room: int = 200, # characters of the line, at most
 ) -> str: # empty, or a line
-    "What DESCRIBE adds: the values of `near_values`."
-    said = []
+    "What DESCRIBE adds: the values of `near_values`, as many as there is room for."
+    line, join = "\nIn the question: ", ""
     for column, values in near_values(db, table, question).items():
         plain = re.fullmatch(r"[^\W\d]\w*", column)
+        name = column if plain else db.quote(column)
         for value in values:
-            quoted = value.replace("'", "''")
-            said.append(f"{column if plain else db.quote(column)} = '{quoted}'")
-    lines = ["\nIn the question: " + ", ".join(said[:n]) for n in range(1, len(said) + 1)]
-    return next((line for line in reversed(lines) if len(line) <= room), "")
+            more = join + f"{name} = " + "'" + value.replace("'", "''") + "'"
+            if len(line + more) > room: return line if join else ""
+            line, join = line + more, ", "
+    return line if join else ""
