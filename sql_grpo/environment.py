@@ -14,7 +14,7 @@ from itertools import groupby
 
 from .world.database import format_value, one_line, Result
 from .world.replies import (
-    SQLAction, as_text, ends_at, parse_action, parse_actions)
+    ACTIONS, SQLAction, as_text, ends_at, is_action, parse_action, parse_actions)
 from .world.values import named_values
 
 # %% ../nbs/01_environment.ipynb #5479874c
@@ -116,7 +116,7 @@ class Episode:
 @dataclass(frozen=True)
 class Rules:
     "By what rules an episode is played; limits on tokens are for language models."
-    mode: str = 'agent' # or single_turn: the schema is shown, and the reply is SQL
+    mode: str = 'agent' # name of the game; or single_turn: the schema is shown, and the reply is SQL
     max_turns: int = 10 # actions in an episode, the ANSWER included; one in single_turn
     max_obs_rows: int = 10 # rows of a result that an observation shows
     max_obs_chars: int = 800 # characters of a result or description that it shows
@@ -136,7 +136,6 @@ class Rules:
             if value < 1: raise ValueError(f'{name} must be at least 1, got {value}')
         if self.on_last_turn not in ('ask', 'submit'):
             raise ValueError(f'on_last_turn must be ask or submit, got {self.on_last_turn!r}')
-        if self.mode == 'single_turn': object.__setattr__(self, 'max_turns', 1) # frozen
         if self.max_context is not None and self.max_turn_tokens >= self.max_context:
             raise ValueError('max_turn_tokens must be below max_context, '
                              f'got {self.max_turn_tokens} and {self.max_context}')
@@ -155,6 +154,14 @@ INVENTED = ('\nNote: what you wrote after your action was left out, '
 
 class SQLEnvironment:
     "A question about a database, to be answered in a limited number of turns."
+    one_reply = False # does the first reply end an episode?
+    own_actions = {} # of subclasses: words, and functions (env, argument) -> (text, Result or None)
+
+    @classmethod
+    def understands(cls, text: str|bytes) -> bool:
+        "Is there an action in a reply?"
+        return is_action(text, cls.own_actions)
+
     def __init__(self,
                  tasks=None, # the tasks that `reset` picks from
                  rules: Rules|None = None): # of the game; None: the defaults
@@ -196,11 +203,18 @@ class SQLEnvironment:
     def _read(self, said: SQLAction|str|bytes, raw: str) -> list: # of actions, at least one
         "The actions of a reply that are carried out."
         given = [said] if isinstance(said, SQLAction) else None
-        if not self.rules.all_actions: return given or [parse_action(raw)]
-        actions = [one for action in given or parse_actions(raw)
+        if given: self._check(said.action_type)
+        if not self.rules.all_actions: return given or [parse_action(raw, self.own_actions)]
+        actions = [one for action in given or parse_actions(raw, self.own_actions)
                    for one in _each_table(self.db, action)]
         if not self.rules.note_repeats: return actions
         return _without_known(self.episode, actions) or actions[:1]
+
+    def _check(self, kind: str) -> None:
+        "Raise ValueError for an action that this environment does not have."
+        known = (*ACTIONS, *self.own_actions)
+        if kind not in known:
+            raise ValueError(f'no action {kind!r}: it must be one of {", ".join(known)}')
 
     def _turn(self, action: SQLAction, raw: str, number: int) -> Turn:
         "Carry out one action, and see whether the episode ends."
@@ -240,6 +254,7 @@ def _carry_out(env, action: SQLAction): # text, result or None
     "Carry out an action: the observation's text, and the result if there is one."
     kind, arg, rules = action.action_type, action.argument, env.rules
     if action.fault: return f'Error: {action.fault}', Result([], [], error=action.fault)
+    if kind in env.own_actions: return env.own_actions[kind](env, arg)
     if kind == 'ANSWER' and arg.strip().casefold() in _DESCRIPTIONS:
         error = 'this is the description of an argument, not an answer'
         return f'Error: {error}', Result([], [], error=error)

@@ -15,7 +15,7 @@ from .common.basics import MarkdownText, markdown_table, wilson
 from .world.tasks import Task
 from .environment import Episode, Rules
 from .judge.results import is_correct, is_grounded, suite_correct
-from .rewards import REWARD_WEIGHTS, correctness, operational, progress
+from .rewards import REWARDS, correctness, operational, progress
 from .rollout import rollout
 
 # %% ../nbs/05_evaluation.ipynb #08d05ed8
@@ -58,7 +58,7 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
         id=task.id, db_id=task.db_id, difficulty=task.difficulty,
         heldout=bool(task.extra.get("heldout")), correct=right == 1.0, progress=near,
         operational=manners,
-        reward=sum(w*p for w, p in zip(REWARD_WEIGHTS, (right, near, manners))),
+        reward=sum(w*p for w, p in zip(REWARDS.values(), (right, near, manners), strict=True)),
         turns=len(ep.turns), errors=len(refused), failed=refused.count("QUERY"),
         outcome=ep.outcome, grounded=is_grounded(ep),
         suite=suite and right == 1.0, **told,

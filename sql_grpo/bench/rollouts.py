@@ -30,8 +30,9 @@ from ..environment import Episode, Rules, SQLEnvironment
 from ..world.replies import parse_action
 from ..learner.gguf import smollm2_folder
 from ..learner.warmup import common_words, new_base_model
-from ..rewards import REWARD_FUNCS
-from ..rollout import INSTRUCTIONS, OraclePolicy, rollout
+from ..rewards import REWARDS, as_trl
+from ..judge.games import INSTRUCTIONS
+from ..rollout import OraclePolicy, rollout
 from ..world.data import load_tasks
 from ..world.database import Database
 from ..world.tasks import Task
@@ -176,7 +177,7 @@ def _records(out: dict) -> list[TokenRecord]: # of what TRL's loop returns, padd
 def _judged(episodes: list[Episode]) -> list[float]: # of each, the first reward
     "What all reward functions say of the episodes."
     blank = [None]*len(episodes)
-    return [f(prompts=blank, completions=blank, episodes=episodes) for f in REWARD_FUNCS][0]
+    return [f(prompts=blank, completions=blank, episodes=episodes) for f in map(as_trl, REWARDS)][0]
 
 def _trl_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when it was over
     "TRL's loop."

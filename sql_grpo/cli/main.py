@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from ..common.basics import Parser, did_you_mean, in_notebook, is_main, or_exit, short_warnings
 from ..environment import Rules
-from ..judge.text2sql import MODES
+
 
 # %% ../../nbs/cli/main.ipynb #52450def
 _COMMANDS = { # name: module, what it does
@@ -64,7 +64,8 @@ def _model_options(p: Parser, default: str = ""):
     add("--model", required=not default,
         help="a model's folder, its name on the Hub, smollm2-spider, embedded, random or oracle; "
              "its name there with --endpoint" + f" (default: {default})"*bool(default))
-    add("--mode", choices=list(MODES), help="default: as the model was trained, else agent")
+    add("--mode", help="agent, single_turn, or FILE.py:NAME of a game of your own; default: as the "
+                       "model was trained, else agent")
     for name in _LIMITS:
         add(f"--{name}", type=int,
             help=f"default: as the model was trained, else {getattr(Rules, name)}")

@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_exit', 'did_you_mean', 'Parser', 'short_warnings',
            'written_whole', 'is_disk_full', 'listening', 'pick_some', 'wilson', 'rounded', 'peak_memory',
-           'MarkdownText', 'markdown_table', 'load_env']
+           'MarkdownText', 'markdown_table', 'load_env', 'from_file']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
-import argparse, ctypes, difflib, errno, math, os, random, re, socket, sys, time, warnings
+import argparse, ctypes, difflib, errno, importlib.util, math, os, random, re, socket, sys, time, warnings
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 import sql_grpo
@@ -211,3 +212,27 @@ def load_env(
     new = {name: value for name, value in found.items() if value and name not in os.environ}
     os.environ.update(new)
     return list(new)
+
+# %% ../../nbs/common/basics.ipynb #f11e0002
+@lru_cache
+def _module_of(path: Path):
+    "What is in a Python file. Raises ValueError if it cannot be run."
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    try: spec.loader.exec_module(module)
+    except Exception as e:
+        raise ValueError(f"{path.name} cannot be run: {type(e).__name__}: {e}") from e
+    return module
+
+def from_file(given: str): # FILE.py:NAME
+    "The object of that name in a Python file. Raises ValueError if there is none."
+    file, _, name = given.rpartition(":")
+    path = Path(file).expanduser()
+    if not file.endswith(".py") or not name.isidentifier():
+        raise ValueError(f"{given!r} names nothing in a file; expected FILE.py:NAME")
+    if not path.is_file(): raise ValueError(f"{given!r}: there is no file {file}")
+    found = vars(_module_of(path.absolute()))
+    if name in found: return found[name]
+    own = [n for n, x in found.items() if getattr(x, "__module__", None) == path.stem]
+    raise ValueError(f"there is no {name} in {path.name}{did_you_mean(name, own)}"
+                     + f"; it defines {', '.join(own)}"*bool(own))

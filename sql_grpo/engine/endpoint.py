@@ -19,8 +19,8 @@ from ..world.database import one_line
 from ..world.replies import ends_at
 from ..world.tasks import Task
 from ..environment import Rules, SQLEnvironment
-from ..judge.text2sql import MODES
-from ..rollout import INSTRUCTIONS, Policy, history_messages, task_messages
+from ..judge.games import INSTRUCTIONS, new_environment
+from ..rollout import Policy, history_messages, task_messages
 
 # %% ../../nbs/engine/endpoint.ipynb #95d171d7
 def _endpoint_url(
@@ -169,7 +169,7 @@ _CHECKED = 2 # retries of a check
 @patch
 def check(self: EndpointPolicy, tasks: list[Task]) -> None:
     "One request, the first of the first task; raises `EndpointError` if it does not work."
-    messages = task_messages(MODES[self.rules.mode]().reset(tasks[0]), self.rules.instructions)
+    messages = task_messages(new_environment(self.rules).reset(tasks[0]), self.rules.instructions)
     with self._connect(min(self.retries, _CHECKED)) as send:
         if self._ask(send, messages, kept=False): return
     raise self._error(f"the prompt of task {tasks[0].id} does not fit into the model's context")

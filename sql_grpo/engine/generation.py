@@ -32,7 +32,7 @@ from ..common.basics import in_notebook, terminal_progress
 from ..world.replies import ends_at
 from ..world.tasks import Task
 from ..environment import Episode, Rules, SQLEnvironment
-from ..judge.text2sql import MODES
+from ..judge.games import new_environment
 from ..rollout import AS_TOOLS, Policy, rollout, task_messages
 from .lean import LeanModel, can_be_lean
 from .tools import SQLToolEnvironment
@@ -677,8 +677,8 @@ class TokenPolicy(Policy):
 
     def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` if a prompt leaves no room for a reply."
-        mode = MODES[self.rules.mode]
-        for t in tasks: self._check_room(t, self.codec.prompt_ids(mode().reset(t)))
+        env = new_environment(self.rules)
+        for t in tasks: self._check_room(t, self.codec.prompt_ids(env.reset(t)))
 
     def _check_room(self, task: Task, prompt_ids: list[int]) -> None:
         room = self.rules.max_context - self.rules.max_turn_tokens
@@ -988,7 +988,7 @@ def _fit(self: TokenPolicy, s: _Seat, glue: list[int]) -> bool: # False if nothi
 # %% ../../nbs/engine/generation.ipynb #2bc95bd4
 def task_prompt(task: Task, rules: Rules = Rules()) -> list[dict]: # messages
     "What a policy reads before its first action; the last message carries the task's id."
-    *before, last = task_messages(MODES[rules.mode]().reset(task), rules.instructions)
+    *before, last = task_messages(new_environment(rules).reset(task), rules.instructions)
     return [*before, last | dict(task_id=task.id)]
 
 def task_finder(tasks: list[Task]) -> Callable: # find(prompt) -> task

@@ -22,6 +22,7 @@ from ..common.basics import QUIET, pick_some, terminal_progress
 from ..world.tasks import Task
 from ..environment import Episode
 from ..rewards import correctness
+from ..judge.games import find_game
 from ..rollout import Policy, rollout
 from ..engine.generation import ChatCodec, LMPolicy, half_precision
 from .warmup import END_RATE, common_words, demonstration_stream
@@ -209,7 +210,7 @@ def _gold_sft(
     "The base model after learning a teacher's episodes, for as long as GRPO took or less."
     clock, c = _Clock("gold_sft", start.seconds), copy.copy(start.config)
     c.demonstration_count = 0 # all
-    kind = "explore" if c.mode == "agent" else "oracle"
+    kind = "oracle" if find_game(c.mode).one_reply else "explore"
     demos, _ = play_demonstrations(teacher(kind, c.seed, c.mode), start.tasks, c)
     rows, _ = demonstration_rows(demos, start.tokenizer, c)
     steps, rows = epochs*math.ceil(len(rows)/A_STEP), Dataset.from_list(rows)
@@ -306,7 +307,7 @@ def _baselines_of(config: SQLGRPOConfig) -> list[str]:
     if config.demonstrations in ("oracle", "explore"): return ["more_demonstrations", "own_samples"]
     left_out = {"more_demonstrations"}
     if config.model_name != "embedded": left_out.add("more_warmup")
-    if config.mode != "agent": left_out.add("forced_DESCRIBE")
+    if find_game(config.mode).one_reply: left_out.add("forced_DESCRIBE")
     return [name for name in BASELINES if name not in left_out]
 
 # %% ../../nbs/learner/baselines.ipynb #b9e888f5

@@ -30,11 +30,12 @@ from ..world.database import Database, format_value
 from ..world.tasks import Task
 from ..world.data import from_jsonl
 from ..environment import Episode
-from ..world.replies import is_action, parse_action
+from ..world.replies import parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct
-from ..judge.text2sql import extract_sql, parse_query
+from ..judge.text2sql import parse_query
+from ..judge.games import find_game
 from ..rollout import (
-    built_in_policy, history_messages, need_sql, OraclePolicy, Policy, rollout, ScriptedPolicy)
+    built_in_policy, first_table, history_messages, need_sql, Policy, rollout, ScriptedPolicy)
 from ..engine.generation import (
     ChatCodec, half_precision, is_out_of_memory, LMPolicy)
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
@@ -46,7 +47,7 @@ def _gold_tables(task: Task) -> list[str]: # as the database spells them
     "The tables that the gold SQL reads, in its order."
     db = task.database()
     tree = parse_query(task.query, db.dialect)
-    if tree is None: return [OraclePolicy()._table(task)]
+    if tree is None: return [first_table(task)]
     found = sorted(tree.find_all(exp.Table), key=lambda t: t.this.meta.get("start", 0))
     return list(dict.fromkeys(filter(None, (_spelt(t, db) for t in found))))
 
@@ -154,15 +155,15 @@ def _explored(task: Task, seed: int) -> list[str]: # actions
 def teacher(
     kind: str, # oracle or explore
     seed: int = 0, # of its mistakes
-    mode: str = "agent", # or single_turn
+    mode: str = "agent", # name of a game
 ) -> Policy:
     "A policy that knows the gold SQL."
     if kind == "oracle": return built_in_policy("oracle", seed, mode)
-    known = {}
+    known, explored = {}, find_game(mode).teacher or _explored
     def script(ep):
         need_sql([ep.task], kind)
         key = ep.task.db_id, ep.task.id, ep.task.query
-        if key not in known: known[key] = _explored(ep.task, seed)
+        if key not in known: known[key] = explored(ep.task, seed)
         return known[key][min(len(ep.turns), len(known[key]) - 1)]
     return ScriptedPolicy(script, kind)
 
@@ -494,10 +495,9 @@ def _about_one_of(demo: dict, tested: set, ids: set) -> bool:
     return _asked(first) in tested or demo["task_id"] in ids
 
 def _acts(demo: dict, mode: str) -> bool:
-    "Does each reply hold an action, or in the single-turn mode SQL that parses?"
-    said = [m["content"] for m in demo["messages"] if m["role"] == "assistant"]
-    if mode == "agent": return all(map(is_action, said))
-    return all(parse_query(extract_sql(t)) is not None for t in said)
+    "Does the environment of a game find an action in each reply?"
+    understands = find_game(mode).environment.understands
+    return all(understands(m["content"]) for m in demo["messages"] if m["role"] == "assistant")
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80056
 def get_demonstrations(
@@ -523,7 +523,7 @@ def get_demonstrations(
                          "evaluation questions")
     acting = [d for d in clean if _acts(d, config.mode)]
     if not acting:
-        what = "an action" if config.mode == "agent" else "SQL that parses"
+        what = "SQL that parses" if find_game(config.mode).one_reply else "an action"
         raise ValueError(f"no demonstration in {str(config.demonstrations)!r} has {what} "
                          "in each of its replies")
     rows, counts = demonstration_rows(acting, tokenizer, config)

@@ -28,7 +28,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, BitsAn
 from ..common.basics import is_main
 from ..world.tasks import cache_folder
 from ..environment import Rules
-from ..rollout import STANDARD_INSTRUCTIONS
+from ..judge.games import find_game
 from ..engine.generation import ChatCodec
 from .gguf import model_path, read_gguf, smollm2_folder
 from .hub import is_hub_name, model_source, tensor_shapes
@@ -53,7 +53,7 @@ def _instructions(config: SQLGRPOConfig) -> str:
     if config.model_name == "embedded": return ""
     saved = _trained_with(config.model_name)
     if saved is not None and saved.mode == config.mode: return saved.instructions
-    return STANDARD_INSTRUCTIONS[config.mode]
+    return find_game(config.mode).instructions
 
 # %% ../../nbs/learner/models.ipynb #7bd1e0c6
 @patch(as_prop=True)

@@ -16,7 +16,8 @@ from transformers.utils import logging as hf_logging
 
 from ..common.basics import load_env
 from ..environment import Rules
-from ..rollout import AS_TOOLS, BUILT_IN, STANDARD_INSTRUCTIONS, built_in_policy, Policy
+from ..judge.games import find_game
+from ..rollout import AS_TOOLS, BUILT_IN, built_in_policy, Policy
 from ..engine.endpoint import EndpointPolicy
 from ..engine.generation import LMPolicy
 from .gguf import model_path
@@ -48,7 +49,7 @@ def _is_embedded(name: str) -> bool:
 def playing_rules(
     model: str, # a folder, a name on the Hub, or embedded; with an endpoint its name there
     endpoint: str | None = None, # address of a chat-completions API
-    mode: str | None = None, # agent or single_turn; by default as the model was trained, else agent
+    mode: str | None = None, # a game; by default as the model was trained, else agent
     told: str = "auto", # auto (as it was trained), standard (the four actions), tools or none
     **limits, # other fields of the rules; by default as the model was trained
 ) -> Rules:
@@ -56,18 +57,17 @@ def playing_rules(
     if endpoint and limits.get("max_context"):
         raise ValueError("with an endpoint, the context is the server's: give no max_context")
     saved = _config_of(model, endpoint).get("sql_grpo") or {}
-    mode = mode or saved.get("mode", "agent")
-    if mode not in STANDARD_INSTRUCTIONS:
-        raise ValueError(f"mode must be agent or single_turn, got {mode!r}")
-    auto = "" if not endpoint and _is_embedded(model) else STANDARD_INSTRUCTIONS[mode]
-    if saved.get("mode", mode) == mode: auto = saved.get("instructions", auto)
-    instructions = dict(auto=auto, standard=STANDARD_INSTRUCTIONS[mode], tools=AS_TOOLS, none="")[told]
+    game = find_game(mode or saved.get("mode", Rules.mode))
+    auto = "" if not endpoint and _is_embedded(model) else game.instructions
+    if saved.get("mode", game.name) == game.name: auto = saved.get("instructions", auto)
+    instructions = dict(auto=auto, standard=game.instructions, tools=AS_TOOLS, none="")[told]
     if endpoint and told == "tools":
         raise ValueError("with an endpoint the chat template is the server's: give no tools")
     context = dict(max_context=None) if endpoint else {}
     untrained = asdict(Rules(suggest=model not in BUILT_IN))
+    if game.one_reply: context["max_turns"] = 1
     return Rules.from_saved((saved or untrained) | limits
-                            | dict(mode=mode, instructions=instructions) | context)
+                            | dict(mode=game.name, instructions=instructions) | context)
 
 # %% ../../nbs/learner/policies.ipynb #d0eb1c87
 def load_policy(

@@ -23,9 +23,8 @@ from ..common.basics import is_main
 from .checkpoints import whole_checkpoint
 from .half_weights import MasterWeights
 from ..environment import Episode
-from ..world.replies import is_action
-from ..rewards import STD_EPS, sample_std
-from ..judge.text2sql import extract_sql, parse_query
+from ..rewards import correctness, STD_EPS, sample_std
+from ..judge.games import find_game
 from .tree import (
     attending_to_trees, groups_together, reads_trees, tree_logps, worth_reading)
 
@@ -266,14 +265,14 @@ def _without_spread(
     return (groups.amax(1) - groups.amin(1) < _SPREAD).nonzero()[:, 0].tolist()
 
 def _unparseable(episode: Episode, mode: str = "agent") -> int:
-    "Turns of an episode in which the policy wrote no action; in the single-turn mode, no SQL."
-    if mode == "agent": return sum(not is_action(t.text) for t in episode.turns)
-    return sum(parse_query(extract_sql(t.text)) is None for t in episode.turns)
+    "Turns of an episode in which the environment of a game found no action."
+    understands = find_game(mode).environment.understands
+    return sum(not understands(t.text) for t in episode.turns)
 
 # %% ../../nbs/learner/trainer.ipynb #c6e85b14
 def episode_stats(
     episodes: list[Episode],
-    mode: str = "agent", # or single_turn
+    mode: str = "agent", # name of a game
 ) -> dict: # by the names under which they are logged
     "What TRL's log lacks."
     turns = [len(ep.turns) for ep in episodes]
@@ -297,12 +296,11 @@ def _calculate_rewards(self: EpisodeTrainer, inputs, prompts, completions, compl
     for name, value in stats.items(): self._log_metric(name, value)
     self._show_group(rewards)
     self._watch(stats["actions/unparseable"])
-    if "reward_correctness" in self.reward_func_names:
-        right = rewards[:, self.reward_func_names.index("reward_correctness")] > 0
-        right = right.view(-1, G).any(1)
-        self._with_success = right.repeat_interleave(G) # (all,)
-        self._log_metric("groups/none_right", 1 - right.float().mean().item())
-        self._watch_success(bool(right.any()))
+    right = [correctness(ep, self.args.require_grounded) > 0 for ep in self.episodes]
+    right = self.accelerator.gather(torch.tensor(right, device=rewards.device)).view(-1, G).any(1)
+    self._with_success = right.repeat_interleave(G) # (all,)
+    self._log_metric("groups/none_right", 1 - right.float().mean().item())
+    self._watch_success(bool(right.any()))
     return rewards
 
 @patch
@@ -359,7 +357,9 @@ def _generate(self: EpisodeTrainer, prompts: list):
 @patch
 def score(self: EpisodeTrainer, episodes: list[Episode]) -> torch.Tensor: # (len(episodes),)
     "The weighted sums of the rewards of `episodes`; a reward of None counts as nothing."
-    parts = [f(prompts=None, completions=None, episodes=episodes) for f in self.reward_funcs]
+    given = dict(prompts=[ep.start.text for ep in episodes], episodes=episodes,
+                 completions=["\n".join(turns[0].text for turns in ep.replies) for ep in episodes])
+    parts = [f(**given) for f in self.reward_funcs]
     parts = [[math.nan if r is None else r for r in rs] for rs in parts]
     weights = self.reward_weights.to("cpu", torch.float32)
     return (torch.tensor(parts, dtype=torch.float32).T*weights).nansum(1)

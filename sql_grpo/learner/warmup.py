@@ -9,7 +9,7 @@ __all__ = ['END_RATE', 'common_words', 'careful_actions', 'demonstration', 'trai
            'base_model']
 
 # %% ../../nbs/learner/warmup.ipynb #2530ec50
-import hashlib, json, os, random, re, shutil, sqlite3, sys, tempfile, time
+import hashlib, json, random, re, shutil, sqlite3, sys, tempfile, time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from ..world.questions import (
     dealt, draw_question, everyday_words, Field, Table, World, world_script)
 from ..world.tasks import cache_folder, packaged_data, Task, theme_words
 from ..environment import Episode, Rules
+from ..judge.games import find_game
 from ..rollout import history_messages, rollout, ScriptedPolicy
 from ..engine.generation import CHATML, ChatCodec
 
@@ -204,7 +205,7 @@ def demonstration(
     rng: random.Random,
     words: list[str],
     everyday: float = 0.25, # share of questions in everyday words, whose meaning is dealt out anew
-    mode: str = "agent", # or single_turn
+    mode: str = "agent", # name of a game
 ) -> Episode: # played to its end; task.extra["slips"] has the turns that nobody should learn
     "A demonstration on a world of its own."
     question, say = None, dealt(rng) if rng.random() < everyday else None
@@ -212,11 +213,12 @@ def demonstration(
         world = _random_world(rng, words)
         question = _random_question(world, rng, say)
     sql, wrong = question["query"], ""
-    if mode == "agent" and rng.random() < _SLIPS:
+    one_reply = find_game(mode).one_reply
+    if not one_reply and rng.random() < _SLIPS:
         wrong = rng.choice((_slip, _mistaken_column))(world, sql, rng)
     actions = careful_actions(sql, rng.random() < _SAMPLES)
     if wrong: actions.insert(-2, f"QUERY {wrong}")
-    if mode == "single_turn": actions = [sql]
+    if one_reply: actions = [sql]
     slips = [len(actions) - 3] if wrong else []
     task = Task("demo", "demo", question["question"], sql, question["difficulty"], "train",
                 Database.from_sql(world_script(world)), dict(slips=slips))
@@ -290,7 +292,7 @@ def demonstration_stream(
     seed: int | str,
     all_tokens: float = 0.6, # share of the steps in which some observations count in the loss too
     first: int = 0, # batch to begin with, a multiple of `_POOL`
-    mode: str = "agent", # or single_turn
+    mode: str = "agent", # name of a game
 ): # yields dicts of input_ids and labels
     "Training rows, `batch_size` after `batch_size` of like length."
     for start in range(first, steps, _POOL):
@@ -494,7 +496,7 @@ def _warm_up(
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up
     use_cpu: bool = not torch.cuda.is_available(),
-    mode: str = "agent", # or single_turn
+    mode: str = "agent", # name of a game
 ) -> list[dict]: # log: step and loss
     "Supervised training on fresh demonstrations; changes `model` in place."
     resume = unfinished(folder, steps) if folder else None
@@ -521,7 +523,7 @@ def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
     key = dict(recipe=_RECIPE, steps=config.warmup_steps_sft, batch_size=config.warmup_batch_size,
                learning_rate=config.warmup_learning_rate, seed=config.seed)
-    return key if config.mode == "agent" else key | dict(mode=config.mode)
+    return key if config.mode == Rules.mode else key | dict(mode=config.mode)
 
 def base_folder(config: SQLGRPOConfig) -> Path:
     "Where the base model of this configuration is kept."
@@ -602,7 +604,7 @@ def check_base(config: SQLGRPOConfig) -> None:
     "See that the embedded base can be loaded or made. Raises ValueError, before any work."
     if config.model_name != "embedded": return
     if config.fresh_base: return check_cache()
-    if config.mode != "agent":
+    if find_game(config.mode).one_reply:
         raise ValueError(f"mode is {config.mode}, and the base model that comes with the package "
                          "plays in mode agent: train one with --fresh_base")
     shipped_base()

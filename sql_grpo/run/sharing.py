@@ -118,7 +118,7 @@ def _changed_options(config: SQLGRPOConfig) -> dict:
         if value != getattr(default, f.name, None): out[f.name] = getattr(value, "value", value)
     out.pop("steps_per_generation", None) # follows from gradient_accumulation_steps
     if config.demonstrations not in DEMONSTRATIONS: out["demonstrations"] = "FILE"
-    return out | (dict(mode=config.mode) if config.mode != "agent" else {})
+    return out | (dict(mode=config.mode) if config.mode != SQLGRPOConfig.mode else {})
 
 def card_facts(config: SQLGRPOConfig) -> dict:
     "What a card says, and a report without these would not know."

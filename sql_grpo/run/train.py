@@ -45,9 +45,11 @@ def train(
     preset: str = "default", # goes into the report
     baselines: bool = False, # also measure what cheaper ways reach in the time that GRPO took
     run=None, # what prepare gave
+    reward_funcs: list | None = None, # of an episode, or of TRL's kind; None: the configuration's
+    reward_weights: list[float] | None = None, # of reward_funcs; None: 1 for each
 ) -> dict: # the report; of several processes only the first one has it
     "The whole run, from nothing to a report."
-    run = run or prepare(config, baselines)
+    run = run or prepare(config, baselines, reward_funcs, reward_weights)
     run.preset = preset
     run.measure_base()
     if run.demonstrations: run.learn_from_demonstrations()
@@ -153,6 +155,8 @@ _LARGE = 3e8 # weights, from which on a training of all of them wants small rate
 def prepare(
     config: SQLGRPOConfig,
     baselines: bool = False, # see train
+    reward_funcs: list | None = None, # the same
+    reward_weights: list[float] | None = None, # the same
 ) -> Run:
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
     if baselines and (config.peft == "qlora" or config.world_size > 1):
@@ -179,7 +183,8 @@ def prepare(
     shown = (get_demonstrations(model, tokenizer, tasks, asked, config)
              if config.demonstrations != "none" else None)
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
-    trainer = build_trainer(model, tokenizer, prompts, tasks, config, [dashboard])
+    trainer = build_trainer(
+        model, tokenizer, prompts, tasks, config, [dashboard], reward_funcs, reward_weights)
     if _is_sharded(trainer): dashboard.play = None # one process cannot play alone
     wall = dict(warmup=seconds, eval=0.0)
     return Run(config, trainer, tokenizer, tasks, eval_tasks, shown, facts, wall)

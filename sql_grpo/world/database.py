@@ -104,6 +104,7 @@ class _Guard:
     columns, reason = None, None # their names, and why it was refused
     deadline, length, helper, encoding, now = float('inf'), 0, None, 'utf-8', NOW
     full_text = False # are there full-text tables?
+    explains = 0 # 2 while a plan is asked for
 
     def authorize(self, action, arg1, arg2, db, trigger) -> int:
         "SQLite asks this about everything that a statement needs, while it compiles the statement."
@@ -133,7 +134,7 @@ class _Guard:
 @patch
 def trace(self: _Guard, cursor, sql: str, bindings) -> bool:
     "May the compiled statement at the start of `sql` run? Only if it reads, and is the only one."
-    if cursor.is_explain or not cursor.is_readonly: self.refuse('EXPLAIN')
+    if cursor.is_explain not in (0, self.explains) or not cursor.is_readonly: self.refuse('EXPLAIN')
     elif not cursor.description: return True # nothing but blanks and comments
     elif self.first is not None: self.reason = 'one statement at a time'
     else:
@@ -708,6 +709,17 @@ def sample(self: Database,
         size = f'octet_length({name})'
         return f"CASE WHEN {size} > {_LENGTH} THEN typeof({name}) || ' of ' || {size} || ' bytes' ELSE {name} END AS {name}"
     return self.query(f'SELECT {", ".join(short(quoted(c.name)) for c in self.columns(table))} {rows}')
+
+# %% ../../nbs/world/database.ipynb #a5c00052
+@patch
+def plan(self: Database,
+         sql: str, # one SELECT
+        ) -> Result: # columns id, parent, notused, detail; or an error
+    "SQLite's plan for a query, which is not run."
+    guard = self._con[1]
+    guard.explains = 2
+    try: return self._run(f'EXPLAIN QUERY PLAN {sql}')
+    finally: guard.explains = 0
 
 # %% ../../nbs/world/database.ipynb #a5c00052
 _SHORT = 40 # letters

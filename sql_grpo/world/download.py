@@ -6,7 +6,7 @@
 __all__ = ['download_spider']
 
 # %% ../../nbs/world/download.ipynb #4910e0b1
-import gzip, hashlib, lzma, shutil, tarfile, tempfile, zipfile, zlib
+import gzip, hashlib, lzma, tarfile, tempfile, zipfile, zlib
 from pathlib import Path
 
 import httpx2

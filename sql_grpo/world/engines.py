@@ -212,6 +212,11 @@ def vm_steps(self: EngineDatabase, sql: str) -> None:
     "Only SQLite counts steps."
 
 @patch
+def plan(self: EngineDatabase, sql: str) -> Result:
+    "Only SQLite's plans are shown."
+    return Result([], [], error="only SQLite's plans can be asked for")
+
+@patch
 def close(self: EngineDatabase) -> None:
     "Close the connections that are not in use; the next query opens a new one."
     while self._pid == os.getpid():

@@ -8,7 +8,7 @@ __all__ = ['ACTIONS', 'MAX_TEXT', 'SQLAction', 'as_text', 'without_thoughts', 'r
 
 # %% ../../nbs/world/replies.ipynb #7e910008
 import ast, html, json, re, time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -20,15 +20,15 @@ ACTIONS = ('DESCRIBE', 'SAMPLE', 'QUERY', 'ANSWER')
 @dataclass(frozen=True)
 class SQLAction:
     "What a policy does in one turn."
-    action_type: str # one of `ACTIONS`
+    action_type: str # one of `ACTIONS`, or a word of an environment of one's own
     argument: str = '' # a table, a SELECT, or the answer
     note: str = field(default='', compare=False) # what the observation says about the reply
     fault: str = field(default='', compare=False) # why the reply cannot be carried out
 
     def __post_init__(self):
-        if self.action_type not in ACTIONS:
-            raise ValueError(f'action_type must be one of {", ".join(ACTIONS)}, '
-                             f'got {self.action_type!r}')
+        if not re.fullmatch('[A-Z_]+', self.action_type):
+            raise ValueError('action_type must be a word in capitals, such as '
+                             f'{", ".join(ACTIONS)}, got {self.action_type!r}')
 
     def __str__(self) -> str: return f'{self.action_type} {self.argument}'.strip()
 
@@ -415,18 +415,30 @@ def read_reply(text: str) -> list: # of actions; none if there is no action
 
 # %% ../../nbs/world/replies.ipynb #7e910024
 def parse_action(text: str|bytes, # what the policy wrote
+                 more: Iterable[str] = (), # words of further actions
                 ) -> SQLAction: # there is always one
     "The first action in `text`; a text without an action becomes a QUERY."
-    return (_read(text) or [replace(_as_query(text), note='')])[0]
+    return (_read(text, more) or [replace(_as_query(text), note='')])[0]
 
-def is_action(text: str|bytes) -> bool:
+def is_action(text: str|bytes, more: Iterable[str] = ()) -> bool:
     "Is there an action in `text`, or SQL and nothing else?"
-    return bool(_read(text))
+    return bool(_read(text, more))
 
-def _read(text: str|bytes) -> list: # of actions
+def _read(text: str|bytes, more: Iterable[str] = ()) -> list: # of actions
     "The actions in `text`, whatever it is."
-    try: return read_reply(as_text(text)[:MAX_TEXT])
+    try: return _begun(as_text(text)[:MAX_TEXT], more) or read_reply(as_text(text)[:MAX_TEXT])
     except (RecursionError, ValueError): return [] # nested too deeply; a number too long
+
+def _begun(text: str, more: Iterable[str]) -> list: # of actions; none if it begins otherwise
+    "A reply that begins with one of the words of `more`: its argument ends where a line begins an action."
+    if not more: return []
+    bare = _bare(without_thoughts(text))
+    begin = re.match(rf'[ \t>*_`#-]*({"|".join(more)})\b[*_`]*(?:[ \t]*:[*_`]*)?', bare, re.I)
+    if begin is None: return []
+    rest = bare[begin.end():]
+    ends = [m.start() for m in _WORD.finditer(rest) if m[1].isupper() and m.start()]
+    argument = rest[:ends[0]] if ends else rest
+    return [SQLAction(begin[1].upper(), argument.strip(' \t\n;')), *_further(rest[len(argument):], True, _MOST)]
 
 def _as_query(text: str|bytes) -> SQLAction:
     "A text without an action: the database says what is wrong with it."
@@ -468,9 +480,10 @@ def _apart(action: SQLAction) -> list: # of actions
     return [replace(action, argument=action.argument[:m.start()]), *_in_words(action.argument[m.end():])]
 
 def parse_actions(text: str|bytes, # what the policy wrote
+                  more: Iterable[str] = (), # words of further actions
                  ) -> list: # of actions, at least one
     "The actions in `text`, in their order; a text without an action becomes a QUERY."
-    found, actions = _read(_until_end(as_text(text)[:MAX_TEXT])), {}
+    found, actions = _read(_until_end(as_text(text)[:MAX_TEXT]), more), {}
     for action in (one for each in found for one in _apart(each)):
         query = action.action_type == 'QUERY' and not action.fault
         if actions and query and not _SQL.match(action.argument): continue # prose
