@@ -34,7 +34,7 @@ from ..rewards import REWARDS, as_trl
 from ..judge.games import INSTRUCTIONS
 from ..rollout import OraclePolicy, rollout
 from ..world.data import load_tasks
-from ..world.database import Database
+from ..world.database import SQLiteDatabase
 from ..world.tasks import Task
 
 # %% ../../nbs/bench/rollouts.ipynb #2f0b3253
@@ -97,7 +97,7 @@ def _long_work(model, tokenizer, episodes: int = 16) -> _Workload:
     "Prompts of 1,000 tokens, ten turns, observations of 100 tokens: a header, and ten numbers."
     rng, dice, digits = random.Random(0), random.Random(0), [9]*9 + [8]
     rows = [f"({p}, {rng.randrange(10**(n - 1), 10**n)})" for p in range(9) for n in digits]
-    db = Database.from_sql("CREATE TABLE ledger (page INTEGER, n INTEGER);"
+    db = SQLiteDatabase.from_sql("CREATE TABLE ledger (page INTEGER, n INTEGER);"
                            f"INSERT INTO ledger VALUES {', '.join(rows)};", name="ledger")
     query = "SELECT {} FROM ledger WHERE page = {}"
     tasks = [Task(f"ledger-{g}", "ledger", f"What is the largest number of page {g % 9}?",

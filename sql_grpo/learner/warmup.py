@@ -27,7 +27,7 @@ from ..common.basics import QUIET, in_notebook, say
 from .checkpoints import (
     broken_files, write_checksums, step_of, unfinished, whole_checkpoint)
 from .half_weights import optimizer_for
-from ..world.database import Database
+from ..world.database import SQLiteDatabase
 from ..world.questions import (
     dealt, draw_question, everyday_words, Field, Table, World, world_script)
 from ..world.tasks import cache_folder, packaged_data, Task, theme_words
@@ -221,7 +221,7 @@ def demonstration(
     if one_reply: actions = [sql]
     slips = [len(actions) - 3] if wrong else []
     task = Task("demo", "demo", question["question"], sql, question["difficulty"], "train",
-                Database.from_sql(world_script(world)), dict(slips=slips))
+                SQLiteDatabase.from_sql(world_script(world)), dict(slips=slips))
     world.conn.close()
     return rollout(ScriptedPolicy(actions), [task], Rules(mode=mode))[0]
 

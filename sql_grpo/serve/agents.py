@@ -19,7 +19,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
 from ..common.basics import listening
-from ..world.database import Database, one_line
+from ..world.database import Database, SQLiteDatabase, one_line
 from ..world.engines import open_database
 from ..world.tasks import Task
 from ..environment import Rules, SQLEnvironment
@@ -59,7 +59,7 @@ class _Served:
     def _now(self, stamp: tuple) -> Database:
         "The database, opened anew if it has changed."
         if stamp != self.stamp:
-            if self.stamp is not None: self.db = Database(self.path, self.timeout, now=None)
+            if self.stamp is not None: self.db = SQLiteDatabase(self.path, self.timeout, now=None)
             self.stamp = stamp
         return self.db
 

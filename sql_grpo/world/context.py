@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 
 from ..common.basics import written_whole
-from .database import Database, quoted
+from .database import SQLiteDatabase, quoted
 from .questions import literal, write_script
 from .tasks import cache_folder, code_digest
 
@@ -223,7 +223,7 @@ def _unconditional(tree) -> str|None:
 
 def _merit(script: str, query: str, bare: str|None) -> int:
     "-1 if the query fails, 0 if it finds nothing, 1 if something, 2 if its conditions matter."
-    db = Database.from_sql(script)
+    db = SQLiteDatabase.from_sql(script)
     found = db.query(query)
     if not found.ok: return -1
     if not found.rows or found.rows in ([(0,)], [(None,)]): return 0

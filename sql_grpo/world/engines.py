@@ -11,13 +11,15 @@ import json, math, os, pickle, queue, re, selectors, signal, subprocess, sys, th
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache, partial
+from importlib.metadata import entry_points
 from pathlib import Path
 from time import perf_counter
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from fastcore.basics import patch
 
-from .database import Column, Database, one_line, open_sqlite, quoted, Result
+from .database import (
+    Column, Database, one_line, open_sqlite, quoted, Result, SQLiteDatabase)
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
 def plain_cell(x) -> int|float|str|bytes|None:
@@ -69,13 +71,23 @@ class EngineDatabase(Database):
                  timeout: float = 2.0, # seconds that a query may take
                  max_rows: int = 1000, # rows that are taken of a result
                  max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
-        super().__init__(None, timeout, max_rows, max_bytes, now=None)
-        self.url, self._pid, self._identifiers = url, None, {}
+        super().__init__(url, timeout, max_rows, max_bytes)
+        self.url, self._pid = url, None
+        self._tables, self._columns, self._identifiers = {}, {}, {}
         try:
             with self._connection() as con:
                 for text in self._read_schema(con): warnings.warn(f"{self.name}: {text}")
         except (Lost, TimeoutError) as e:
             raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
+
+    @property
+    def tables(self) -> list[str]: return list(self._tables)
+
+    def columns(self, table: str) -> list: # of `Column`
+        "The columns of a table. Raises ValueError if there is no such table."
+        return list(self._columns[self._table(table)])
+
+    def kind(self, table: str) -> str: return self._tables[table]
 
     @contextmanager
     def _connection(self):
@@ -116,7 +128,7 @@ def _refusal(self: EngineDatabase, sql: str) -> str|None:
         if m := pattern.search(sql): return why.format(one_line(m[m.lastindex or 0], 60))
 
 @patch
-def _run(self: EngineDatabase, sql: str, max_rows: int|None = None,
+def run(self: EngineDatabase, sql: str, max_rows: int|None = None,
          max_bytes: int|None = None) -> Result:
     "The result of `sql`, or what is wrong with it."
     start, error = perf_counter(), self._refusal(sql)
@@ -135,11 +147,6 @@ def _run(self: EngineDatabase, sql: str, max_rows: int|None = None,
             if again: continue
         break
     return Result([], [], error=error, seconds=perf_counter() - start)
-
-@patch
-def query(self: EngineDatabase, sql: str) -> Result:
-    "Run one SELECT; whatever is wrong with it comes back as `Result.error`."
-    return self._run(sql)
 
 # %% ../../nbs/world/engines.ipynb #e41c0015
 @patch
@@ -206,15 +213,6 @@ def sample(self: EngineDatabase, table: str, n: int = 3) -> Result:
     "The first `n` rows of a table, of the columns that may be read."
     columns = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"
     return self.query(f"SELECT {columns} FROM {self.identifier(table)} LIMIT {int(n)}")
-
-@patch
-def vm_steps(self: EngineDatabase, sql: str) -> None:
-    "Only SQLite counts steps."
-
-@patch
-def plan(self: EngineDatabase, sql: str) -> Result:
-    "Only SQLite's plans are shown."
-    return Result([], [], error="only SQLite's plans can be asked for")
 
 @patch
 def close(self: EngineDatabase) -> None:
@@ -744,12 +742,20 @@ def _schema(self: DuckDBDatabase, con):
 _ENGINES = dict(postgresql=PostgresDatabase, postgres=PostgresDatabase, mysql=MySQLDatabase,
                 mariadb=MySQLDatabase, duckdb=DuckDBDatabase) # by the beginning of a URL
 
+@lru_cache
+def _registered(scheme: str) -> type|None:
+    "The class that an installed package has registered for a URL's beginning."
+    found = list(entry_points(group="sql_grpo.databases", name=scheme))
+    return found[0].load() if found else None
+
 def engine_of(where) -> type|None: # a class; None for SQLite, or for nothing that can be told
     "Which other engine than SQLite a path or URL means."
     if isinstance(where, Database):
-        return type(where) if isinstance(where, EngineDatabase) else None
+        return None if isinstance(where, SQLiteDatabase) else type(where)
     text = str(where)
-    if found := re.match(r"(\w+)(?:\+\w+)?://", text): return _ENGINES.get(found[1].lower())
+    if found := re.match(r"(\w+)(?:\+\w+)?://", text):
+        scheme = found[1].lower()
+        return _ENGINES.get(scheme) or _registered(scheme)
     path = Path(text)
     if path.is_dir(): # that of another layout has a folder or file of databases
         names = [p.name.lower() for p in path.iterdir()]
@@ -762,13 +768,13 @@ def engine_of(where) -> type|None: # a class; None for SQLite, or for nothing th
 # %% ../../nbs/world/engines.ipynb #e41c0032
 def open_database(
     where: str|Path|Database, # a file, a folder, a URL; or a `Database`, which comes back as it is
-    **kwargs # `timeout`, `max_rows`, `max_bytes` and, for SQLite, `now`, as in `Database`
+    **kwargs # `timeout`, `max_rows`, `max_bytes` and, for SQLite, `now`, as in `SQLiteDatabase`
 ) -> Database:
     "Open a database. Raises ValueError and FileNotFoundError, in words that name no password."
-    kind = engine_of(where)
     if isinstance(where, Database):
-        if kind: where.refresh()
+        where.refresh()
         return where
+    kind = engine_of(where)
     if kind is None:
         if "://" not in str(where): return open_sqlite(where, **kwargs)
         raise ValueError(f"{without_password(str(where))}: expected one of "

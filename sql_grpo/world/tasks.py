@@ -19,7 +19,7 @@ from fastcore.basics import patch
 from sqlglot import exp
 import sql_grpo
 from ..common.basics import written_whole
-from .database import Database, Result
+from .database import Database, Result, SQLiteDatabase
 from .engines import engine_of, open_database
 from .questions import (
     Field, is_ambiguous, read_world, Table, World, world_script, write_script)
@@ -86,7 +86,7 @@ class Task:
     @cached_property
     def dialect(self) -> str:
         "The SQL of its database, by sqlglot's name."
-        return (engine_of(self.db_path) or Database).dialect
+        return (engine_of(self.db_path) or SQLiteDatabase).dialect
 
     @property
     def judged(self) -> bool:
