@@ -45,7 +45,7 @@ class Policy:
         if live: self.begin([env.episode for env in live])
         while live:
             episodes = [env.episode for env in live]
-            for env, text in zip(live, _checked(self, self.act(episodes), live)):
+            for env, text in zip(live, _checked(self, self.act(episodes), live), strict=True):
                 if text is None: env.episode.outcome = "out_of_tokens"
                 else: env.step(text)
             live = [env for env in live if not env.episode.done]

@@ -168,10 +168,10 @@ def _make_trainer(work: _Workload, model, rows: list[dict], reward: Callable) ->
 
 def _records(out: dict) -> list[TokenRecord]: # of what TRL's loop returns, padded to rectangles
     "The tokens of the episodes."
-    def kept(name, of): return [x[m == 1].tolist() for x, m in zip(out[name], out[f"{of}_mask"])]
+    def kept(name, of): return [x[m == 1].tolist() for x, m in zip(out[name], out[f"{of}_mask"], strict=True)]
     prompts, completions = (kept(f"{part}_ids", part) for part in ("prompt", "completion"))
     own = kept("tool_mask", "completion")
-    return [TokenRecord(p, c, [0.0]*len(c), m) for p, c, m in zip(prompts, completions, own)]
+    return [TokenRecord(p, c, [0.0]*len(c), m) for p, c, m in zip(prompts, completions, own, strict=True)]
 
 # %% ../../nbs/bench/rollouts.ipynb #bc3e3208
 def _judged(episodes: list[Episode]) -> list[float]: # of each, the first reward
@@ -199,7 +199,7 @@ def _trl_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when it
     def play(n):
         now.update(n=n, read=0, calls=itertools.count())
         records = _records(trainer._generate_and_score_completions(rows[:n]))
-        for ep, ep.tokens in zip(now["episodes"], records): pass
+        for ep, record in zip(now["episodes"], records, strict=True): ep.tokens = record
         return now["episodes"], now["read"], now["end"]
     return play
 
@@ -241,7 +241,7 @@ def _vllm_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when i
         script = work.turn(next(now["calls"]), now["n"])
         params = [ask_for(max_tokens=len(ids)) for ids in script]
         outs = llm.generate([dict(prompt_token_ids=p) for p in prompts], params, use_tqdm=False)
-        for p, s, out in zip(prompts, script, outs):
+        for p, s, out in zip(prompts, script, outs, strict=True):
             now["read"] += len(p) - (out.num_cached_tokens or 0) + len(s) - 1
         return script, [[0.0]*len(ids) for ids in script]
     policy = VLLMPolicy(generate, work.tokenizer, work.rules)
@@ -280,7 +280,7 @@ def run_rounds(work: _Workload, arms: list[str], rounds: int = 5) -> dict: # arm
         seconds = ", ".join(f"{arm} {rs[-1]['seconds']:.1f} s" for arm, rs in found.items())
         print(f"round {i + 1} of {rounds}: {seconds}", flush=True)
     seconds = {arm: [r["seconds"] for r in rs[1:]] for arm, rs in found.items()}
-    ratio = {arm: median(a/b for a, b in zip(s, seconds["ours"])) for arm, s in seconds.items()}
+    ratio = {arm: median(a/b for a, b in zip(s, seconds["ours"], strict=True)) for arm, s in seconds.items()}
     model, here = work.model, detect_runtime()
     about = dict(
         episodes=n, parameters=model.num_parameters(), dtype=str(model.dtype)[6:], # "torch."

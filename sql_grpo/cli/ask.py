@@ -42,7 +42,7 @@ def _typed() -> Iterable[str]:
     if not sys.stdin.isatty():
         yield from filter(None, (line.strip("\ufeff \t\r\n") for line in sys.stdin))
         return
-    try: import readline # lines can be edited, and come back with the arrow keys
+    try: import readline # noqa: F401 - lines can be edited, and come back with the arrow keys
     except ImportError: pass
     while True:
         try: line = input("? ")

@@ -238,7 +238,7 @@ def _cache_attention(module, query, keys, values, attention_mask, scaling: float
         return look(q[:, :, part], k, v, *mask).flatten(0, 1).transpose(0, 1)
     # each row's last token: queries that share keys stand side by side, like several tokens
     last = (q[:, :, plan.last] if plan.reads else q).permute(2, 0, 1, 3)
-    blocks = zip(last.split([rows.stop - rows.start for rows, *_ in plan.blocks]), plan.blocks)
+    blocks = zip(last.split([rows.stop - rows.start for rows, *_ in plan.blocks]), plan.blocks, strict=True)
     out = torch.cat([
         look(x, keys[rows, :, places], values[rows, :, places], mask, best(rows, places))
         for x, (rows, places, mask) in blocks]).flatten(1, 2)
@@ -401,7 +401,7 @@ _CALL = 400 # tokens of a row that are read in the time which a call costs by it
 def _shares(start, prompts: list | None) -> list[tuple]: # rows, how many tokens they share
     "Rows that begin with the same long prompt, and have read it."
     found = {}
-    for r, (n, p) in enumerate(zip(start, prompts or ())):
+    for r, (n, p) in enumerate(zip(start, prompts or (), strict=False)):
         if n >= len(p) >= _SHARED: found.setdefault(id(p), []).append(r)
     return [(rows, len(prompts[rows[0]])) for rows in found.values() if len(rows) > 1]
 
@@ -410,7 +410,7 @@ def _blocks(
 ) -> list[tuple]: # first row and the one after the last; places likewise
     "Neighbours that attend together: as long as what is read in vain costs less than another call."
     blocks = []
-    for r, (low, high) in enumerate(zip(shared, ends)):
+    for r, (low, high) in enumerate(zip(shared, ends, strict=True)):
         a, _, l, h = blocks[-1] if blocks else (r, r, low, high)
         both, apart = (r + 1, min(l, low), max(h, high)), (r - a)*(h - l) + high - low
         if (r + 1 - a)*(both[2] - both[1]) <= apart + _CALL: blocks[-1:] = [(a, *both)]
@@ -487,7 +487,7 @@ def copy(self: KVCache,
     if self.store is not None: parts = [self.store.flatten(0, 1).transpose(0, 1)] # rows first
     with _any_order():
         for x in parts: x[i, ..., :top, :] = x[j, ..., :top, :]
-    for r, n in zip(to, lengths): self.lengths[r] = n
+    for r, n in zip(to, lengths, strict=True): self.lengths[r] = n
 
 # %% ../../nbs/engine/generation.ipynb #b62b0b5b
 @patch
@@ -591,7 +591,7 @@ def _decode(self: KVCache, tokens: list[list[int]]) -> torch.Tensor: # (n, vocab
     if (rows, places) not in self.recorded:
         self.recorded[rows, places] = _DecodingPass(self, rows, places)
     self.recorded[rows, places](given)
-    self.lengths[:n] = [length + len(t) for length, t in zip(start, tokens)]
+    self.lengths[:n] = [length + len(t) for length, t in zip(start, tokens, strict=True)]
     return self.logits[:n]
 
 # %% ../../nbs/engine/generation.ipynb #e9d668ad
@@ -624,8 +624,8 @@ def _draw(
     if logits.numel() > _AT_ONCE*(1 if logits.is_cpu else 16) and len(logits) > 1:
         uniforms = (None, None) if uniform is None else uniform.tensor_split(2)
         parts = [_draw(x, temperature, u, top_k, top_p, min_p)
-                 for x, u in zip(logits.tensor_split(2), uniforms)]
-        return tuple(map(torch.cat, zip(*parts)))
+                 for x, u in zip(logits.tensor_split(2), uniforms, strict=True)]
+        return tuple(map(torch.cat, zip(*parts, strict=True)))
     logits = logits/(temperature or 1.0)
     p = (logits - logits.amax(-1, keepdim=True)).exp()
     if temperature == 0: tokens = logits.argmax(-1)
@@ -814,7 +814,7 @@ def _arrange(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
     for r, seats in enumerate(rows):
         if queue and lengths[r] >= len(seats[0].prompt) - 1: known[seats[0].prompt] = r
         rows[r], *others = _alike(seats) or [[]]
-        def held(part): return lengths[r] if part[0].kept is None else part[0].kept
+        def held(part, r=r): return lengths[r] if part[0].kept is None else part[0].kept
         moves += [(part, r, held(part)) for part in others]
         if not rows[r]: free.append(r)
         else: lengths[r] = held(rows[r]) # what is behind that is read anew
@@ -827,7 +827,7 @@ def _arrange(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
         if n: copies.append((r, source, n))
     copies += self._gaps(rows, free)
     for s in (s for part in rows for s in part): s.kept = None
-    if copies: self.cache.copy(*map(list, zip(*copies)))
+    if copies: self.cache.copy(*map(list, zip(*copies, strict=True)))
 
 @patch
 def _admitted(
@@ -875,14 +875,14 @@ def _write(
     self: LMPolicy, rows: list[list[_Seat]], logits: torch.Tensor,
 ) -> int: # episodes that have ended
     "Write the next token of every episode, and see what comes of it."
-    seats, at = zip(*((s, r) for r, row in enumerate(rows) for s in row if not s.waits))
+    seats, at = zip(*((s, r) for r, row in enumerate(rows) for s in row if not s.waits), strict=True)
     tokens, logps = self.choose(seats, logits if at == (*range(len(rows)),) else logits[[*at]])
     # one wait for the device
     tokens, logps = torch.stack([tokens.double(), logps.double()]).tolist()
     if any(map(math.isnan, logps)):
         self.cache = None # there may be more of it in the cache
         raise FloatingPointError(_LOST)
-    for r, s, token, logp in zip(at, seats, map(int, tokens), logps):
+    for r, s, token, logp in zip(at, seats, map(int, tokens), logps, strict=True):
         s.ids.append(token)
         s.logprobs.append(logp)
         more = token not in self.codec.end_ids and len(s.ids) < self.rules.max_turn_tokens
@@ -950,7 +950,7 @@ def read(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> torch.Tensor:
     while True:
         many = [len(row[0].todo) > 1 for row in rows]
         later = self.cache.record is not None and sum(many)*_TOGETHER < len(rows)
-        for row, more in zip(rows, many):
+        for row, more in zip(rows, many, strict=True):
             for s in row: s.waits = later and more
         try:
             return self.cache.forward([[] if row[0].waits else row[0].todo for row in rows],

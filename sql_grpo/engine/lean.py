@@ -42,7 +42,7 @@ def _bias(layers, dtype: torch.dtype) -> torch.Tensor | None: # (out of all,)
     layers = [getattr(p, "base_layer", p) for p in layers]
     if all(p.bias is None for p in layers): return None
     none = [p.weight.new_zeros(p.out_features) for p in layers]
-    return torch.cat([zero if p.bias is None else p.bias for p, zero in zip(layers, none)]).to(dtype)
+    return torch.cat([zero if p.bias is None else p.bias for p, zero in zip(layers, none, strict=True)]).to(dtype)
 
 def _product(dtype: torch.dtype, *layers): # a function of vectors
     "Multiplies by the matrices of layers, side by side, and adds their biases."
@@ -66,7 +66,7 @@ class _LeanLayer:
         self.qk_norm = None
         if hasattr(a, "q_norm"): # (heads, dim), those of queries and then those of keys
             counts = (p.out_features//a.head_dim for p in (a.q_proj, a.k_proj))
-            norms = zip((a.q_norm, a.k_norm), counts)
+            norms = zip((a.q_norm, a.k_norm), counts, strict=False)
             self.qk_norm = torch.cat([m.weight.expand(n, -1) for m, n in norms]).to(dtype)
 
 def _turned(x, cos, sin): # (N, heads, dim); (N, 1, dim) twice

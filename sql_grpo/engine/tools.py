@@ -91,6 +91,6 @@ def for_environments(
     "A reward function of episodes, as one of environments."
     @functools.wraps(reward)
     def rewarded(prompts, completions, environments, **kwargs):
-        episodes = [_finished(env, messages) for env, messages in zip(environments, completions)]
+        episodes = [_finished(env, messages) for env, messages in zip(environments, completions, strict=True)]
         return reward(prompts=prompts, completions=completions, episodes=episodes, **kwargs)
     return rewarded

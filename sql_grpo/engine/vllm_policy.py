@@ -57,12 +57,12 @@ def play(self: VLLMPolicy,
 ) -> None:
     "Play all episodes to their end, side by side and turn by turn; to be called by all processes."
     prompts = [tuple(self.codec.prompt_ids(env.episode)) for env in envs]
-    live = [self._seat(env, i, prompt) for i, (env, prompt) in enumerate(zip(envs, prompts))]
+    live = [self._seat(env, i, prompt) for i, (env, prompt) in enumerate(zip(envs, prompts, strict=True))]
     while most := max(gather_object([len(live)])):
         replies = self._replies([s.context() for s in live], most)
-        for s, (ids, logprobs) in zip(live, replies):
+        for s, (ids, logprobs) in zip(live, replies, strict=True):
             s.ids, s.logprobs = [], []
-            for token, logprob in zip(ids, logprobs):
+            for token, logprob in zip(ids, logprobs, strict=False):
                 s.ids.append(token)
                 s.logprobs.append(logprob)
                 if self._stops(s): break
@@ -76,7 +76,7 @@ def _replies(
     "Ask for the replies to `prompts`, in a batch of `most`."
     fill = [self.stop_token_ids[:1]]*(most - len(prompts))
     ids, logprobs = self.generate(prompts + fill, self.rules.max_turn_tokens, self.stop_token_ids)
-    return list(zip(ids, logprobs))[:len(prompts)]
+    return list(zip(ids, logprobs, strict=False))[:len(prompts)]
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1f
 def _trl_generate(

@@ -59,21 +59,21 @@ def _numbered(g: list, p: list) -> tuple|None:
     if any(type(c) is float and not c.is_integer() for c in cells): cells = _snapped(cells)
     bag = Counter(cells[:n])
     if bag != Counter(cells[n:]): return None
-    code = dict(zip(bag, count())).__getitem__
+    code = dict(zip(bag, count(), strict=True)).__getitem__
     return tuple([tuple(map(code, cells[i:i+n:width])) for i in range(at, at + width)]
                  for at in (0, n))
 
 # %% ../../nbs/judge/results.ipynb #ebcdd7cc
 def _recolour(columns: list, colours: list):
     "One round: colours of rows from those of columns, then of columns from those of rows."
-    rows = [sum(map(hash, zip(row, colours))) for row in zip(*columns)]
-    return [hash((c, sum(map(hash, zip(col, rows))))) for c, col in zip(colours, columns)]
+    rows = [sum(map(hash, zip(row, colours, strict=True))) for row in zip(*columns, strict=True)]
+    return [hash((c, sum(map(hash, zip(col, rows, strict=True))))) for c, col in zip(colours, columns, strict=True)]
 
 # %% ../../nbs/judge/results.ipynb #d3ffc38e
 _ROUNDS = 100 # of colouring, at most, in a comparison of small results
 _CELL_ROUNDS = 600_000 # rounds times cells, in one of larger ones; but at least three rounds
 
-def _rows(columns: list, order: list): return Counter(zip(*(columns[i] for i in order)))
+def _rows(columns: list, order: list): return Counter(zip(*(columns[i] for i in order), strict=True))
 
 def _unlike(columns: list, colours: list):
     "The smallest group of columns that share a colour without being identical; or empty."
@@ -111,7 +111,7 @@ def _same_table(g: list, p: list, ordered: bool):
     if numbered is None: return False
     (g, p), start, cells = numbered, [1]*len(g[0]), len(g)*len(g[0])
     if ordered: return Counter(g) == Counter(p)
-    if Counter(zip(*g)) == Counter(zip(*p)): return True # the likeliest order of columns
+    if Counter(zip(*g, strict=True)) == Counter(zip(*p, strict=True)): return True # the likeliest order of columns
     return _pairs_up(g, p, start, start, [max(3, min(_ROUNDS, _CELL_ROUNDS//cells))])
 
 def results_match(gold: Result, # result of the gold query
@@ -160,7 +160,7 @@ def _canonical(gold: Result):
     "The rows of the gold result as they are printed, and what each printed cell stands for."
     printed = [[*map(_printed, row)] for row in gold.rows]
     says = {}
-    for p, c in zip(chain.from_iterable(printed), chain.from_iterable(gold.rows)):
+    for p, c in zip(chain.from_iterable(printed), chain.from_iterable(gold.rows), strict=True):
         says.setdefault(p, c if c is None or type(c) in (int, float) else p)
     return printed, says
 

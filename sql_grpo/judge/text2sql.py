@@ -294,7 +294,7 @@ class SemanticReward(BaseReward):
         if not answer: return RewardResult(0.0, dict(sql=sql)) # there is no gold SQL
         if sql.strip() == answer.strip(): structure = words = 1.0
         elif len(sql) > MAX_SQL_CHARS: structure = words = 0.0
-        else: structure, words = (_jaccard(a, b) for a, b in zip(_features(sql), _features(answer)))
+        else: structure, words = (_jaccard(a, b) for a, b in zip(_features(sql), _features(answer), strict=True))
         score = _DIFFERENT + (_SAME - _DIFFERENT)*(structure + words)/2
         return RewardResult(round(score, 6), dict(sql=sql, structure=structure, words=words))
 
@@ -310,7 +310,7 @@ class CombinedReward(BaseReward):
         "From -0.62 to 0.96 with the default weights."
         found = [p.compute(prompt, completion, answer, context) for p in self.parts]
         score = sum(w*r.score for w, r in zip(self.weights, found, strict=True))
-        scores = {p.__name__.removeprefix("reward_"): r.score for p, r in zip(self.parts, found)}
+        scores = {p.__name__.removeprefix("reward_"): r.score for p, r in zip(self.parts, found, strict=True)}
         for r in found: scores |= r.details
         return RewardResult(round(score, 6), scores)
 

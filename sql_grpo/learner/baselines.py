@@ -130,7 +130,7 @@ def _right_rows(
     def row(t): return dict(
         input_ids=t.prompt_ids + t.completion_ids,
         labels=[-100]*len(t.prompt_ids)
-               + [i if own else -100 for i, own in zip(t.completion_ids, t.env_mask)])
+               + [i if own else -100 for i, own in zip(t.completion_ids, t.env_mask, strict=True)])
     good = [ep for ep in episodes if correctness(ep, require_grounded=True) == 1.0]
     found = {(ep.task.id, *ep.tokens.completion_ids): ep.tokens for ep in good if ep.tokens.exact}
     return [row(t) for t in found.values()], len(good)
@@ -254,8 +254,9 @@ def _count_right(
     total = n*len(start.eval_tasks)
     for i in range(0, len(start.eval_tasks), each):
         now, policy.seed = start.eval_tasks[i:i + each], c.seed + 2_000_003*(i + 1)
+        played = len(counts)*n
         episodes = rollout(policy, [t for t in now for _ in range(n)],
-                           progress=lambda done, _: tick(len(counts)*n + done, total))
+                           progress=lambda done, _, before=played: tick(before + done, total))
         right = [correctness(ep, c.require_grounded) == 1.0 for ep in episodes]
         counts += [sum(right[j:j + n]) for j in range(0, len(right), n)]
     return counts
@@ -274,11 +275,11 @@ def _reach(
         return dict(rate=sum(rates)/len(rates), ci_low=low, ci_high=high)
     out = {name: {str(k): row(counts, k) for k in ks}
            for name, counts in (("base", base), ("trained", trained))}
-    gained = sum(b > 0 == a for a, b in zip(base, trained))
-    lost = sum(a > 0 == b for a, b in zip(base, trained))
+    gained = sum(b > 0 == a for a, b in zip(base, trained, strict=True))
+    lost = sum(a > 0 == b for a, b in zip(base, trained, strict=True))
     out |= dict(n=n, gained=gained, lost=lost, p_value=mcnemar(gained, lost),
-                oftener=mean_interval([(b - a)/n for a, b in zip(base, trained)]),
-                right=sum(right), never_sampled=sum(r and a == 0 for r, a in zip(right, base)))
+                oftener=mean_interval([(b - a)/n for a, b in zip(base, trained, strict=True)]),
+                right=sum(right), never_sampled=sum(r and a == 0 for r, a in zip(right, base, strict=True)))
     return out | dict(verdict=_verdict(out))
 
 def _verdict(r: dict) -> str:
@@ -342,12 +343,12 @@ def run_baselines(
 def _sampled(start: Start, trained, right: list[bool]) -> dict: # of `_reach`, and the counts
     "What base and trained model reach in many tries."
     n = _TRIES_OF[-1] if start.config.model_name == "embedded" else _FEW_TRIES
-    asked = pick_some([*zip(start.eval_tasks, right)], _SAMPLED, start.config.seed)
+    asked = pick_some([*zip(start.eval_tasks, right, strict=True)], _SAMPLED, start.config.seed)
     some, was_training = replace(start, eval_tasks=[t for t, _ in asked]), trained.training
     counts = dict(base=_count_right(some, some.fresh(), n, "base"))
     trained.eval()
     try: counts["trained"] = _count_right(some, trained, n, "trained")
     finally: trained.train(was_training)
     told = _reach(counts["base"], counts["trained"], [r for _, r in asked], n)
-    by_id = {name: {t.id: c for (t, _), c in zip(asked, cs)} for name, cs in counts.items()}
+    by_id = {name: {t.id: c for (t, _), c in zip(asked, cs, strict=True)} for name, cs in counts.items()}
     return told | dict(counts=by_id)

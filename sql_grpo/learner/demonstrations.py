@@ -250,7 +250,7 @@ def _read_demonstration(d, where: str) -> dict:
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80022
 def _check_messages(messages, where: str) -> None:
     "Raise ValueError unless these are a system message or none, then user and assistant in turn."
-    try: roles, texts = zip(*((m["role"], m["content"].strip()) for m in messages))
+    try: roles, texts = zip(*((m["role"], m["content"].strip()) for m in messages), strict=True)
     except (TypeError, ValueError, KeyError, AttributeError):
         raise ValueError(f"{where}: expected messages with role and content") from None
     if not all(texts): raise ValueError(f"{where}, message {texts.index('')}: 'content' is empty")
@@ -271,7 +271,7 @@ def _fits(row: dict, config: SQLGRPOConfig) -> bool: # of input_ids and labels
     "Could a rollout have produced it, and is it short enough to be learned?"
     limits = config.max_turns, config.max_turn_tokens, config.max_context - config.max_turn_tokens
     short = len(row["labels"]) <= (config.demonstration_tokens or math.inf)
-    return short and all(need <= limit for need, limit in zip(_size(row), limits))
+    return short and all(need <= limit for need, limit in zip(_size(row), limits, strict=True))
 
 def _slips(messages: list[dict]) -> tuple: # replies, counted from 0
     "Queries that failed or found nothing, and that another query came after."
@@ -317,7 +317,7 @@ def forward_kept(model):
     own = [{k: m.__dict__[k] for k in names if k in m.__dict__} for m in parts]
     try: yield
     finally:
-        for m, before in zip(parts, own):
+        for m, before in zip(parts, own, strict=True):
             for name in names: m.__dict__.pop(name, None)
             m.__dict__.update(before)
 

@@ -32,10 +32,10 @@ class MasterWeights(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self, closure=None) -> None:
         "One step in float32, from the gradients of the weights in half precision."
-        for p, master in zip(self.low, self.high):
+        for p, master in zip(self.low, self.high, strict=True):
             master.grad, p.grad = None if p.grad is None else p.grad.float(), None
         self.inner.step()
-        for p, master in zip(self.low, self.high):
+        for p, master in zip(self.low, self.high, strict=True):
             p.copy_(master)
             master.grad = None
 

@@ -145,14 +145,14 @@ def _earlier_seconds(log: list[dict], first: int) -> float:
     "What the steps up to `first` took, which an earlier run has logged, as means since the last."
     logged = [r for r in log if "step_time" in r and r["step"] <= first]
     before = [0] + [r["step"] for r in logged]
-    return sum(r["step_time"]*(r["step"] - b) for r, b in zip(logged, before))
+    return sum(r["step_time"]*(r["step"] - b) for r, b in zip(logged, before, strict=False))
 
 def _counted(log: list[dict], args: SQLGRPOConfig) -> dict:
     "How much was played and learned, from the means of the log."
     logged = [r for r in log if "learned/tokens" in r]
     before = [0] + [r["step"] for r in logged]
-    steps = [r["step"] - b for r, b in zip(logged, before)]
-    def total(name): return round(sum(r[f"learned/{name}"]*n for r, n in zip(logged, steps)))
+    steps = [r["step"] - b for r, b in zip(logged, before, strict=False)]
+    def total(name): return round(sum(r[f"learned/{name}"]*n for r, n in zip(logged, steps, strict=True)))
     n = sum(steps)
     return dict(updates=n*args.updates_per_generation, learned=total("episodes"),
                 tokens=total("tokens"), played=n*args.generation_batch_size//args.num_iterations)

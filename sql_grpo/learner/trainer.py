@@ -96,8 +96,8 @@ def _by_tree(self: EpisodeTrainer, model, options: dict) -> bool: # options of t
 def _read_trees(self: EpisodeTrainer, model, ids, mask, wanted, compute_entropy=False, **kwargs):
     "One pass for every 16 rows. Several processes pass equally often, whatever is in their rows."
     parts = [tree_logps(model, *part)
-             for part in zip(ids.split(_TREE), mask.split(_TREE), wanted.split(_TREE))]
-    logps, entropies = zip(*parts)
+             for part in zip(ids.split(_TREE), mask.split(_TREE), wanted.split(_TREE), strict=True)]
+    logps, entropies = zip(*parts, strict=True)
     return torch.cat(logps), torch.cat(entropies) if compute_entropy else None, None
 
 @patch
@@ -113,7 +113,7 @@ def _read_slices(self: EpisodeTrainer, model, ids, mask, wanted, **kwargs):
             self, model, ids[rows, lo:hi], mask[rows, lo:hi], hi - width + C, None, **kwargs)
         parts.append([x if x is None or x.ndim < 2
                       else torch.nn.functional.pad(x, (0, width - hi)) for x in out])
-    logps, entropies, aux = zip(*parts)
+    logps, entropies, aux = zip(*parts, strict=True)
     back = order.argsort()
     whole = lambda xs: None if xs[0] is None else torch.cat(xs)[back]
     return whole(logps), whole(entropies), None if aux[0] is None else torch.stack(aux).mean()
@@ -384,7 +384,7 @@ def with_spread(
             more = rollout_func([p for p in drawn for _ in range(G)], trainer)
             still = _without_spread(trainer.score(more["episodes"]), G)
             fresh = [k for k in range(len(drawn)) if k not in still]
-            for k, group in zip(fresh, flat):
+            for k, group in zip(fresh, flat, strict=False):
                 for name, column in more.items():
                     out[name][group*G:group*G + G] = column[k*G:k*G + G]
             flat = flat[len(fresh):]
@@ -404,12 +404,12 @@ def _rewards_to_go(
 ) -> list[list[float]]: # for each episode, what was still to be earned at each of its replies
     "What an episode earned from each reply on: a reply may hold several turns."
     ends = [accumulate(map(len, ep.replies)) for ep in episodes]
-    begins = [[end - len(turns) for end, turns in zip(e, ep.replies)]
-              for e, ep in zip(ends, episodes)]
-    parts = [_before_turn(ep, t) for ep, turns in zip(episodes, begins) for t in turns]
+    begins = [[end - len(turns) for end, turns in zip(e, ep.replies, strict=True)]
+              for e, ep in zip(ends, episodes, strict=True)]
+    parts = [_before_turn(ep, t) for ep, turns in zip(episodes, begins, strict=True) for t in turns]
     scores = score(episodes + parts).tolist()
     whole, earned = scores[:len(episodes)], iter(scores[len(episodes):])
-    return [[r - next(earned) for _ in turns] for r, turns in zip(whole, begins)]
+    return [[r - next(earned) for _ in turns] for r, turns in zip(whole, begins, strict=True)]
 
 # %% ../../nbs/learner/trainer.ipynb #b86fa41d
 def _turn_advantages(
@@ -421,7 +421,7 @@ def _turn_advantages(
 ) -> list[list[float]]: # as `togo`
     "Advantages of turns: reward to go, compared in the group at the same turn."
     if spread is None and scale == "batch": spread = sample_std([g for gs in togo for g in gs])
-    out = [[w]*len(gs) for w, gs in zip(whole, togo)]
+    out = [[w]*len(gs) for w, gs in zip(whole, togo, strict=True)]
     for first in range(0, len(togo), num_generations):
         group = range(first, first + num_generations)
         for t in range(max(len(togo[i]) for i in group)):
@@ -443,7 +443,7 @@ def _over_tokens(
     begins = mask.bool() & ~torch.nn.functional.pad(mask, (1, 0))[:, :-1].bool()
     turn = begins.cumsum(1) # 1 in the first turn and up to the second
     table = torch.zeros(len(mask), turn.max() + 1, device=mask.device)
-    for row, values in zip(table, advantages):
+    for row, values in zip(table, advantages, strict=True):
         row[1:1 + len(values)] = torch.tensor(values[:len(row) - 1])
     return table.gather(1, turn)*mask
 
@@ -487,7 +487,7 @@ def _count_learned(self: EpisodeTrainer, out: dict) -> None:
     own = _own_tokens(out)
     some = (out["advantages"].view(len(own), -1)*own != 0)
     counts = torch.stack([some.any(1).sum(), some.sum()])*self.num_iterations
-    for name, n in zip(("episodes", "tokens"), self.accelerator.reduce(counts).tolist()):
+    for name, n in zip(("episodes", "tokens"), self.accelerator.reduce(counts).tolist(), strict=True):
         self._metrics["train" if self.model.training else "eval"][f"learned/{name}"].append(n)
 
 @patch

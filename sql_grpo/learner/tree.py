@@ -46,7 +46,7 @@ def _prefix_tree(
 
 def _in_common(a: list, b: list) -> int: # tokens
     "How far two rows are alike."
-    return next((n for n, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 # %% ../../nbs/learner/tree.ipynb #7d172cb6
 @dataclass
@@ -74,7 +74,7 @@ class _Branches:
         masks = [m if m is None else m.to(query.dtype) for m in self.masks]
         look = F.scaled_dot_product_attention
         out = [look(q, k, v, attn_mask=m, is_causal=m is None, scale=scaling)
-               for q, k, v, m in zip(query.split(self.new, 2), keys, values, masks)]
+               for q, k, v, m in zip(query.split(self.new, 2), keys, values, masks, strict=True)]
         return torch.cat(out, 2).transpose(1, 2)
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61f
@@ -103,7 +103,7 @@ class _PaddedBranches:
 
     @classmethod
     def of(cls, paths: list, new: list, device): # as `_Branches.of`
-        rows, back, size = [*zip(paths, new)], np.empty((1, sum(new)), int), 0
+        rows, back, size = [*zip(paths, new, strict=True)], np.empty((1, sum(new)), int), 0
         parts = [(p, n) for p, n in rows if len(p) == n], [(p, n) for p, n in rows if len(p) > n]
         where, added, masks = [], [], []
         for part in filter(None, parts):
@@ -133,7 +133,7 @@ def attend(self: _PaddedBranches, query, key, value, scaling): # as that of `_Br
     def at(nodes, x): # x (1, n, heads, dim) at (R, N): (R, N, heads, dim)
         return F.embedding(nodes, x[0].flatten(1)).unflatten(2, x.shape[2:])
     query, both, found = query.to(dtype).transpose(1, 2), both.transpose(1, 2), []
-    for where, new, mask in zip(self.where, self.new, self.masks):
+    for where, new, mask in zip(self.where, self.new, self.masks, strict=True):
         q = at(new, query).transpose(1, 2)
         k, v = at(where, both).transpose(1, 2).repeat_interleave(share, 1).split(dims, -1)
         with sdpa_kernel(_KERNELS): out = F.scaled_dot_product_attention(
@@ -144,7 +144,7 @@ def attend(self: _PaddedBranches, query, key, value, scaling): # as that of `_Br
 # %% ../../nbs/learner/tree.ipynb #c62fe61c
 def _branches_of(tree: _PrefixTree, device: torch.device) -> _Branches | _PaddedBranches:
     "The branches that add something."
-    paths, new = zip(*((tree.paths[row], new) for row, new in tree.branches if new))
+    paths, new = zip(*((tree.paths[row], new) for row, new in tree.branches if new), strict=True)
     return (_PaddedBranches if device.type == "cuda" else _Branches).of(paths, new, device)
 
 def _tree_attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0,
@@ -208,7 +208,7 @@ def tree_logps(
     "Those of the rows one by one, from their tree, up to the last token that is wanted."
     there, C = attention_mask.bool().cpu(), wanted.shape[1]
     there[:, -C:] &= wanted.cpu().flip(1).cummax(1).values.flip(1)
-    tree = _prefix_tree([ids[m].tolist() for ids, m in zip(input_ids.cpu(), there)])
+    tree = _prefix_tree([ids[m].tolist() for ids, m in zip(input_ids.cpu(), there, strict=True)])
     nodes = np.full(input_ids.shape, -1)
     nodes[there.numpy()] = np.concatenate(tree.paths)
     nodes, place = np.unique(nodes[:, -C:][wanted.cpu().numpy()], return_inverse=True)
@@ -227,7 +227,7 @@ def tree_cross_entropy(
 ) -> torch.Tensor: # a number
     "The sum of the losses of the tokens that are learned; the logits of others are not computed."
     inner, there = _inner_model(model), attention_mask.bool().cpu()
-    tree = _prefix_tree([row[m].tolist() for row, m in zip(input_ids.cpu(), there)])
+    tree = _prefix_tree([row[m].tolist() for row, m in zip(input_ids.cpu(), there, strict=True)])
     nodes = np.concatenate(tree.paths)[labels.cpu()[there].numpy() != -100]
     nodes = nodes[tree.parent[nodes] >= 0] # nothing stands before the first token
     put = lambda x: torch.as_tensor(x, device=inner.device)

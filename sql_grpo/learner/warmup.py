@@ -138,10 +138,10 @@ def _random_table(words: _Words, tables: list) -> Table:
     if rng.random() < 0.5: rng.shuffle(fields)
     fields, n = [Field("id", "id"), *fields], rng.randint(6, 16)
     columns = [_cells(f.kind, n, words, len(parent.rows) if f.kind == "ref" else 0) for f in fields]
-    for f, cells in zip(fields, columns):
+    for f, cells in zip(fields, columns, strict=True):
         if f.kind in ("category", "integer", "real", "date") and rng.random() < 0.25:
             cells[:] = [None if rng.random() < 0.2 else c for c in cells]
-    return Table(name, fields, list(zip(*columns)))
+    return Table(name, fields, list(zip(*columns, strict=True)))
 
 def _random_world(rng: random.Random, words: list[str]) -> World:
     "A small database with made-up tables, columns and contents."
@@ -276,7 +276,7 @@ def encode_messages(
         new = codec._plain_ids(m["content"]) + [end] if policys else codec.glue_ids(m["content"])
         ids, own = ids + new, own + [-1 if i//2 in slips and policys else int(policys)]*len(new)
     seen, labels = set(), []
-    for before, t, o in zip([None, *ids], ids, own):
+    for before, t, o in zip([None, *ids], ids, own, strict=False):
         labels.append(t if o > 0 or o == 0 and repeats and (before, t) in seen else -100)
         seen.add((before, t))
     return dict(input_ids=ids, labels=labels)

@@ -78,9 +78,9 @@ def _together(play, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
     mine = range(config.process_index, len(tasks), config.world_size)
     ev = play([tasks[i] for i in mine]) if mine else Evaluation("", [])
     for ep in ev.episodes: ep.task = None
-    found = gather_object(list(zip(mine, ev.records, ev.episodes)))
-    _, records, episodes = map(list, zip(*sorted(found, key=lambda p: p[0])))
-    for task, ep in zip(tasks, episodes): ep.task = task
+    found = gather_object(list(zip(mine, ev.records, ev.episodes, strict=True)))
+    _, records, episodes = map(list, zip(*sorted(found, key=lambda p: p[0]), strict=True))
+    for task, ep in zip(tasks, episodes, strict=True): ep.task = task
     return Evaluation(ev.name, records, episodes)
 
 # %% ../../nbs/run/train.ipynb #9e00001c

@@ -134,7 +134,7 @@ def make_mcp_server(
     server = FastMCP("sql_grpo", instructions=_HELLO.format(names=", ".join(f"{name} ({one.db.engine})" for name, one in served.items())), host=host,
                      stateless_http=True, json_response=True, log_level="WARNING")
     query = _QUERY.format(timeout=timeout, rows=max_obs_rows)
-    for tool, about in zip(_tools(served, rules), (*_ABOUT, query)):
+    for tool, about in zip(_tools(served, rules), (*_ABOUT, query), strict=True):
         server.add_tool(tool, description=about, annotations=_READS, structured_output=False)
     return server
 
@@ -150,7 +150,7 @@ def _opened(databases: list, timeout: float) -> dict: # name -> `_Served`
         result = one.call(lambda db: _said(str(db.tables)))
         if result.isError:
             raise ValueError(f"{one.path}: {result.content[0].text.removeprefix('Error: ')}")
-    return dict(zip(names, found))
+    return dict(zip(names, found, strict=True))
 
 # %% ../../nbs/serve/agents.ipynb #1c268ca5
 def serve_mcp(

@@ -8,7 +8,7 @@ __all__ = ['read_log', 'plot_training', 'LiveVisualizationCallback']
 # %% ../../nbs/watch/dashboard.ipynb #58faec30
 import base64, html, json, os, re, sys, time, warnings
 from pathlib import Path
-import sql_grpo.config # first: it keeps bitsandbytes quiet, which the next imports load
+import sql_grpo.config # noqa: F401 - first: it keeps bitsandbytes quiet, which the next imports load
 from fastcore.basics import patch
 import numpy as np
 from matplotlib.figure import Figure
@@ -166,7 +166,7 @@ def _draw_success(ax, records):
     "Sampled success, and the current policy's success on fixed questions."
     _line(ax, records, "rewards/reward_correctness/mean", "sampled in training", COLORS["correct"])
     colors = COLORS["control"], COLORS["trained"], COLORS["trained"]
-    for (key, name), color in zip(_SUCCESS_NAMES.items(), colors):
+    for (key, name), color in zip(_SUCCESS_NAMES.items(), colors, strict=False):
         _success_points(ax, records, key, name, color, dotted=key == "success_heldout")
     ax.set(title="success", ylim=(-.03, 1.03))
 
@@ -193,8 +193,8 @@ _HEALTH = _panel(
 def _legend(ax, right=None):
     "One small legend for a panel and its right-hand scale."
     axes = [ax] + ([right] if right else [])
-    pairs = [p for a in axes for p in zip(*a.get_legend_handles_labels()) if p[1]]
-    if pairs: ax.legend(*zip(*pairs), fontsize=7, framealpha=.6)
+    pairs = [p for a in axes for p in zip(*a.get_legend_handles_labels(), strict=True) if p[1]]
+    if pairs: ax.legend(*zip(*pairs, strict=True), fontsize=7, framealpha=.6)
     if right and not right.has_data(): right.set_yticks([])
 
 # %% ../../nbs/watch/dashboard.ipynb #62e76554
@@ -213,7 +213,7 @@ def plot_training(
         panels = [_panel(title, [(k, "", COLORS["ink"])])
                   for k, title in _OPTIMISER.items() if _series(records, k)[0]]
     fig = _TrainingFigure(figsize=(9, 5.4), dpi=80, layout="constrained")
-    for ax, draw in zip(fig.subplots(2, 2).flat, panels):
+    for ax, draw in zip(fig.subplots(2, 2).flat, panels, strict=False):
         right = draw(ax, records)
         _legend(ax, right)
         ax.set_xlabel("step", fontsize=8)
@@ -261,9 +261,9 @@ def _group_table(
     scale, # by whose spread the run divides: group, batch
 ): # Markdown
     "A group's episodes with their rewards and advantages."
-    totals, lines = [sum(w*r for w, r in zip(weights, row)) for row in rewards], []
+    totals, lines = [sum(w*r for w, r in zip(weights, row, strict=True)) for row in rewards], []
     worth = group_advantages(totals, len(episodes), scale)
-    for ep, row, total, advantage in zip(episodes, rewards, totals, worth):
+    for ep, row, total, advantage in zip(episodes, rewards, totals, worth, strict=True):
         did = " ".join(t.action.action_type for t in ep.turns)
         numbers = [f"{r:.2f}" for r in (*row, total)]
         lines.append([did, f"`{_answered(ep)}`", *numbers, f"{advantage:+.2f}"])

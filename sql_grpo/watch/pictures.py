@@ -51,7 +51,7 @@ class Picture:
     def path(self, *points: tuple, arrow: bool = True, **kw): # (x, y) of each corner
         "A line through `points`, with an arrow's head at its end."
         kw = dict(color=COLORS["muted"], lw=1.6) | kw
-        self.sheet.plot(*zip(*points), **kw, solid_capstyle="butt")
+        self.sheet.plot(*zip(*points, strict=True), **kw, solid_capstyle="butt")
         kw |= dict(arrowstyle="-|>,head_width=.28,head_length=.5", mutation_scale=14, shrinkB=0)
         if arrow: self.sheet.add_patch(FancyArrowPatch(*points[-2:], **kw))
 

@@ -27,9 +27,9 @@ from .pictures import COLORS
 def _text_table(head: list[str], rows: list[list]) -> str:
     "A table for a terminal."
     rows = [[re.sub(r"\s+", " ", str(c)) for c in row] for row in [head, *rows]]
-    widths = [max(map(len, col)) for col in zip(*rows)]
+    widths = [max(map(len, col)) for col in zip(*rows, strict=True)]
     widths[0] = -widths[0] # to the left
-    pad = lambda row: "  ".join(f"%{w}s" % c for c, w in zip(row, widths))
+    pad = lambda row: "  ".join(f"%{w}s" % c for c, w in zip(row, widths, strict=True))
     return "\n".join(map(pad, [rows[0], ["-" * abs(w) for w in widths], *rows[1:]]))
 
 # %% ../../nbs/watch/report.ipynb #263c6379
@@ -95,7 +95,7 @@ def plot_policies(
         for i, label in enumerate(_SORTS[key].values()):
             ax.plot([], [], "os"[i], color=ink, mfc=(ink, "white")[i], ms=8, label=label)
         for row, p in enumerate(names):
-            def rights(v): return np.array([
+            def rights(v, p=p): return np.array([
                 [q["right"][p] for q in r["questions"] if q[key] == v and p in q["right"]]
                 for r in runs[p]])
             color = COLORS[p if p in ("base", "trained") else "control"]
@@ -184,7 +184,7 @@ def show_examples(
 ) -> MarkdownText:
     "Questions won, lost and still wrong: the transcripts of both policies."
     sides, out = {name: comparison.evaluations[name] for name in (before, after)}, []
-    played = {name: {r.id: (r, ep) for r, ep in zip(e.records, e.episodes)}
+    played = {name: {r.id: (r, ep) for r, ep in zip(e.records, e.episodes, strict=True)}
               for name, e in sides.items()}
     for title, id in _examples(sides[before].records, sides[after].records).items():
         task = played[after][id][1].task
@@ -263,7 +263,7 @@ def _lucky_table(comparison: Comparison) -> MarkdownText:
     def sql(ep): return "-" if (behind := query_behind(ep)) is None else f"`{behind[0]}`"
     return markdown_table(["policy", "question", "", "query"], [
         [name, r.id, ep.task.question, sql(ep)] for name, e in comparison.evaluations.items()
-        for r, ep in zip(e.records, e.episodes) if r.lucky])
+        for r, ep in zip(e.records, e.episodes, strict=True) if r.lucky])
 
 def _facts_table(report: dict, policies: list) -> MarkdownText:
     "What a report says of its run."

@@ -388,7 +388,7 @@ def _database_missing(task: Task) -> str|None:
     "Why this task has no database, or None."
     if fault := task.extra.get("context_fault"): return f"context unreadable: {fault}"
     if fault := _database_fault(task.db_path): return f"database missing: {fault}"
-    try: task.database().tables
+    try: list(task.database().tables)
     except ValueError as fault: return f"database unreadable: {fault}"
 
 def _task_fault(task: Task) -> str|None:
@@ -445,7 +445,7 @@ def check_tasks(
     report = LoadReport([t for t, f in faults if not f], [(t, f) for t, f in faults if f])
     for db in {t.db_path: t.database() for t in report.tasks}.values():
         for name, why in db.unreadable.items():
-            warnings.warn(f"{db.name}: the table or view {name!r} is left out: {why}")
+            warnings.warn(f"{db.name}: the table or view {name!r} is left out: {why}", stacklevel=2)
     if report.left_out and strict:
         (task, fault), more = report.left_out[0], len(report.left_out) - 1
         raise ValueError(f"task {task.id} ({task.question!r}): {fault}" + (f" (and {more} more)" if more else ""))

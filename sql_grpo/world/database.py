@@ -621,7 +621,7 @@ def _inspect(self: SQLiteDatabase, sql: str, args: tuple = ()):
 def tables(self: SQLiteDatabase) -> list:
     "The names of the tables and then of the views, in the order of the schema."
     if self._tables is None:
-        try: self._con
+        try: _, _ = self._con # it reads the schema
         except apsw.Error as e: raise ValueError(f'{self.name}: {one_line(e)}') from e
     return list(self._tables)
 

@@ -76,7 +76,7 @@ class EngineDatabase(Database):
         self._tables, self._columns, self._identifiers = {}, {}, {}
         try:
             with self._connection() as con:
-                for text in self._read_schema(con): warnings.warn(f"{self.name}: {text}")
+                for text in self._read_schema(con): warnings.warn(f"{self.name}: {text}", stacklevel=2)
         except (Lost, TimeoutError) as e:
             raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
 
@@ -729,7 +729,9 @@ def _schema(self: DuckDBDatabase, con):
     for schema, table, kind, names, to, to_names in self._rows(con, _DUCK_KEYS):
         names = json.loads(names)
         if kind == "PRIMARY KEY": primary |= {(schema, table, name) for name in names}
-        else: foreign |= {(schema, table, n): f"{to}.{other}" for n, other in zip(names, json.loads(to_names))}
+        else:
+            foreign |= {(schema, table, name): f"{to}.{other}"
+                        for name, other in zip(names, json.loads(to_names), strict=True)}
     for schema, table, name, kind, comment in self._rows(con, _DUCK_COLUMNS):
         key = schema, table, name
         columns.setdefault((schema, table), []).append(

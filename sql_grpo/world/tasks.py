@@ -99,7 +99,7 @@ class Task:
         if not self.query: return answer_result(self.answer)
         result = _run_gold(self)
         fault = result.error or result.truncated and f"more than {len(result.rows)} rows"
-        if fault: warnings.warn(f"task {self.id}: no answer to it is right, gold query: {fault}")
+        if fault: warnings.warn(f"task {self.id}: no answer to it is right, gold query: {fault}", stacklevel=2)
         return result
 
     @cached_property
@@ -254,7 +254,7 @@ def _other_values(
     if f.kind in ("integer", "real", "year", "date"): values = _fresh_numbers(f, values, rng)
     if f.kind == "category": # another word is the most common one
         words = sorted(set(values) - {None})
-        swap = dict(zip(words, shuffled(words)))
+        swap = dict(zip(words, shuffled(words), strict=True))
         values = [swap.get(v) for v in values]
     if f.kind == "ref": # and another row has the most children
         ids = shuffled(range(1, parents + 1))
@@ -277,7 +277,7 @@ def _make_variant(
             for v in (edges or {}).get((t.name, f.name), ()) if n else ():
                 for _ in range(_EDGE_ROWS): column[int(n*rng.random())] = v
             columns.append(column)
-        variant.tables.append(Table(t.name, t.fields, list(zip(*columns))))
+        variant.tables.append(Table(t.name, t.fields, list(zip(*columns, strict=True))))
     return variant
 
 # %% ../../nbs/world/tasks.ipynb #5edfe086
