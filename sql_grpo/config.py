@@ -37,7 +37,8 @@ def _native_dtype(
     if capability is None:
         cpu = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
         return "bfloat16" if cpu else "float32"
-    if capability < (7, 0): return "float32"
+    if capability < (7, 0):
+        return "float32"
     return "bfloat16" if capability >= (8, 0) else "float16"
 
 # %% ../nbs/00_setup.ipynb #579fc426
@@ -81,7 +82,8 @@ def set_seed(
 def _is_small(name: str) -> bool:
     "Is it the embedded model, or one in a folder with as few words?"
     file = Path(name)/"config.json"
-    if name == "embedded" or not file.is_file(): return name == "embedded"
+    if name == "embedded" or not file.is_file():
+        return name == "embedded"
     return json.loads(file.read_text()).get("vocab_size", 10_000) < 10_000
 
 def _fit_to(c, runtime: Runtime) -> None:
@@ -95,7 +97,8 @@ def _fit_to(c, runtime: Runtime) -> None:
         raise ValueError(f"bf16 is true, and the {runtime.gpu_name} has no native bfloat16; "
                          "choose fp16, or neither")
     if c.bf16 is None and not c.fp16 and not _is_small(c.model_name):
-        c.bf16, c.fp16 = native == "bfloat16", native == "float16"
+        c.bf16 = native == "bfloat16"
+        c.fp16 = native == "float16"
     c.bf16 = bool(c.bf16)
     if c.activation_checkpointing is None:
         c.activation_checkpointing = bool(c.gradient_checkpointing)
@@ -103,7 +106,8 @@ def _fit_to(c, runtime: Runtime) -> None:
 # %% ../nbs/00_setup.ipynb #e293867d
 DEMONSTRATIONS = ("none", "oracle", "explore", "self")
 
-def _option(default, help: str): return field(default=default, metadata=dict(help=help))
+def _option(default, help: str):
+    return field(default=default, metadata=dict(help=help))
 _Loss = Literal["dapo", "grpo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"]
 
 # %% ../nbs/00_setup.ipynb #5e77ab1e
@@ -149,7 +153,8 @@ def _check_numbers(c) -> None:
     if not 0 < c.temperature < math.inf:
         raise ValueError(f"temperature is {c.temperature}; expected a number above 0: at 0 all "
                          "episodes of a group would be alike")
-    if not (any(c.reward_weights) and all(map(math.isfinite, c.reward_weights))):
+    if not (any(c.reward_weights)
+            and all(map(math.isfinite, c.reward_weights))):
         raise ValueError(f"reward_weights is {c.reward_weights}; expected numbers, not all of "
                          "them 0")
 
@@ -158,14 +163,16 @@ _UPDATES = 8 # of a generation, where its batches can be shared out so
 
 def _settle_updates(c) -> None:
     "The number of updates of a generation, if it is not given."
-    if c.updates_per_generation is not None: return
+    if c.updates_per_generation is not None:
+        return
     launched = os.environ.get("ACCELERATE_USE_FSDP"), os.environ.get("ACCELERATE_USE_DEEPSPEED")
     sharded = getattr(c, "fsdp", None) or c.deepspeed or "true" in launched # not tried with several
     c.updates_per_generation = 1 if sharded else math.gcd(_UPDATES, c.gradient_accumulation_steps)
 
 def _check_batch(c) -> None:
     "Raise a ValueError for a step that does not hold whole groups, or cannot be divided."
-    n, processes = c.num_generations, int(os.environ.get("WORLD_SIZE", 1))
+    n = c.num_generations
+    processes = int(os.environ.get("WORLD_SIZE", 1))
     for name in ("steps_per_generation", "generation_batch_size"):
         if (value := getattr(c, name)) is not None:
             raise ValueError(f"{name} is {value}; it has no effect here: a step plays "
@@ -177,7 +184,8 @@ def _check_batch(c) -> None:
         made_of = f"{c.per_device_train_batch_size} x {batches} batches x {processes} processes"
         raise ValueError(f"a step of {batch} episodes (per_device_train_batch_size {made_of}) "
                          f"cannot be split into groups of num_generations {n}")
-    if (c.advantage_level == "turn" or c.dynamic_sampling) and batch//processes % n:
+    if (c.advantage_level == "turn"
+        or c.dynamic_sampling) and batch//processes % n:
         raise ValueError(f"a process plays {batch//processes} episodes a step: advantage_level='turn' and "
                          f"dynamic_sampling need whole groups of num_generations {n} in each")
     if batches % c.updates_per_generation:
@@ -220,21 +228,27 @@ def read_rewards(
     game: Game,
 ) -> dict: # rewards and their weights
     "The rewards that a line names; one's own weigh 1. Raises ValueError."
-    known, found = dict(zip(game.reward_names, game.rewards.items(), strict=True)), {}
+    known = dict(zip(game.reward_names,
+                     game.rewards.items(), strict=True))
+    found = {}
     for part in given.split(","):
         name, _, weight = map(str.strip, part.partition("="))
         if name not in known and ".py:" not in name:
             raise ValueError(f"rewards names {name!r}; expected {', '.join(known)}, or FILE.py:NAME")
         reward, usual = known[name] if name in known else (from_file(name), 1.0)
-        if not callable(reward): raise ValueError(f"rewards names {name!r}, which is no function")
-        try: found[reward] = float(weight or usual)
-        except ValueError: raise ValueError(f"rewards has the weight {weight!r}, which is no number") from None
+        if not callable(reward):
+            raise ValueError(f"rewards names {name!r}, which is no function")
+        try:
+            found[reward] = float(weight or usual)
+        except ValueError:
+            raise ValueError(f"rewards has the weight {weight!r}, which is no number") from None
     return found
 
 def _settle_rewards(c, game: Game) -> None:
     "The weights of the rewards. Raises ValueError if they are not as many."
     rewards = read_rewards(c.rewards, game) if c.rewards else game.rewards
-    if c.reward_weights is None: c.reward_weights = list(rewards.values())
+    if c.reward_weights is None:
+        c.reward_weights = list(rewards.values())
     elif "=" in (c.rewards or ""):
         raise ValueError("rewards has weights, and reward_weights is given: leave one of them out")
     if len(c.reward_weights) != len(rewards):
@@ -246,15 +260,19 @@ def _settle(c) -> None:
     "Check a configuration before TRL does, and settle what the machine decides."
     c.data_source = without_password(c.data_source)
     c.batch_given = c.per_device_train_batch_size is not None
-    if not c.batch_given: c.per_device_train_batch_size = 16
-    if c.report_to is None: c.report_to = []
+    if not c.batch_given:
+        c.per_device_train_batch_size = 16
+    if c.report_to is None:
+        c.report_to = []
     c.output_dir = str(c.output_dir)
     _check_each(c)
     game = find_game(c.mode)
     c.mode = game.name
     _settle_rewards(c, game)
-    if game.one_reply: c.max_turns = 1
-    Rules(**{f.name: getattr(c, f.name) for f in fields(Rules) if f.name != "instructions"})
+    if game.one_reply:
+        c.max_turns = 1
+    Rules(**{f.name: getattr(c, f.name)
+             for f in fields(Rules) if f.name != "instructions"})
     _settle_updates(c)
     _check_numbers(c)
     _check_batch(c)
@@ -280,9 +298,11 @@ _FITTED = "bf16", "fp16", "use_cpu", "activation_checkpointing" # follow the mac
 
 def _as_table(c) -> str:
     "The one line, and the options that differ from their defaults, as markdown."
-    usual, rows = SQLGRPOConfig(), []
+    usual = SQLGRPOConfig()
+    rows = []
     for name in SQLGRPOConfig.__annotations__:
-        value, default = getattr(c, name), getattr(usual, name)
+        value = getattr(c, name)
+        default = getattr(usual, name)
         about = SQLGRPOConfig.__dataclass_fields__[name].metadata["help"]
         if value != default and name not in _FITTED:
             rows.append([f"`{name}`", value, default, about])
@@ -462,7 +482,8 @@ class SQLGRPOConfig(GRPOConfig):
         _settle(self)
         super().__post_init__()
         self._n_gpu = min(self.n_gpu, 1) # with more, transformers takes nn.DataParallel
-        if self.half_weights: self.mixed_precision = "no" # autocast would find nothing to convert
+        if self.half_weights: # autocast would find nothing to convert
+            self.mixed_precision = "no"
 
     @property
     def weighted_rewards(self) -> dict: # rewards, of an episode or of TRL's kind, and their weights
@@ -496,17 +517,21 @@ _SPIDER = dict(
     demonstration_epochs=1, negative_weight=0.0, base_questions=100)
 _CODE = _SPIDER | dict(
     model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct", instructions=_FOUR_ACTIONS,
-    max_turn_tokens=96, show_values=True, demonstration_tokens=500, demonstration_learning_rate=1e-3,
+    max_turn_tokens=96, show_values=True,
+    demonstration_tokens=500, demonstration_learning_rate=1e-3,
     max_steps=40, learning_rate=1e-4, gradient_accumulation_steps=16) # 32 questions x 8 a step
 PRESETS = {
     "default": {},
     "quick": dict(
-        max_steps=8, gradient_accumulation_steps=4, eval_questions=40, save_steps=4, plot_every=2,
-        trace_every=4, success_every=4, dashboard_questions=16, output_dir="outputs/quick"),
+        max_steps=8, gradient_accumulation_steps=4,
+        eval_questions=40, save_steps=4, plot_every=2,
+        trace_every=4, success_every=4,
+        dashboard_questions=16, output_dir="outputs/quick"),
     "laptop": _SPIDER | dict(
         model_name="smollm2", instructions="", max_turn_tokens=128, demonstration_tokens=400,
         demonstration_learning_rate=4e-3, max_steps=0, learning_rate=5e-5,
-        gradient_accumulation_steps=4, success_every=0, save_steps=5, output_dir="outputs/laptop"),
+        gradient_accumulation_steps=4, success_every=0,
+        save_steps=5, output_dir="outputs/laptop"),
     "t4": _CODE | dict(activation_checkpointing=True, output_dir="outputs/t4"),
     "gpu": _CODE | dict(output_dir="outputs/gpu")}
 
@@ -528,7 +553,9 @@ def preset_config(
         own.pop("data_path", None) # it belongs to the preset's source
     for option, rest in (("demonstrations", "demonstration_"), ("peft", "lora_")):
         if overrides.get(option) == "none": # then these would have no effect
-            own = {k: v for k, v in own.items() if not k.startswith(rest)}
+            own = {k: v
+                   for k, v in own.items()
+                   if not k.startswith(rest)}
     config = SQLGRPOConfig(**own | overrides)
     # what a preset gives may be lowered where memory is short
     config.batch_given = "per_device_train_batch_size" in overrides
@@ -537,7 +564,8 @@ def preset_config(
 # %% ../nbs/00_setup.ipynb #a8c37d52
 def preset_for(runtime: Runtime) -> str:  # a key of PRESETS
     "The preset that a GPU has room for; without one, `default`."
-    if runtime.gpu_gb < 14: return "default"
+    if runtime.gpu_gb < 14:
+        return "default"
     return "gpu" if runtime.gpu_gb >= 20 and runtime.dtype == "bfloat16" else "t4"
 
 # %% ../nbs/00_setup.ipynb #bf851b62
@@ -547,12 +575,15 @@ def option_parser(
     prog: str = "sql_grpo train",  # name of the command
 ) -> Parser:
     "Every field of the configuration as an option; what is not given is left out."
-    parser = _TrainParser(SQLGRPOConfig, prog=prog, allow_abbrev=False, add_help=False)
+    parser = _TrainParser(SQLGRPOConfig, prog=prog,
+                          allow_abbrev=False, add_help=False)
     for action in parser._actions:
         action.help = f"{action.help or ''} (default: {action.default})"
         action.default = argparse.SUPPRESS
-        if action.type is string_to_bool: action.nargs, action.const = "?", True # may stand alone
-        if get_origin(action.type) is dict: action.type = str # JSON, which the configuration reads
+        if action.type is string_to_bool: # may stand alone
+            action.nargs, action.const = "?", True
+        if get_origin(action.type) is dict: # JSON, which the configuration reads
+            action.type = str
     add = parser.add_argument
     add("--preset", default="default", choices=PRESETS, help="defaults under a name")
     add("--baselines", action="store_true",
@@ -567,7 +598,8 @@ def parse_args(
 ) -> tuple:  # (SQLGRPOConfig, argparse.Namespace of preset and baselines)
     "Read a configuration from a command line. Raises ValueError for what does not go together."
     given = vars(option_parser(prog).parse_args(argv))
-    own = {name: given.pop(name) for name in ("preset", "baselines")}
+    own = {name: given.pop(name)
+           for name in ("preset", "baselines")}
     return preset_config(own["preset"], **given), argparse.Namespace(**own)
 
 # %% ../nbs/00_setup.ipynb #f3eeae08
@@ -583,7 +615,8 @@ class _SmokeReport:
     checks: tuple  # of _Check
 
     @property
-    def ok(self) -> bool: return all(check.ok for check in self.checks)
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
     def __repr__(self):
         return "\n".join(f"{'ok    ' if ok else 'FAILED'} {name}: {detail}"
                          for name, ok, detail in self.checks)
@@ -591,22 +624,28 @@ class _SmokeReport:
 # %% ../nbs/00_setup.ipynb #560a406b
 def _version_check() -> _Check:
     "Are the package's requirements installed, in versions that fit its metadata?"
-    found, wrong = [f"Python {platform.python_version()}"], []
+    found = [f"Python {platform.python_version()}"]
+    wrong = []
     try:
         for req in map(Requirement, importlib.metadata.requires("sql_grpo")):
-            if req.marker and not req.marker.evaluate(): continue
+            if req.marker and not req.marker.evaluate():
+                continue
             version = importlib.metadata.version(req.name)
             found.append(f"{req.name} {version}")
             if not req.specifier.contains(version, prereleases=True):
                 wrong.append(f"{req} is wanted, {version} is installed")
-    except importlib.metadata.PackageNotFoundError as e: wrong.append(str(e))
-    return _Check("versions", not wrong, "; ".join(wrong) or ", ".join(found))
+    except importlib.metadata.PackageNotFoundError as e:
+        wrong.append(str(e))
+    return _Check("versions", not wrong,
+                  "; ".join(wrong) or ", ".join(found))
 
 # %% ../nbs/00_setup.ipynb #cce0afbf
 def _folder_check(folder: Path) -> _Check:
     "Can one write in `folder`, or in the nearest folder above it that exists?"
     folder = folder.expanduser().absolute()
-    here = next(p for p in [folder, *folder.parents] if p.exists())
+    here = next(p
+                for p in [folder, *folder.parents]
+                if p.exists())
     ok = here.is_dir() and os.access(here, os.W_OK)
     detail = "can be written to" if ok else f"{here} cannot be written to"
     return _Check("output folder", ok, detail)
@@ -614,10 +653,12 @@ def _folder_check(folder: Path) -> _Check:
 # %% ../nbs/00_setup.ipynb #0aef4d52
 def _device_check(config: SQLGRPOConfig) -> _Check:
     "Does the device of `config` compute a gradient in its number format?"
-    rt, device = detect_runtime(), "cpu" if config.use_cpu else "cuda"
+    rt = detect_runtime()
+    device = "cpu" if config.use_cpu else "cuda"
     dtype = "bfloat16" if config.bf16 else "float16" if config.fp16 else "float32"
     weight = torch.nn.Parameter(torch.full((8, 8), 0.5, device=device))
-    with torch.autocast(device, dtype=getattr(torch, dtype), enabled=dtype != "float32"):
+    with torch.autocast(device,
+                        dtype=getattr(torch, dtype), enabled=dtype != "float32"):
         (torch.ones(2, 8, device=device) @ weight).float().sum().backward()
     where = f"CPU, {rt.cores} cores" if config.use_cpu else rt.gpu_name
     return _Check("device", bool((weight.grad == 2).all()),

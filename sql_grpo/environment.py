@@ -36,7 +36,8 @@ class SQLObservation:
 # %% ../nbs/01_environment.ipynb #fd795b89
 def _cut(text: str, max_chars: int, footer: str = ''):
     "The lines of `text` that fit in `max_chars`, and a note if those are not all."
-    if len(text) <= max_chars: return text + footer
+    if len(text) <= max_chars:
+        return text + footer
     end = text.rfind('\n', 0, max_chars + 1)
     return f'{text[:end if end > 0 else max_chars]}\n... cut at {max_chars} characters'
 
@@ -45,12 +46,17 @@ def format_result(result: Result, # of a query
                   max_chars: int = 800, # that are shown, the note not counted
                  ) -> str:
     "The text of a result: the names of the columns, then one row a line."
-    if not result.ok: return _cut(f'Error: {result.error}', max_chars)
-    n, more = len(result.rows), 'more than ' if result.truncated else ''
-    rows = [' | '.join(map(format_value, row)) for row in result.rows[:max_rows]]
-    lines = [' | '.join(map(one_line, result.columns)), *(rows or ['(0 rows)'])]
+    if not result.ok:
+        return _cut(f'Error: {result.error}', max_chars)
+    n = len(result.rows)
+    more = 'more than ' if result.truncated else ''
+    rows = [' | '.join(map(format_value, row))
+            for row in result.rows[:max_rows]]
+    lines = [' | '.join(map(one_line, result.columns)),
+             *(rows or ['(0 rows)'])]
     left_out = f'\n... {min(n, max_rows)} of {more}{n} rows'
-    return _cut('\n'.join(lines), max_chars, left_out if more or n > max_rows else '')
+    return _cut('\n'.join(lines),
+                max_chars, left_out if more or n > max_rows else '')
 
 # %% ../nbs/01_environment.ipynb #0accd0f0
 @dataclass
@@ -75,7 +81,8 @@ class Episode:
     completion_tokens: int = 0 # the same
     start: SQLObservation|None = None # the first observation
     # what the judge has found
-    verdict: dict = field(default_factory=dict, init=False, compare=False)
+    verdict: dict = field(default_factory=dict,
+                          init=False, compare=False)
 
     @property
     def replies(self) -> list: # of lists of turns
@@ -84,19 +91,25 @@ class Episode:
             place, turn = pair
             return ('own', place) if turn.reply is None else turn.reply
         grouped = groupby(enumerate(self.turns), number)
-        return [[turn for _, turn in same] for _, same in grouped]
+        return [[turn for _, turn in same]
+                for _, same in grouped]
     @property
-    def done(self) -> bool: return self.outcome is not None
+    def done(self) -> bool:
+        return self.outcome is not None
     @property
     def terminated(self) -> bool: return self.outcome == 'answered'
     @property
-    def truncated(self) -> bool: return self.done and not self.terminated
+    def truncated(self) -> bool:
+        return self.done and not self.terminated
     @property
     def final(self) -> Result|None:
         "The answer as rows, whichever way it was given; None if there is none."
-        if not (self.answer or '').strip(): return self.submitted
-        rows = [tuple(line.split(' | ')) for line in self.answer.strip().split('\n')]
-        if len(set(map(len, rows))) > 1: rows = [(' | '.join(row),) for row in rows]
+        if not (self.answer or '').strip():
+            return self.submitted
+        rows = [tuple(line.split(' | '))
+                for line in self.answer.strip().split('\n')]
+        if len(set(map(len, rows))) > 1:
+            rows = [(' | '.join(row),) for row in rows]
         return Result(['answer']*len(rows[0]), rows)
 
     def transcript(self) -> str:
@@ -133,7 +146,8 @@ class Rules:
     def __post_init__(self):
         for name in ('max_turns', 'max_obs_rows', 'max_obs_chars', 'max_turn_tokens'):
             value = getattr(self, name)
-            if value < 1: raise ValueError(f'{name} must be at least 1, got {value}')
+            if value < 1:
+                raise ValueError(f'{name} must be at least 1, got {value}')
         if self.on_last_turn not in ('ask', 'submit'):
             raise ValueError(f'on_last_turn must be ask or submit, got {self.on_last_turn!r}')
         if self.max_context is not None and self.max_turn_tokens >= self.max_context:
@@ -145,7 +159,8 @@ class Rules:
         "The rules in a saved model's config. One that it lacks is as it was before there was one."
         before = dict(all_actions=False, note_repeats=False)
         known = before | saved
-        return cls(**{f.name: known[f.name] for f in fields(cls) if f.name in known})
+        return cls(**{f.name: known[f.name]
+                      for f in fields(cls) if f.name in known})
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
 LAST_TURN = '\nLast turn: send ANSWER.' # ends the last but one observation
@@ -165,22 +180,28 @@ class SQLEnvironment:
     def __init__(self,
                  tasks=None, # the tasks that `reset` picks from
                  rules: Rules|None = None): # of the game; None: the defaults
-        self.tasks, self.rules = list(tasks or []), rules or Rules()
-        self.episode, self._rng = None, random.Random(0)
+        self.tasks = list(tasks or [])
+        self.rules = rules or Rules()
+        self.episode = None
+        self._rng = random.Random(0)
 
     def reset(self,
               task=None, # a `Task`; None picks one of the environment's own
               seed: int|None = None, # decides which one
              ) -> SQLObservation: # the question, and the names of the tables
         "Begin a new episode; raises `ValueError` if there is no task."
-        if seed is not None: self._rng = random.Random(seed)
+        if seed is not None:
+            self._rng = random.Random(seed)
         if task is None and not self.tasks:
             raise ValueError('no task: give one to reset(), or some to SQLEnvironment')
         task = self._rng.choice(self.tasks) if task is None else task
-        self.db, self._last, self._last_sql = task.database(), None, ''
+        self.db = task.database()
+        self._last = None
+        self._last_sql = ''
         tables = ', '.join(map(self.db.label, self.db.tables))
         text = f'Question: {task.question}\nTables: {tables}'
-        start = SQLObservation(text, turns_left=self.rules.max_turns, engine=self.db.engine)
+        start = SQLObservation(text, turns_left=self.rules.max_turns,
+                               engine=self.db.engine)
         self.episode = Episode(task, start=start)
         return start
 
@@ -188,26 +209,34 @@ class SQLEnvironment:
              action: SQLAction|str|bytes, # an action, or a policy's text
             ) -> SQLObservation: # what came of it, of several actions together
         "Carry out a reply; raises `RuntimeError` if there is no episode to continue."
-        ep, done = self.episode, self.episode is None or self.episode.done
+        ep = self.episode
+        done = self.episode is None or self.episode.done
         if done: raise RuntimeError('no running episode: call reset() first')
         raw = str(action) if isinstance(action, SQLAction) else as_text(action)
-        first, number, note = len(ep.turns), len(ep.replies), ''
+        first = len(ep.turns)
+        number = len(ep.replies)
+        note = ''
         for one in self._read(action, raw):
             left = self.rules.max_turns - len(ep.turns)
             note = _not_taken(one, ep.turns[first:], left)
             if ep.done or note: break
             ep.turns.append(self._turn(one, raw, number))
-        if self.rules.all_actions and not note and _is_cut(raw, ep.turns[-1]): note = INVENTED
+        if self.rules.all_actions and not note and _is_cut(raw, ep.turns[-1]):
+            note = INVENTED
         return self._told(ep.turns[first:], note)
 
     def _read(self, said: SQLAction|str|bytes, raw: str) -> list: # of actions, at least one
         "The actions of a reply that are carried out."
         given = [said] if isinstance(said, SQLAction) else None
-        if given: self._check(said.action_type)
-        if not self.rules.all_actions: return given or [parse_action(raw, self.own_actions)]
-        actions = [one for action in given or parse_actions(raw, self.own_actions)
+        if given:
+            self._check(said.action_type)
+        if not self.rules.all_actions:
+            return given or [parse_action(raw, self.own_actions)]
+        actions = [one
+                   for action in given or parse_actions(raw, self.own_actions)
                    for one in _each_table(self.db, action)]
-        if not self.rules.note_repeats: return actions
+        if not self.rules.note_repeats:
+            return actions
         return _without_known(self.episode, actions) or actions[:1]
 
     def _check(self, kind: str) -> None:
@@ -216,32 +245,41 @@ class SQLEnvironment:
         if kind not in known:
             raise ValueError(f'no action {kind!r}: it must be one of {", ".join(known)}')
 
-    def _turn(self, action: SQLAction, raw: str, number: int) -> Turn:
+    def _turn(self, action: SQLAction,
+              raw: str, number: int) -> Turn:
         "Carry out one action, and see whether the episode ends."
-        ep, kind = self.episode, action.action_type
+        ep = self.episode
+        kind = action.action_type
         if kind in ('DESCRIBE', 'SAMPLE'):
-            action = replace(action, argument=self.db.named(action.argument))
+            action = replace(action,
+                             argument=self.db.named(action.argument))
         text, result = _carry_out(self, action)
         left = self.rules.max_turns - len(ep.turns) - 1
-        if kind == 'ANSWER' and not (result and result.error): ep.outcome, left = 'answered', 0
+        if kind == 'ANSWER' and not (result and result.error):
+            ep.outcome, left = 'answered', 0
         elif left == 0:
             ep.outcome = 'out_of_turns'
-            if self.rules.on_last_turn == 'submit': ep.submitted = self._last
+            if self.rules.on_last_turn == 'submit':
+                ep.submitted = self._last
         added = f'\nNote: {action.note}.' if action.note else ''
         if self.rules.note_repeats and left and (said := _said_before(self, action, result, left)):
             text, added = '', said
-        obs = SQLObservation(text + added, ep.terminated, ep.truncated, left, added=added)
+        obs = SQLObservation(text + added, ep.terminated,
+                             ep.truncated, left, added=added)
         return Turn(action, obs, result, raw, number)
 
     def _told(self, turns: list, note: str) -> SQLObservation:
         "What a reply gets back: the last of its observations says how the episode stands."
         last = turns[-1].observation
-        left, hint = last.turns_left, ''
+        left = last.turns_left
+        hint = ''
         new = last.text != last.added # else it says already what comes next
         if self.rules.suggest and left > 1 and new:
             hint = _suggestion(self.episode.task, turns[-1])
-        for more in (note, hint, LAST_TURN if left == 1 else ''):
-            last.text, last.added = last.text + more, last.added + more
+        for more in (note, hint,
+                     LAST_TURN if left == 1 else ''):
+            last.text = last.text + more
+            last.added = last.added + more
         return last if len(turns) == 1 else replace(last, text=joined(turns))
 
 # %% ../nbs/01_environment.ipynb #213efcfb
@@ -252,31 +290,42 @@ _DESCRIPTIONS = {ANSWER_VALUE.casefold(), _OLDER.casefold()}
 
 def _carry_out(env, action: SQLAction): # text, result or None
     "Carry out an action: the observation's text, and the result if there is one."
-    kind, arg, rules = action.action_type, action.argument, env.rules
-    if action.fault: return f'Error: {action.fault}', Result([], [], error=action.fault)
-    if kind in env.own_actions: return env.own_actions[kind](env, arg)
+    kind = action.action_type
+    arg = action.argument
+    rules = env.rules
+    if action.fault:
+        return f'Error: {action.fault}', Result([], [], error=action.fault)
+    if kind in env.own_actions:
+        return env.own_actions[kind](env, arg)
     if kind == 'ANSWER' and arg.strip().casefold() in _DESCRIPTIONS:
         error = 'this is the description of an argument, not an answer'
         return f'Error: {error}', Result([], [], error=error)
     if kind == 'ANSWER':
         env.episode.answer = arg
-        if not arg: env.episode.submitted = env._last
+        if not arg:
+            env.episode.submitted = env._last
         return 'Answer submitted.', None
     try:
         if kind == 'DESCRIBE':
             return _described(env, arg), None
         result = env.db.sample(arg) if kind == 'SAMPLE' else env.db.query(arg)
     except ValueError as e:
-        result = Result([], [], error=_table_error(arg, e, rules.all_actions))
-    if kind == 'QUERY' and result.ok: env._last, env._last_sql = result, arg
+        result = Result([], [],
+                        error=_table_error(arg, e, rules.all_actions))
+    if kind == 'QUERY' and result.ok:
+        env._last, env._last_sql = result, arg
     note = f'\nNote: {result.note}.' if result.note else ''
-    return format_result(result, rules.max_obs_rows, rules.max_obs_chars) + note, result
+    return format_result(result, rules.max_obs_rows,
+                         rules.max_obs_chars) + note, result
 
 def _described(env, table: str) -> str:
     "What DESCRIBE tells of a table, cut to the length of an observation."
-    most, line = env.rules.max_obs_chars, ''
+    most = env.rules.max_obs_chars
+    line = ''
     text = env.db.describe(table)
-    if env.rules.show_values: line = named_values(env.db, table, env.episode.task.question, most//4)
+    if env.rules.show_values:
+        line = named_values(env.db, table,
+                            env.episode.task.question, most//4)
     return _cut(text, most - len(line)) + line
 
 def _table_error(arg: str, e: ValueError, all_actions: bool):
@@ -289,22 +338,30 @@ def _table_error(arg: str, e: ValueError, all_actions: bool):
 # %% ../nbs/01_environment.ipynb #3a000011
 def joined(turns: list) -> str:
     "What a policy reads after a reply: the observations of its actions, one after the other."
-    if len(turns) == 1: return turns[0].observation.text
+    if len(turns) == 1:
+        return turns[0].observation.text
     return '\n\n'.join(f'> {one_line(str(t.action))}\n{t.observation.text}' for t in turns)
 
 def _is_cut(raw: str, last: Turn) -> bool: # the last turn of the reply
     "Was something left out of a reply, that is not a query behind a known table?"
     end = ends_at(raw)
     blind = end is not None and re.match(r'[;\s>*_`]*(?:QUERY|ANSWER|SELECT|WITH)\b', raw[end:])
-    return end is not None and not (blind and last.action.action_type not in ('DESCRIBE', 'SAMPLE'))
+    return end is not None and not (blind
+                                    and last.action.action_type not in ('DESCRIBE', 'SAMPLE'))
 
 def _each_table(db, action: SQLAction) -> list: # of actions
     "An action for each table of `DESCRIBE song, genre`."
-    names = [name for name in re.split(r',|\band\b', action.argument) if name.strip()]
-    if action.action_type not in ('DESCRIBE', 'SAMPLE') or len(names) < 2: return [action]
-    known = [db.named(name) in db.tables for name in (action.argument, *names)]
-    if known[0] or not any(known): return [action]
-    return [replace(action, argument=name.strip()) for name in names]
+    names = [name
+             for name in re.split(r',|\band\b', action.argument)
+             if name.strip()]
+    if action.action_type not in ('DESCRIBE', 'SAMPLE') or len(names) < 2:
+        return [action]
+    known = [db.named(name) in db.tables
+             for name in (action.argument, *names)]
+    if known[0] or not any(known):
+        return [action]
+    return [replace(action, argument=name.strip())
+            for name in names]
 
 # %% ../nbs/01_environment.ipynb #3a000012
 _KEPT = 3 # turns that a reply with many tables leaves: for a QUERY, another one, and an ANSWER
@@ -313,7 +370,8 @@ _LOOKS = 'DESCRIBE', 'SAMPLE'
 def _not_taken(action: SQLAction, before: list, left: int) -> str: # turns of the same reply
     "Why the rest of a reply is not carried out; empty if it is."
     if not before: return ''
-    result, kind = before[-1].result, action.action_type
+    result = before[-1].result
+    kind = action.action_type
     if kind not in _LOOKS and before[-1].action.action_type in _LOOKS:
         why = 'since it was written before you saw the columns'
         return f'\nNote: {kind} was not carried out, {why}.'
@@ -328,7 +386,8 @@ def _not_taken(action: SQLAction, before: list, left: int) -> str: # turns of th
 
 def _suggestion(task, turn: Turn) -> str:
     "What a policy may send next, for a model that was not trained to know it."
-    kind, failed = turn.action.action_type, turn.result is not None and not turn.result.ok
+    kind = turn.action.action_type
+    failed = turn.result is not None and not turn.result.ok
     if kind == 'QUERY' and failed:
         return ('\n\nCorrect the SELECT statement, with columns that exist. '
                 f'The question is: {task.question}')
@@ -342,17 +401,22 @@ _RECENT = 3 # replies, the newest included, that a policy is expected to have be
 
 def _recent(ep: Episode, action: SQLAction) -> bool:
     "Was the same action sent in one of the last replies?"
-    return any(t.action.key == action.key for turns in ep.replies[1 - _RECENT:] for t in turns)
+    return any(t.action.key == action.key
+               for turns in ep.replies[1 - _RECENT:]
+               for t in turns)
 
 def _without_known(ep: Episode, actions: list) -> list: # may be empty
     "The actions of a reply without looks at tables that were just taken."
-    return [a for a in actions if a.action_type not in _LOOKS or not _recent(ep, a)]
+    return [a for a in actions if a.action_type not in _LOOKS
+            or not _recent(ep, a)]
 
 def _said_before(env, action: SQLAction, result: Result|None,
                  left: int) -> str: # empty if it was not
     "What a policy reads that sends again what it has just sent: not the same text once more."
-    if action.action_type == 'ANSWER' or not _recent(env.episode, action): return ''
-    turns, question = f'{left} turn' + 's'*(left != 1) + ' left', env.episode.task.question
+    if action.action_type == 'ANSWER' or not _recent(env.episode, action):
+        return ''
+    turns = f'{left} turn' + 's'*(left != 1) + ' left'
+    question = env.episode.task.question
     if result is not None and not result.ok and action.action_type in _LOOKS:
         return f'You sent this before, and it fails again: {result.error}. {turns}.'
     if result is not None and not result.ok:
@@ -366,7 +430,8 @@ def _said_before(env, action: SQLAction, result: Result|None,
 
 def _columns(env, action: SQLAction) -> str:
     "What a query that failed twice may use: the columns of its tables, as DESCRIBE would list them."
-    def names(t): return re.search(rf'\b{re.escape(t)}\b', action.argument, re.I)
+    def names(t):
+        return re.search(rf'\b{re.escape(t)}\b', action.argument, re.I)
     named = list(filter(names, env.db.tables))
     lists = [f'{t} ({", ".join(c.name for c in env.db.columns(t))})' for t in named[:3]]
     if not lists: return ''

@@ -41,25 +41,37 @@ class _Record:
     kept_right: bool = False # unanswered, but the last result was kept, and is right
 
     @property
-    def guessed(self) -> bool: return self.outcome == "answered" and not self.grounded
+    def guessed(self) -> bool:
+        return self.outcome == "answered" and not self.grounded
     @property
-    def lucky(self) -> bool: return self.correct and self.suite is False
+    def lucky(self) -> bool:
+        return self.correct and self.suite is False
 
 # %% ../nbs/05_evaluation.ipynb #8567bfb9
 def _record(ep: Episode, require_grounded: bool = False) -> _Record:
     "Judge an episode with the reward functions of the training."
-    task, suite = ep.task, suite_correct(ep)
-    right, near = correctness(ep, require_grounded), progress(ep, require_grounded)
+    task = ep.task
+    suite = suite_correct(ep)
+    right = correctness(ep, require_grounded)
+    near = progress(ep, require_grounded)
     manners = operational(ep)
-    refused = [t.action.action_type for t in ep.turns if t.result and not t.result.ok]
-    told = {key: str(task.extra.get(key) or "") for key in ("kind", "words")}
+    refused = [t.action.action_type
+               for t in ep.turns if t.result
+               and not t.result.ok]
+    told = {key: str(task.extra.get(key) or "")
+            for key in ("kind", "words")}
     kept = ep.submitted if ep.truncated else None # on_last_turn="submit"
     return _Record(
-        id=task.id, db_id=task.db_id, difficulty=task.difficulty,
-        heldout=bool(task.extra.get("heldout")), correct=right == 1.0, progress=near,
+        id=task.id,
+        db_id=task.db_id, difficulty=task.difficulty,
+        heldout=bool(task.extra.get("heldout")),
+        correct=right == 1.0, progress=near,
         operational=manners,
-        reward=sum(w*p for w, p in zip(REWARDS.values(), (right, near, manners), strict=True)),
-        turns=len(ep.turns), errors=len(refused), failed=refused.count("QUERY"),
+        reward=sum(w*p
+                   for w, p in zip(REWARDS.values(),
+                                   (right, near, manners), strict=True)),
+        turns=len(ep.turns),
+        errors=len(refused), failed=refused.count("QUERY"),
         outcome=ep.outcome, grounded=is_grounded(ep),
         suite=suite and right == 1.0, **told,
         kept_right=kept is not None and is_correct(kept, task))
@@ -88,10 +100,13 @@ def aggregate(
     rates = dict(
         action_error_rate=sum(r.errors for r in records)/turns if turns else None,
         grounded_rate=_mean(r.grounded for r in records),
-        guess_rate=_mean(r.guessed for r in records if r.outcome == "answered"))
+        guess_rate=_mean(r.guessed
+                         for r in records if r.outcome == "answered"))
     return (_rate([r.correct for r in records]) | means | rates
-            | _rate([r.suite for r in records if r.suite is not None], "suite_")
-            | dict(failed_n=len(failed), recovered=_mean(failed)))
+            | _rate([r.suite
+                     for r in records if r.suite is not None], "suite_")
+            | dict(failed_n=len(failed),
+                   recovered=_mean(failed)))
 
 # %% ../nbs/05_evaluation.ipynb #8ad0b1fc
 GROUPS = dict(train_dbs="training databases", heldout_dbs="held-out databases",
@@ -112,9 +127,11 @@ class Evaluation:
     def summary(self) -> dict: # group -> numbers, and the ids of the lucky answers
         "All the numbers, as plain dictionaries."
         return ({g: aggregate(self.pick(g)) for g in GROUPS}
-                | dict(lucky=[r.id for r in self.records if r.lucky]))
+                | dict(lucky=[r.id
+                              for r in self.records if r.lucky]))
 
-    def _repr_markdown_(self): return report_table({self.name: self.summary()})
+    def _repr_markdown_(self):
+        return report_table({self.name: self.summary()})
     def __repr__(self):
         rate = _success(aggregate(self.records), f" of {len(self.records)}")
         return f"<Evaluation {self.name}: {rate}>"
@@ -127,11 +144,13 @@ def evaluate(
     progress: Callable | None = None, # called with episodes done, and all
 ) -> Evaluation:
     "Play every task once and judge the episodes."
-    if not tasks: raise ValueError("there are no tasks to evaluate")
+    if not tasks:
+        raise ValueError("there are no tasks to evaluate")
     rules = rules or getattr(policy, "rules", None) or Rules()
     episodes = rollout(policy, tasks, rules, progress)
     records = [_record(ep, rules.require_grounded) for ep in episodes]
-    return Evaluation(getattr(policy, "name", type(policy).__name__), records, episodes)
+    return Evaluation(getattr(policy, "name", type(policy).__name__),
+                      records, episodes)
 
 # %% ../nbs/05_evaluation.ipynb #858b0e61
 def mcnemar(
@@ -139,8 +158,10 @@ def mcnemar(
     lost: int, # and only the old one
 ) -> float: # two-sided p value
     "Exact McNemar test of two policies on the same questions (Psychometrika 12, 1947)."
-    n, tail = gained + lost, min(gained, lost)
-    return min(1.0, 2 * sum(math.comb(n, i) for i in range(tail + 1)) / 2**n)
+    n = gained + lost
+    tail = min(gained, lost)
+    return min(1.0, 2 * sum(math.comb(n, i)
+                            for i in range(tail + 1)) / 2**n)
 
 # %% ../nbs/05_evaluation.ipynb #13277145
 def _paired_interval(
@@ -152,13 +173,17 @@ def _paired_interval(
 ) -> tuple[float, float]: # low and high end of new rate - old rate
     "Of a paired difference (R. G. Newcombe, Stat Med 17:2635, 1998, method 10)."
     n = both + gained + lost + neither
-    if n == 0: return -1.0, 1.0
-    new, old = (both + gained) / n, (both + lost) / n
-    (l1, u1), (l2, u2) = wilson(both + gained, n, z), wilson(both + lost, n, z)
+    if n == 0:
+        return -1.0, 1.0
+    new = (both + gained) / n
+    old = (both + lost) / n
+    (l1, u1) = wilson(both + gained, n, z)
+    (l2, u2) = wilson(both + lost, n, z)
     margins = (both + gained) * (lost + neither) * (both + lost) * (gained + neither)
     cross = both * neither - gained * lost
     phi = (cross if cross < 0 else max(cross - n/2, 0)) / math.sqrt(margins or 1)
-    spread = lambda x, y: math.sqrt(max(0.0, x * x - 2 * phi * x * y + y * y))
+    spread = lambda x, y: math.sqrt(max(0.0,
+                                        x * x - 2 * phi * x * y + y * y))
     d = new - old
     return d - spread(new - l1, u2 - old), d + spread(u1 - new, old - l2)
 
@@ -167,13 +192,17 @@ def _paired_difference(
     old: list, new: list, # was each question answered right?
 ) -> dict: # n, gained, lost; difference, ci_low, ci_high, p_value, of none None
     "The difference between two policies on the same questions."
-    pairs = [(bool(a), bool(b)) for a, b in zip(old, new, strict=True)]
+    pairs = [(bool(a), bool(b))
+             for a, b in zip(old, new, strict=True)]
     kinds = (True, True), (False, True), (True, False), (False, False)
     counts = [pairs.count(k) for k in kinds]
-    n, (_, won, lost, _) = len(pairs), counts
+    n = len(pairs)
+    (_, won, lost, _) = counts
     low, high = _paired_interval(*counts) if n else (None, None)
-    return dict(n=n, gained=won, lost=lost, difference=(won - lost)/n if n else None,
-                ci_low=low, ci_high=high, p_value=mcnemar(won, lost) if n else None)
+    return dict(n=n, gained=won, lost=lost,
+                difference=(won - lost)/n if n else None,
+                ci_low=low, ci_high=high,
+                p_value=mcnemar(won, lost) if n else None)
 
 # %% ../nbs/05_evaluation.ipynb #0bc9352f
 @dataclass
@@ -182,7 +211,8 @@ class Comparison:
     evaluations: dict[str, Evaluation]
 
     def __post_init__(self):
-        if not self.evaluations: raise ValueError("there is nothing to compare")
+        if not self.evaluations:
+            raise ValueError("there is nothing to compare")
         *others, (last, e) = self.evaluations.items()
         known = {r.id for r in e.records}
         for name, other in others:
@@ -191,17 +221,21 @@ class Comparison:
 
     def paired(self) -> dict: # "old -> new" -> group -> numbers
         "The difference between the last policy and each of the others, on the questions of both."
-        right = {name: {g: {r.id: r.correct for r in e.pick(g)} for g in GROUPS}
+        right = {name: {g: {r.id: r.correct
+                            for r in e.pick(g)} for g in GROUPS}
                  for name, e in self.evaluations.items()}
         *others, last = right
         def pair(a, g):
             old = right[a][g]
-            return _paired_difference([*old.values()], [right[last][g][id] for id in old])
-        return {f"{a} -> {last}": {g: pair(a, g) for g in GROUPS} for a in others}
+            return _paired_difference([*old.values()],
+                                      [right[last][g][id] for id in old])
+        return {f"{a} -> {last}": {g: pair(a, g) for g in GROUPS}
+                for a in others}
 
     def summary(self) -> dict: # policy -> its numbers, then "paired"
         "All the numbers, as plain dictionaries."
-        each = {name: e.summary() for name, e in self.evaluations.items()}
+        each = {name: e.summary()
+                for name, e in self.evaluations.items()}
         return each | dict(paired=self.paired())
 
     def _repr_markdown_(self):
@@ -213,11 +247,13 @@ class Comparison:
 def policies_of(report: dict) -> list[str]:
     "The policies that a report is about, in its order."
     return [name for name, v in report.items()
-            if isinstance(v, dict) and GROUPS.keys() <= v.keys()]
+            if isinstance(v, dict)
+            and GROUPS.keys() <= v.keys()]
 
 def _success(s: dict, of: str = "", digits: int = 1) -> str:
     "A success rate with its interval."
-    if s["success"] is None: return "-"
+    if s["success"] is None:
+        return "-"
     low, high = (f"{100*s[k]:.{digits}f}" for k in ("ci_low", "ci_high"))
     return f"{100*s['success']:.1f} %{of} ({low} to {high})"
 
@@ -228,28 +264,34 @@ def report_table(
     names: dict | None = None, # policy -> label
 ) -> MarkdownText: # of one report, also what a policy needs and how long it took
     "Success of policies with its interval, by group of questions."
-    many, called = isinstance(reports, list), names or {}
+    many = isinstance(reports, list)
+    called = names or {}
     reports = reports if many else [reports]
     needs = {} if many else reports[0].get("needs") or {}
     wall = reports[0].get("wall_seconds") or {}
     full = reports[0][policies_of(reports[0])[-1]] # the last one has played all
-    def of(s, g): return "" if s["n"] == full[g]["n"] else f" of {s['n']}"
+    def of(s, g):
+        return "" if s["n"] == full[g]["n"] else f" of {s['n']}"
     def row(r, p):
         rates = [_success(r[p][g], of(r[p][g], g), digits=1 - many) for g in GROUPS]
         took = wall.get("grpo" if p == "trained" else p)
-        cost = [needs.get(p, "-"), "-" if took is None else f"{took:.0f}"]
+        cost = [needs.get(p, "-"),
+                "-" if took is None else f"{took:.0f}"]
         return [r.get("seed")]*many + [called.get(p, p), *rates] + cost*bool(needs)
     rows = [row(r, p) for r in reports for p in policies_of(r)
             if policies is None or p in policies]
-    head = ["policy", *(f"{label} (N={full[g]['n']})" for g, label in GROUPS.items())]
+    head = ["policy",
+            *(f"{label} (N={full[g]['n']})" for g, label in GROUPS.items())]
     return markdown_table(["seed"]*many + head + ["needs", "seconds"]*bool(needs), rows)
 
 # %% ../nbs/05_evaluation.ipynb #38023679
 def _points(d: dict) -> str:
     "A paired difference in a cell."
-    if not d["n"]: return "-"
+    if not d["n"]:
+        return "-"
     p = "p < 0.001" if d["p_value"] < 0.001 else f"p {d['p_value']:.3f}"
-    rate, low, high = (f"{100*d[k]:+.1f}" for k in ("difference", "ci_low", "ci_high"))
+    rate, low, high = (f"{100*d[k]:+.1f}"
+                       for k in ("difference", "ci_low", "ci_high"))
     return f"{rate} ({low} to {high}), {d['gained']} : {d['lost']}, {p}"
 
 def differences_table(report: dict) -> MarkdownText:
@@ -263,7 +305,8 @@ def mean_interval(
     values: list[float], # one for each question
 ) -> tuple[float, float]: # low and high end
     "95 % bootstrap interval of a mean (percentiles; B. Efron, Ann Stat 7, 1979)."
-    x, rng = np.asarray(values, float), np.random.default_rng(0)
+    x = np.asarray(values, float)
+    rng = np.random.default_rng(0)
     means = [x[rng.integers(len(x), size=len(x))].mean() for _ in range(2000)]
     return tuple(map(float, np.quantile(means, (0.025, 0.975))))
 
@@ -274,12 +317,17 @@ def pooled(
     **only, # what a question's line must say, such as words="plain"
 ) -> dict: # runs, questions; difference, ci_low, ci_high; answers gained and lost
     "The paired difference over several runs; its interval is by question."
-    runs, found = [r for r in reports if old in r and new in r], {}
+    runs = [r for r in reports if old in r and new in r]
+    found = {}
     for q in (q for r in runs for q in r["questions"]):
         if all(q[k] == v for k, v in only.items()):
             found.setdefault(q["id"], []).append(q["right"][new] - q["right"][old])
-    if not found: raise ValueError(f"no run has {old!r}, {new!r} and such questions")
-    low, high = mean_interval([sum(d)/len(d) for d in found.values()])
+    if not found:
+        raise ValueError(f"no run has {old!r}, {new!r} and such questions")
+    low, high = mean_interval([sum(d)/len(d)
+                               for d in found.values()])
     diffs = [d for ds in found.values() for d in ds]
-    return dict(runs=len(runs), questions=len(found), difference=sum(diffs)/len(diffs),
-                ci_low=low, ci_high=high, gained=diffs.count(1), lost=diffs.count(-1))
+    return dict(runs=len(runs), questions=len(found),
+                difference=sum(diffs)/len(diffs),
+                ci_low=low, ci_high=high, gained=diffs.count(1),
+                lost=diffs.count(-1))

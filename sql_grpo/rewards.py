@@ -33,7 +33,8 @@ _ROWS_SHARE = 0.25 # weight of the row counts, against overlap
 
 def _nearness(a, b) -> float:
     "1 for equal numbers, falling to 0 where they are a factor of two apart."
-    return 1.0 if same_number(a, b) else max(0.0, 1 - 2*abs(a - b)/max(abs(a), abs(b)))
+    return 1.0 if same_number(a, b) else max(0.0,
+                                             1 - 2*abs(a - b)/max(abs(a), abs(b)))
 
 def _bag(rows: list):
     "The cells of rows; floats count to six digits."
@@ -42,21 +43,28 @@ def _bag(rows: list):
 
 def _overlap(gold: list, rows: list) -> float: # 0 to 1
     "Cells in common, as a share of all cells of both."
-    g, p = _bag(gold), _bag(rows)
-    common = sum(min(g[c], p[c]) for c in g.keys() & p.keys())
+    g = _bag(gold)
+    p = _bag(rows)
+    common = sum(min(g[c], p[c])
+                 for c in g.keys() & p.keys())
     return common/(g.total() + p.total() - common)
 
 # %% ../nbs/02_rewards.ipynb #61f02884
 def _near(g: list, p: list) -> float: # 0, 0.25, 0.5 or 0.75
     "How near the rows `p` came to the gold rows `g`."
     rows = min(len(g), len(p))/max(len(g), len(p))
-    cells = [len(g)*len(g[0]), len(p)*len(p[0])]
-    if _ROWS_SHARE*rows + (1 - _ROWS_SHARE)*min(cells)/max(cells) < _BIN: return 0.0
-    content, cap = _overlap(g, p), _WRONG_CAP
+    cells = [len(g)*len(g[0]),
+             len(p)*len(p[0])]
+    if _ROWS_SHARE*rows + (1 - _ROWS_SHARE)*min(cells)/max(cells) < _BIN:
+        return 0.0
+    content = _overlap(g, p)
+    cap = _WRONG_CAP
     score = _ROWS_SHARE*rows + (1 - _ROWS_SHARE)*content if content else 0.0
     one_row = len(g) == len(p) == 1 and cells[0] == cells[1]
-    if content < 1 and one_row and all(type(c) in (int, float) for c in g[0] + p[0]):
-        score, cap = sum(map(_nearness, g[0], p[0]))/len(g[0]), _NUMBERS_CAP
+    if content < 1 and one_row and all(type(c) in (int, float)
+                                       for c in g[0] + p[0]):
+        score = sum(map(_nearness, g[0], p[0]))/len(g[0])
+        cap = _NUMBERS_CAP
     return min(cap, _BIN*int(score/_BIN + 1e-9))
 
 # %% ../nbs/02_rewards.ipynb #a5e70c05
@@ -67,18 +75,25 @@ def result_progress(gold: Result, # result of the gold query, or the answer of a
                     read: bool = False, # is gold an answer? Then both also count as they are read
                    ) -> float: # 0, 0.25, 0.5 or 0.75
     "How near a result came to the gold one."
-    if not (gold.rows and predicted.rows) or gold.truncated or predicted.truncated: return 0.0
+    if not (gold.rows and predicted.rows) or gold.truncated or predicted.truncated:
+        return 0.0
     near = _near(gold.rows, predicted.rows)
-    g, p = (len(r.rows)*len(r.columns) for r in (gold, predicted))
-    if not read or near == _WRONG_CAP or p > _READ_TIMES*g: return near
-    return max(near, _near(as_read(gold).rows, as_read(predicted).rows))
+    g, p = (len(r.rows)*len(r.columns)
+            for r in (gold, predicted))
+    if not read or near == _WRONG_CAP or p > _READ_TIMES*g:
+        return near
+    return max(near,
+               _near(as_read(gold).rows,
+                     as_read(predicted).rows))
 
 # %% ../nbs/02_rewards.ipynb #6797e0cc
 @once
 def _nearest(episode: Episode) -> float: # 0 to 0.75
     "How near the best of an episode's queries came."
-    task, queries = episode.task, reading_queries(episode)
-    near = (result_progress(task.gold, t.result, read=not task.query) for t in queries)
+    task = episode.task
+    queries = reading_queries(episode)
+    near = (result_progress(task.gold, t.result,
+                            read=not task.query) for t in queries)
     return max(near, default=0.0)
 
 def progress(episode: Episode,
@@ -101,9 +116,12 @@ _FREE_TURNS = 4 # that many turns can pay for themselves
 # %% ../nbs/02_rewards.ipynb #3767b1b2
 def _counts(episode: Episode):
     "How often each of `_SIGNALS` is due."
-    seen, shown, n = set(), set(), Counter(turns=len(episode.turns))
+    seen = set()
+    shown = set()
+    n = Counter(turns=len(episode.turns))
     for turn in episode.turns:
-        act, result = turn.action.key, turn.result
+        act = turn.action.key
+        result = turn.result
         text = turn.observation.text.removesuffix(turn.observation.added)
         looked = act[0] != "ANSWER" and (result is None or result.ok)
         new = looked and act not in seen and text not in shown
@@ -117,31 +135,38 @@ def _counts(episode: Episode):
 # %% ../nbs/02_rewards.ipynb #135332a1
 def _signals(episode: Episode): # sums by name, zeros included
     "The small signals of an episode."
-    n, answered = _counts(episode), episode.outcome == "answered"
+    n = _counts(episode)
+    answered = episode.outcome == "answered"
     n["new_information"] = min(n["new_information"], _FREE_TURNS)
     n["executed"] = bool(reading_queries(episode))
-    n.update(ungrounded=answered and not is_grounded(episode), unanswered=not answered)
+    n.update(ungrounded=answered and not is_grounded(episode),
+             unanswered=not answered)
     return {name: pay*n[name] for name, pay in _SIGNALS.items()}
 
 def operational(episode: Episode) -> float:
     "The sum of the small signals, in [-1, 1]."
-    return round(max(-1.0, min(1.0, sum(_signals(episode).values()))), 6)
+    return round(max(-1.0,
+                     min(1.0, sum(_signals(episode).values()))),
+                 6)
 
 # %% ../nbs/02_rewards.ipynb #f5a545fe
 REWARDS = {correctness: 1.0, progress: 0.3, operational: 0.2} # with their weights
 
 def total_reward(episode: Episode, rewards: dict = REWARDS) -> float:
     "The weighted sum that TRL forms of the rewards."
-    return sum(weight*reward(episode) for reward, weight in rewards.items())
+    return sum(weight*reward(episode)
+               for reward, weight in rewards.items())
 
 # %% ../nbs/02_rewards.ipynb #c5d6315f
 def explain_rewards(episode: Episode) -> dict:
     "An episode's rewards with their parts, for transcripts."
     due = _signals(episode)
     grounded = episode.outcome == "answered" and not due["ungrounded"]
-    return dict(outcome=episode.outcome, grounded=grounded, correctness=correctness(episode),
+    return dict(outcome=episode.outcome,
+                grounded=grounded, correctness=correctness(episode),
                 progress=progress(episode), operational=operational(episode),
-                signals={k: round(v, 6) for k, v in due.items() if v},
+                signals={k: round(v, 6)
+                         for k, v in due.items() if v},
                 total=round(total_reward(episode), 6))
 
 # %% ../nbs/02_rewards.ipynb #23e90561
@@ -150,11 +175,15 @@ def as_trl(reward: Callable, # of one episode; or TRL's kind, which stays as it 
           ) -> Callable:
     "A reward as TRL calls it, with lists of prompts, completions and episodes."
     takes = list(inspect.signature(reward).parameters)
-    if takes[:1] != ["episode"]: return reward
-    given = {name: value for name, value in given.items() if name in takes}
-    def of_many(prompts=None, completions=None, episodes=None, **kwargs) -> list[float]:
+    if takes[:1] != ["episode"]:
+        return reward
+    given = {name: value
+             for name, value in given.items() if name in takes}
+    def of_many(prompts=None, completions=None,
+                episodes=None, **kwargs) -> list[float]:
         return [reward(ep, **given) for ep in episodes]
-    of_many.__name__, of_many.__doc__ = f"reward_{reward.__name__}", reward.__doc__
+    of_many.__name__ = f"reward_{reward.__name__}"
+    of_many.__doc__ = reward.__doc__
     return of_many
 
 reward_correctness, reward_progress, reward_operational = map(as_trl, REWARDS)
@@ -178,7 +207,9 @@ def group_advantages(rewards: list, # (P*G,) the completions of a prompt side by
     if G < 1 or len(rewards) % G:
         raise ValueError(f"{len(rewards)} rewards cannot be split into groups of {G}")
     out = []
-    for group in (rewards[i:i+G] for i in range(0, len(rewards), G)):
+    for group in (rewards[i:i+G]
+                  for i in range(0, len(rewards), G)):
         std = sample_std(group if scale == "group" else rewards)
-        out += [(r - math.fsum(group)/G)/(std + STD_EPS) for r in group]
+        out += [(r - math.fsum(group)/G)/(std + STD_EPS)
+                for r in group]
     return out

@@ -42,22 +42,29 @@ class Policy:
     ) -> None:
         "Play all episodes to their end, side by side and turn by turn."
         live = envs
-        if live: self.begin([env.episode for env in live])
+        if live:
+            self.begin([env.episode for env in live])
         while live:
             episodes = [env.episode for env in live]
-            for env, text in zip(live, _checked(self, self.act(episodes), live), strict=True):
-                if text is None: env.episode.outcome = "out_of_tokens"
+            for env, text in zip(live,
+                                 _checked(self, self.act(episodes), live),
+                                 strict=True):
+                if text is None:
+                    env.episode.outcome = "out_of_tokens"
                 else: env.step(text)
             live = [env for env in live if not env.episode.done]
-            if progress is not None: progress(len(envs) - len(live), len(envs))
+            if progress is not None:
+                progress(len(envs) - len(live), len(envs))
 
     def __repr__(self): return f"<{type(self).__name__} {self.name}>"
 
 # %% ../nbs/03_rollout.ipynb #51130c66
 def _checked(policy, texts: Iterable, live: list):
     "The texts of a policy, if there is one for each live episode."
-    texts, name = list(texts), getattr(policy, "name", type(policy).__name__)
-    if len(texts) == len(live): return texts
+    texts = list(texts)
+    name = getattr(policy, "name", type(policy).__name__)
+    if len(texts) == len(live):
+        return texts
     raise ValueError(f"policy {name!r} returned {len(texts)} texts for {len(live)} episodes")
 
 # %% ../nbs/03_rollout.ipynb #c33b3afd
@@ -67,12 +74,15 @@ class ScriptedPolicy(Policy):
         script: list | Callable, # a text for each reply, or a function
         name: str = "scripted",
     ):
-        self.script, self.name = script, name
+        self.script = script
+        self.name = name
 
     def act(self, episodes: list[Episode]) -> list[str | None]:
         "The text of this reply; `None` once the script is used up."
-        if callable(self.script): return [self.script(ep) for ep in episodes]
-        return [dict(enumerate(self.script)).get(len(ep.replies)) for ep in episodes]
+        if callable(self.script):
+            return [self.script(ep) for ep in episodes]
+        return [dict(enumerate(self.script)).get(len(ep.replies))
+                for ep in episodes]
 
 # %% ../nbs/03_rollout.ipynb #8779c19b
 def _let_hear(env: SQLEnvironment, watch: Callable):
@@ -97,7 +107,8 @@ def rollout(
     envs = [new_environment(rules) for _ in tasks]
     for env, task in zip(envs, tasks, strict=True):
         env.reset(task)
-        if watch: _let_hear(env, watch)
+        if watch:
+            _let_hear(env, watch)
     getattr(type(policy), "play", Policy.play)(policy, envs, progress)
     return [env.episode for env in envs]
 
@@ -131,8 +142,10 @@ class OraclePolicy(Policy):
 
 def first_table(task: Task) -> str: # empty if the database has no table
     "The table that comes first in the gold SQL; the first of all if none is found."
-    sql, tables = task.query.lower(), task.database().tables
-    found = [(sql.find(t.lower()), t) for t in tables if t.lower() in sql]
+    sql = task.query.lower()
+    tables = task.database().tables
+    found = [(sql.find(t.lower()), t)
+             for t in tables if t.lower() in sql]
     return min(found)[1] if found else next(iter(tables), "")
 
 # %% ../nbs/03_rollout.ipynb #051e2b2d
@@ -148,20 +161,28 @@ def _random_query(
 ) -> str: # one SELECT statement
     "A random simple query over tables and columns that have been seen."
     table = rng.choice(list(seen))
-    c, d = (quoted(rng.choice(seen[table]), False) for _ in range(2))
+    c, d = (quoted(rng.choice(seen[table]), False)
+            for _ in range(2))
     return rng.choice(_QUERY_FORMS).format(
-        t=quoted(table, False), c=c, d=d, n=rng.randint(1, 3),
-        o=rng.choice(("ASC", "DESC")), f=rng.choice(("AVG", "MIN", "MAX", "SUM")))
+        t=quoted(table, False), c=c,
+        d=d, n=rng.randint(1, 3),
+        o=rng.choice(("ASC", "DESC")),
+        f=rng.choice(("AVG", "MIN", "MAX", "SUM")))
 
 # %% ../nbs/03_rollout.ipynb #8564f7b6
 def _seen(ep: Episode) -> dict[str, list[str]]:
     "The columns that this episode has been shown, by table."
-    db, seen = ep.task.database(), {}
+    db = ep.task.database()
+    seen = {}
     for turn in ep.turns:
-        if turn.action.action_type not in ("DESCRIBE", "SAMPLE"): continue
+        if turn.action.action_type not in ("DESCRIBE", "SAMPLE"):
+            continue
         name = turn.action.argument.strip().lower()
-        table = next((t for t in db.tables if t.lower() == name), None)
-        if table: seen[table] = [c.name for c in db.columns(table)]
+        table = next((t
+                      for t in db.tables if t.lower() == name),
+                     None)
+        if table:
+            seen[table] = [c.name for c in db.columns(table)]
     return seen
 
 # %% ../nbs/03_rollout.ipynb #f3c77e1c
@@ -170,7 +191,9 @@ class RandomPolicy(Policy):
     def __init__(self,
         seed: int = 0, # with the task's id, decides the whole episode
     ):
-        self.seed, self.name, self._rngs = seed, "random", {}
+        self.seed = seed
+        self.name = "random"
+        self._rngs = {}
 
     def begin(self, episodes: list[Episode]) -> None:
         "Fresh dice for every episode: by seed, task, and how often the task has come."
@@ -183,21 +206,29 @@ class RandomPolicy(Policy):
 
     def act(self, episodes: list[Episode]) -> list[str | None]:
         "One of the four actions for each episode, all equally likely."
-        return [self._choose(ep, self._rngs[id(ep)]) for ep in episodes]
+        return [self._choose(ep, self._rngs[id(ep)])
+                for ep in episodes]
 
     def _choose(self, ep: Episode, rng: random.Random):
         "A random action, over what this episode has seen."
-        kind, tables, seen = rng.choice(ACTIONS), ep.task.database().tables, _seen(ep)
-        if kind == "ANSWER": return self._answer(ep, rng)
-        if kind == "QUERY" and seen: return f"QUERY {_random_query(rng, seen)}"
+        kind = rng.choice(ACTIONS)
+        tables = ep.task.database().tables
+        seen = _seen(ep)
+        if kind == "ANSWER":
+            return self._answer(ep, rng)
+        if kind == "QUERY" and seen:
+            return f"QUERY {_random_query(rng, seen)}"
         look = kind if kind != "QUERY" else "DESCRIBE"
         return f"{look} {rng.choice(tables) if tables else ''}"
 
     def _answer(self, ep: Episode, rng: random.Random):
         "ANSWER alone, or with a cell of a random row of a random result."
-        results = [t.result for t in ep.turns if t.result is not None and t.result.ok]
-        rows = [row for result in results for row in result.rows if row]
-        if not rows or rng.random() < 0.5: return "ANSWER"
+        results = [t.result for t in ep.turns
+                   if t.result is not None and t.result.ok]
+        rows = [row for result in results
+                for row in result.rows if row]
+        if not rows or rng.random() < 0.5:
+            return "ANSWER"
         return f"ANSWER {format_value(rng.choice(rng.choice(rows)))}"
 
 # %% ../nbs/03_rollout.ipynb #643f2b82
@@ -209,8 +240,11 @@ class SQLOraclePolicy(OraclePolicy):
 def random_sql_policy(seed: int = 0) -> Policy:
     "A random simple query for each episode: the floor where one reply is all."
     def guess(ep):
-        db, rng = ep.task.database(), random.Random(f"{seed}/{ep.task.id}")
-        return _random_query(rng, {t: [c.name for c in db.columns(t)] for t in db.tables})
+        db = ep.task.database()
+        rng = random.Random(f"{seed}/{ep.task.id}")
+        return _random_query(rng,
+                             {t: [c.name for c in db.columns(t)]
+                              for t in db.tables})
     return ScriptedPolicy(guess, "random")
 
 BUILT_IN = ("random", "oracle")
@@ -222,8 +256,10 @@ def built_in_policy(
 ) -> Policy:
     "The floor or the ceiling, as it plays in a game."
     game = find_game(mode)
-    if name in game.players: return game.players[name](seed)
-    if name == "oracle": return SQLOraclePolicy() if game.one_reply else OraclePolicy()
+    if name in game.players:
+        return game.players[name](seed)
+    if name == "oracle":
+        return SQLOraclePolicy() if game.one_reply else OraclePolicy()
     return random_sql_policy(seed) if game.one_reply else RandomPolicy(seed)
 
 # %% ../nbs/03_rollout.ipynb #a5bc7bf3
@@ -234,7 +270,8 @@ def task_messages(
     instructions: str = "", # the system message; none if empty, or `tools`
 ) -> list[dict]: # messages with "role" and "content"
     "The prompt of an episode: what a policy reads before its first action."
-    if isinstance(start, Episode): start = start.start
+    if isinstance(start, Episode):
+        start = start.start
     text = start if isinstance(start, str) else start.text
     if instructions == AS_TOOLS: instructions = "" # the chat template says it
     told = instructions.replace("SQLite", getattr(start, "engine", "SQLite"))
@@ -249,6 +286,7 @@ def history_messages(
     "The whole conversation so far: observations and raw texts of the policy."
     messages = task_messages(episode, instructions)
     for turns in episode.replies:
-        messages += [{"role": "assistant", "content": turns[0].text},
+        messages += [{"role": "assistant",
+                      "content": turns[0].text},
                      {"role": "user", "content": joined(turns)}]
     return messages

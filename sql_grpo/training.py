@@ -32,12 +32,15 @@ from .engine.vllm_policy import VLLMPolicy
 # %% ../nbs/04_training.ipynb #7cfca09b
 def _if_unjudgeable(config: SQLGRPOConfig) -> bool | str:
     "What becomes of a gold query that cannot be judged: public data sets have some, in your own file it is a mistake."
-    return "drop" if config.data_source in ("spider", "spider_by_database", "bird", "context") else True
+    return "drop" if config.data_source in ("spider",
+                                            "spider_by_database", "bird", "context") else True
 
 def _agreed(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     "Of several processes, the questions that all could use: a slow gold query may be in time in one of them alone."
-    if config.world_size == 1: return tasks
-    both = set.intersection(*map(set, gather_object([[t.id for t in tasks]])))
+    if config.world_size == 1:
+        return tasks
+    both = set.intersection(*map(set,
+                                 gather_object([[t.id for t in tasks]])))
     return [t for t in tasks if t.id in both]
 
 def _load_questions(
@@ -46,10 +49,13 @@ def _load_questions(
     variants: bool = False, # of their databases; without SQL there are none
 ) -> list[Task]:
     "The questions of a run, checked. Raises ValueError or FileNotFoundError for data that cannot be used."
-    tasks = load_tasks(config.data_source, split=split, path=config.data_path, questions=config.question_file,
+    tasks = load_tasks(config.data_source, split=split,
+                       path=config.data_path, questions=config.question_file,
                        check=_if_unjudgeable(config), variants=variants and not config.answers_only)
-    if config.question_file: tasks = share_out(tasks, split)
-    return _agreed([without_sql(t) for t in tasks] if config.answers_only else tasks, config)
+    if config.question_file:
+        tasks = share_out(tasks, split)
+    return _agreed([without_sql(t) for t in tasks] if config.answers_only else tasks,
+                   config)
 
 def load_question_prompts(
     config: SQLGRPOConfig,
@@ -57,35 +63,50 @@ def load_question_prompts(
 ): # a `datasets.Dataset` with `prompt`, `task_id` and `difficulty`; the list of tasks
     "The questions as TRL's trainer takes them. Raises ValueError or FileNotFoundError."
     tasks = _load_questions(config, split)
-    if not tasks: raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
-    if config.demonstrations in ("oracle", "explore"): need_sql(tasks, f"{config.demonstrations} (demonstrations)")
-    order, rules = _curriculum_order(tasks, config) if config.curriculum else tasks, config.rules
-    rows = [dict(prompt=task_prompt(t, rules), task_id=t.id, difficulty=t.difficulty)
+    if not tasks:
+        raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
+    if config.demonstrations in ("oracle", "explore"):
+        need_sql(tasks, f"{config.demonstrations} (demonstrations)")
+    order = _curriculum_order(tasks, config) if config.curriculum else tasks
+    rules = config.rules
+    rows = [dict(prompt=task_prompt(t, rules),
+                 task_id=t.id, difficulty=t.difficulty)
             for t in order]
     return Dataset.from_list(rows), tasks
 
 # %% ../nbs/04_training.ipynb #f4c4c6d3
 def _curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     "Easy and medium questions for the first half of the steps, all for the second."
-    if config.max_steps < 1: return sorted(tasks, key=lambda t: t.difficulty not in ("easy", "medium"))
+    if config.max_steps < 1:
+        return sorted(tasks,
+                      key=lambda t: t.difficulty not in ("easy", "medium"))
     groups = config.generation_batch_size//config.num_generations*config.max_steps
-    easy, rng = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks, random.Random(config.seed)
+    easy = [t
+            for t in tasks
+            if t.difficulty in ("easy", "medium")] or tasks
+    rng = random.Random(config.seed)
     def _draw(pool, n):
         out = []
-        while len(out) < n: out += rng.sample(pool, len(pool))
+        while len(out) < n:
+            out += rng.sample(pool, len(pool))
         return out[:n]
     return _draw(easy, groups//2) + _draw(tasks, groups - groups//2)
 
 # %% ../nbs/04_training.ipynb #95e3c39b
-def check_rewards(rewards: list[Callable], task: Task, rules: Rules) -> None:
+def check_rewards(rewards: list[Callable],
+                  task: Task, rules: Rules) -> None:
     "Call rewards of TRL's kind on two random episodes. Raises ValueError if one fails, or returns no numbers."
-    episodes = rollout(built_in_policy("random", 0, rules.mode), [task]*2, rules)
-    given = dict(prompts=[task_prompt(task, rules)]*2, completions=["ANSWER"]*2, episodes=episodes)
+    episodes = rollout(built_in_policy("random", 0, rules.mode),
+                       [task]*2, rules)
+    given = dict(prompts=[task_prompt(task, rules)]*2,
+                 completions=["ANSWER"]*2, episodes=episodes)
     for reward in rewards:
-        try: got = reward(**given)
+        try:
+            got = reward(**given)
         except Exception as e:
             raise ValueError(f"the reward {reward.__name__} fails on an episode: {type(e).__name__}: {e}") from e
-        numbers = isinstance(got, list) and all(x is None or isinstance(x, (int, float)) for x in got)
+        numbers = isinstance(got, list) and all(x is None
+                                                or isinstance(x, (int, float)) for x in got)
         if not numbers or len(got) != 2:
             raise ValueError(f"the reward {reward.__name__} returned {got!r} for two episodes; "
                              "expected a number for each, or None")
@@ -94,7 +115,8 @@ def check_rewards(rewards: list[Callable], task: Task, rules: Rules) -> None:
 def _enough_for_a_step(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
     "The questions, repeated if they are fewer than a step takes."
     groups = config.generation_batch_size//config.num_generations
-    if len(prompts) >= groups: return prompts
+    if len(prompts) >= groups:
+        return prompts
     times = -(-groups//len(prompts))
     say(f"fewer questions ({len(prompts)}) than a step takes ({groups}): "
         f"each is asked up to {times} times in it")
@@ -113,25 +135,32 @@ def build_trainer(
     "TRL's trainer for episodes. Raises ValueError for a reward that cannot be called."
     config.shuffle_dataset = not config.curriculum
     rules = config.rules
-    if reward_funcs: config = _with_weights(config, reward_weights or [1.0]*len(reward_funcs), reward_funcs)
+    if reward_funcs:
+        config = _with_weights(config,
+                               reward_weights or [1.0]*len(reward_funcs), reward_funcs)
     rewards = [as_trl(r, require_grounded=config.require_grounded)
                for r in reward_funcs or config.weighted_rewards]
     check_rewards(rewards, tasks[0], rules)
-    play = make_rollout_func(tasks, rules, make_policy=VLLMPolicy.maker(config, rules))
+    play = make_rollout_func(tasks, rules,
+                             make_policy=VLLMPolicy.maker(config, rules))
     if config.dynamic_sampling: # groups without spread are played anew
-        play = with_spread(play, list(prompts["prompt"]), config.dynamic_sampling)
+        play = with_spread(play,
+                           list(prompts["prompt"]), config.dynamic_sampling)
     prompts = _enough_for_a_step(prompts, config)
-    if config.beta and config.peft == "none": _name_reference(model, config) # below
+    if config.beta and config.peft == "none": # below
+        _name_reference(model, config)
     with adapters_kept(model):
         trainer = EpisodeTrainer(
             model, rewards, args=config, train_dataset=prompts,
             processing_class=tokenizer, rollout_func=play, callbacks=list(callbacks))
     _order_callbacks(trainer)
     trainer.rebuild = lambda smaller: build_trainer(
-        trainer.model, tokenizer, prompts, tasks, smaller, callbacks, reward_funcs, reward_weights)
+        trainer.model, tokenizer, prompts, tasks, smaller,
+        callbacks, reward_funcs, reward_weights)
     return trainer
 
-def _with_weights(config: SQLGRPOConfig, weights: list[float], rewards: list) -> SQLGRPOConfig:
+def _with_weights(config: SQLGRPOConfig,
+                  weights: list[float], rewards: list) -> SQLGRPOConfig:
     "A copy with these weights, which TRL reads. Raises ValueError if they are not as many."
     if len(weights) != len(rewards):
         raise ValueError(f"{len(rewards)} reward_funcs, and {len(weights)} reward_weights")
@@ -144,7 +173,8 @@ _PRINTERS = "PrinterCallback", "ProgressCallback", "NotebookProgressCallback"
 
 def _order_callbacks(trainer: GRPOTrainer) -> None:
     "Trackers last, since others add to what is logged; and no printing but ours."
-    handler, trackers = trainer.callback_handler, INTEGRATION_TO_CALLBACK.values()
+    handler = trainer.callback_handler
+    trackers = INTEGRATION_TO_CALLBACK.values()
     handler.callbacks.sort(key=lambda c: type(c) in trackers)
     for c in list(handler.callbacks):
         if type(c).__name__ in _PRINTERS:
@@ -154,8 +184,10 @@ def _name_reference(model, config: SQLGRPOConfig) -> None:
     "Save a model that was made in memory: TRL loads the KL term's reference by name."
     if model.config._name_or_path: return
     model.config._name_or_path = str(Path(config.output_dir)/"reference")
-    if is_main(): model.save_pretrained(model.config._name_or_path)
-    if config.world_size > 1: config.distributed_state.wait_for_everyone()
+    if is_main():
+        model.save_pretrained(model.config._name_or_path)
+    if config.world_size > 1:
+        config.distributed_state.wait_for_everyone()
 
 # %% ../nbs/04_training.ipynb #ee2a9738
 def greedy_policy(
@@ -164,14 +196,16 @@ def greedy_policy(
     name: str = "model",
 ) -> LMPolicy:
     "The model as it is evaluated: greedy, with the limits it is trained with."
-    return LMPolicy(model, tokenizer, config.rules, name=name, dtype=half_precision(config))
+    return LMPolicy(model, tokenizer, config.rules,
+                    name=name, dtype=half_precision(config))
 
 def draw_eval_tasks(
     config: SQLGRPOConfig,
     every: bool = False, # all of them, whatever `eval_questions` says?
 ) -> list[Task]:
     "The evaluation questions: all, or `eval_questions` of them, drawn by the seed."
-    tasks, n = _load_questions(config, "eval", variants=True), config.eval_questions
+    tasks = _load_questions(config, "eval", variants=True)
+    n = config.eval_questions
     return tasks if every or not n else pick_some(tasks, n, config.seed)
 
 def sample_random_policy(
@@ -181,5 +215,6 @@ def sample_random_policy(
     rules: Rules | None = None, # of the game; None: the defaults
 ) -> list:
     "Episodes of a policy that does not read the question."
-    policy = built_in_policy("random", seed, (rules or Rules()).mode)
+    policy = built_in_policy("random", seed,
+                             (rules or Rules()).mode)
     return rollout(policy, pick_some(tasks, n, seed), rules)

@@ -27,33 +27,42 @@ from ..serve.ask import VOTE_TEMPERATURE, Answer, ask, question_task
 def _lines(file: str) -> list[str]:
     "The questions of a file; SQL and answers may be there. Raises ValueError and OSError."
     path = Path(file)
-    try: entries = READERS.get(path.suffix.lower(), from_lines)(path)
-    except ValueError as e: raise ValueError(f"--question_file: {e}") from None
-    found = [entry.get("question") if isinstance(entry, dict) else entry for _, entry in entries]
+    try:
+        entries = READERS.get(path.suffix.lower(), from_lines)(path)
+    except ValueError as e:
+        raise ValueError(f"--question_file: {e}") from None
+    found = [entry.get("question") if isinstance(entry, dict) else entry
+             for _, entry in entries]
     if not all(isinstance(q, str) for q in found):
         raise ValueError(f"--question_file: {file}: not every entry has a text as its 'question'")
     found = [*filter(str.strip, found)]
-    if not found: raise ValueError(f"--question_file: {file} has no questions")
+    if not found:
+        raise ValueError(f"--question_file: {file} has no questions")
     return found
 
 def _typed() -> Iterable[str]:
     "What somebody types, until Ctrl-D; or the lines of a pipe."
-    if hasattr(sys.stdin, "reconfigure"): sys.stdin.reconfigure(errors="replace")
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")
     if not sys.stdin.isatty():
-        yield from filter(None, (line.strip("\ufeff \t\r\n") for line in sys.stdin))
+        yield from filter(None,
+                          (line.strip("\ufeff \t\r\n") for line in sys.stdin))
         return
-    try: import readline # noqa: F401 - lines can be edited, and come back with the arrow keys
+    try:
+        import readline # noqa: F401 - lines can be edited, and come back with the arrow keys
     except ImportError: pass
     while True:
         try: line = input("? ")
         except EOFError: return print()
-        if line.strip(): yield line
+        if line.strip():
+            yield line
 
 def _questions(args) -> Iterable[str]:
     "What is to be asked."
     if args.question and args.question_file:
         raise ValueError("give a question or a --question_file, not both")
-    if args.question_file: return _lines(args.question_file)
+    if args.question_file:
+        return _lines(args.question_file)
     return args.question or _typed()
 
 # %% ../../nbs/cli/ask.ipynb #5e8b1b02
@@ -81,25 +90,36 @@ def _plain(value):
 
 def _as_json(answer: Answer) -> str:
     "All that is known of an answer, in a line."
-    ep, result = answer.episode, answer.result
-    turns = [dict(action=str(t.action), observation=t.observation.text) for t in ep.turns]
+    ep = answer.episode
+    result = answer.result
+    turns = [dict(action=str(t.action),
+                  observation=t.observation.text) for t in ep.turns]
     return json.dumps(dict(
-        question=ep.task.question, error=None, outcome=ep.outcome,
-        answer=None if result is None else str(answer), columns=answer.columns,
+        question=ep.task.question,
+        error=None, outcome=ep.outcome,
+        answer=None if result is None else str(answer),
+        columns=answer.columns,
         rows=[list(map(_plain, row)) for row in answer.rows],
-        truncated=bool(result and result.truncated), sql=answer.sql, votes=answer.votes,
+        truncated=bool(result and result.truncated),
+        sql=answer.sql, votes=answer.votes,
         of=answer.of, turns=turns), ensure_ascii=False)
 
 def _show(answer: Answer):
     "Print an answer."
-    sql, origin = answer.sql, answer.origin()
-    print(f"\n{answer}" + f"\n\n{sql}"*bool(sql) + f"\n({origin})"*bool(origin) + "\n", flush=True)
+    sql = answer.sql
+    origin = answer.origin()
+    print(f"\n{answer}" + f"\n\n{sql}"*bool(sql) + f"\n({origin})"*bool(origin) + "\n",
+          flush=True)
 
 # %% ../../nbs/cli/ask.ipynb #28611a65
 def _answer(policy: Policy, db: Database, question: str, args):
     "Ask and print."
-    if args.json: return print(_as_json(ask(policy, db, question, args.votes)), flush=True)
-    _show(ask(policy, db, question, args.votes, _show_turn if args.votes == 1 else None))
+    if args.json:
+        return print(_as_json(ask(policy,
+                                  db, question, args.votes)),
+                     flush=True)
+    _show(ask(policy, db, question, args.votes,
+              _show_turn if args.votes == 1 else None))
 
 def _wrong(question: str, e: Exception, args):
     "Say that a question could not be played."
@@ -113,20 +133,26 @@ def _converse(policy: Policy, db: Database, args):
     "Question after question; what fails or is interrupted ends its question, not the conversation."
     print(f"{db.name}: {one_line(', '.join(db.tables), 300)} (Ctrl-D ends)")
     for question in _typed():
-        try: _answer(policy, db, question, args)
+        try:
+            _answer(policy, db, question, args)
         except KeyboardInterrupt: print("\n(interrupted)")
         except BrokenPipeError: raise
-        except (ValueError, OSError) as e: _wrong(question, e, args)
+        except (ValueError, OSError) as e:
+            _wrong(question, e, args)
 
 def _ask_all(
-    policy: Policy, db: Database, questions: Iterable[str], args,
+    policy: Policy, db: Database,
+    questions: Iterable[str], args,
 ) -> int: # exit code
     "Question after question; one that cannot be played does not end the others."
     code = 0
     for question in questions:
-        if len(args.question) != 1 and not args.json: print(f"? {as_text(question.strip())}")
-        try: _answer(policy, db, question, args)
-        except ValueError as e: code = _wrong(question, e, args) or 2
+        if len(args.question) != 1 and not args.json:
+            print(f"? {as_text(question.strip())}")
+        try:
+            _answer(policy, db, question, args)
+        except ValueError as e:
+            code = _wrong(question, e, args) or 2
     return code
 
 # %% ../../nbs/cli/ask.ipynb #28611a66
@@ -134,16 +160,24 @@ def _run(args) -> int | None: # exit code
     "Load what was asked for, and ask."
     if args.endpoint and not args.model:
         raise ValueError("--endpoint: give the model's name there as --model")
-    if args.votes < 1: raise ValueError(f"--votes must be at least 1, got {args.votes}")
-    questions, db = _questions(args), open_database(args.database, now=None)
+    if args.votes < 1:
+        raise ValueError(f"--votes must be at least 1, got {args.votes}")
+    questions = _questions(args)
+    db = open_database(args.database, now=None)
     args.model = args.model or _best_here()
     args.on_last_turn = args.on_last_turn or "submit" # somebody reads the answer, and its SQL
-    rules, listed, temperature = rules_asked(args), isinstance(questions, list), args.temperature
-    if temperature is None: temperature = VOTE_TEMPERATURE if args.votes > 1 else 0.0
-    for question in questions if listed else ["?"]: question_task(db, question)
-    policy = policy_asked(args, rules, temperature=temperature, seed=args.seed)
+    rules = rules_asked(args)
+    listed = isinstance(questions, list)
+    temperature = args.temperature
+    if temperature is None:
+        temperature = VOTE_TEMPERATURE if args.votes > 1 else 0.0
+    for question in questions if listed else ["?"]:
+        question_task(db, question)
+    policy = policy_asked(args, rules,
+                          temperature=temperature, seed=args.seed)
     talk = not listed and sys.stdin.isatty() and not args.json
-    try: return _converse(policy, db, args) if talk else _ask_all(policy, db, questions, args)
+    try:
+        return _converse(policy, db, args) if talk else _ask_all(policy, db, questions, args)
     finally:
         if args.prices:
             print(f"{policy.usage}; cost {policy.report()['cost']:.4f}", file=sys.stderr)
@@ -155,6 +189,8 @@ def main(
     args = command_parser("ask").parse_args(argv)
     with or_exit("sql_grpo ask"):
         try:
-            if code := _run(args): sys.exit(code)
+            if code := _run(args):
+                sys.exit(code)
         except BrokenPipeError: # who read has stopped
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY),
+                    sys.stdout.fileno())

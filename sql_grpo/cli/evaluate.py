@@ -30,7 +30,8 @@ _ENDPOINT_OPTIONS = ("concurrency", "timeout", "retries", "api_key_env", "prices
 
 def _given(args, names) -> dict:
     "The options that were given."
-    return {name: v for name in names if (v := getattr(args, name, None)) is not None}
+    return {name: v for name in names
+            if (v := getattr(args, name, None)) is not None}
 
 def rules_asked(
     args: argparse.Namespace, # of `sql_grpo eval` or `ask`
@@ -39,8 +40,10 @@ def rules_asked(
     given = _given(args, _ENDPOINT_OPTIONS)
     if given and not args.endpoint:
         raise ValueError(f"--{next(iter(given))}: has no effect without --endpoint")
-    limits = [f.name for f in fields(Rules) if f.name not in ("mode", "instructions")]
-    return playing_rules(args.model, args.endpoint, args.mode, args.instructions,
+    limits = [f.name for f in fields(Rules)
+              if f.name not in ("mode", "instructions")]
+    return playing_rules(args.model, args.endpoint,
+                         args.mode, args.instructions,
                          **_given(args, limits))
 
 def policy_asked(
@@ -50,7 +53,8 @@ def policy_asked(
 ) -> Policy:
     "The policy that `--model` names. Raises ValueError and OSError."
     more |= _given(args, _ENDPOINT_OPTIONS)
-    if "request" in more: more["fields"] = more.pop("request") # its name in EndpointPolicy
+    if "request" in more: # its name in EndpointPolicy
+        more["fields"] = more.pop("request")
     return load_policy(args.model, rules, args.endpoint, **more)
 
 # %% ../../nbs/cli/evaluate.ipynb #6849f2f3
@@ -61,18 +65,23 @@ _PROG = "sql_grpo eval"
 
 def _draw_tasks(args) -> list[Task]:
     "The questions asked for, in their order; those that nobody could answer are left out."
-    if args.n is not None and args.n < 1: raise ValueError(f"--n must be at least 1, got {args.n}")
+    if args.n is not None and args.n < 1:
+        raise ValueError(f"--n must be at least 1, got {args.n}")
     args.data_source = without_password(args.data_source) # for what is printed and saved
-    tasks = load_tasks(args.data_source, split=args.split, path=args.data_path,
+    tasks = load_tasks(args.data_source,
+                       split=args.split, path=args.data_path,
                        questions=args.question_file, variants=not args.answers_only)
     if args.question_file and one_list(args.data_source, args.data_path):
         tasks = share_out(tasks, args.split)
     if not tasks:
         raise ValueError(f"there are no questions in {args.data_source}, split {args.split}")
-    if args.n is not None: tasks = pick_some(tasks, args.n, args.seed)
+    if args.n is not None:
+        tasks = pick_some(tasks, args.n, args.seed)
     report = check_tasks(tasks, strict=False)
-    if report.left_out: print(f"{_PROG}: {report!r}", file=sys.stderr)
-    if not report.tasks: raise ValueError(f"no question can be judged: {report.left_out[0][1]}")
+    if report.left_out:
+        print(f"{_PROG}: {report!r}", file=sys.stderr)
+    if not report.tasks:
+        raise ValueError(f"no question can be judged: {report.left_out[0][1]}")
     return [without_sql(t) for t in report.tasks] if args.answers_only else report.tasks
 
 # %% ../../nbs/cli/evaluate.ipynb #56d524c7
@@ -83,10 +92,13 @@ def _replies(args) -> Path | None:
 # %% ../../nbs/cli/evaluate.ipynb #51580c06
 def _save(args, rules: Rules, ev: Evaluation, **more):
     "Write the report of one evaluation."
-    meta = {name: getattr(args, name) for name in ("data_source", "split", "seed")}
-    meta |= asdict(rules) | dict(model_name=args.model, instructions=bool(rules.instructions))
+    meta = {name: getattr(args, name)
+            for name in ("data_source", "split", "seed")}
+    meta |= asdict(rules) | dict(model_name=args.model,
+                                 instructions=bool(rules.instructions))
     meta |= more
-    write_report(args.output_dir, Comparison({ev.name: ev}), meta)
+    write_report(args.output_dir,
+                 Comparison({ev.name: ev}), meta)
     print(f"\nwritten: report.json, report.md and transcripts.md in {args.output_dir}")
 
 def _cost(policy) -> str: # an `EndpointPolicy`
@@ -96,7 +108,8 @@ def _cost(policy) -> str: # an `EndpointPolicy`
 
 def _say_kept(args, policy): # an `EndpointPolicy`
     "What was spent, and where it is not lost."
-    file, kept = _replies(args), "nothing was kept: with --output_dir, replies are"
+    file = _replies(args)
+    kept = "nothing was kept: with --output_dir, replies are"
     if file and file.exists():
         kept = f"what was answered is kept in {file}: the same command asks for the rest"
     print(_cost(policy), kept, sep="\n", file=sys.stderr)
@@ -108,7 +121,8 @@ def _kept(args, policy):
     with or_exit(_PROG):
         try: yield
         except (OSError, KeyboardInterrupt):
-            if args.endpoint: _say_kept(args, policy)
+            if args.endpoint:
+                _say_kept(args, policy)
             raise
 
 def _kept_results(ev: Evaluation) -> str:
@@ -121,14 +135,18 @@ def main(
     argv: list[str] | None = None, # default: the command line
 ) -> None:
     "Evaluate one model, print its report card, and write the report."
-    args, start = command_parser("eval").parse_args(argv), time.perf_counter()
+    args = command_parser("eval").parse_args(argv)
+    start = time.perf_counter()
     with or_exit(_PROG):
         rules = rules_asked(args)
 
-        tasks, kept = _draw_tasks(args), dict(replies=_replies(args)) if args.endpoint else {}
-        policy = policy_asked(args, rules, seed=args.seed, **kept)
+        tasks = _draw_tasks(args)
+        kept = dict(replies=_replies(args)) if args.endpoint else {}
+        policy = policy_asked(args, rules,
+                              seed=args.seed, **kept)
         policy.check(tasks)
-        try: os.makedirs(args.output_dir or ".", exist_ok=True)
+        try:
+            os.makedirs(args.output_dir or ".", exist_ok=True)
         except OSError as e:
             raise ValueError(f"output_dir is {args.output_dir!r}, and no folder can be made "
                              f"there: {e.strerror}") from e
@@ -136,16 +154,20 @@ def main(
         print(f"{n} replies of an earlier run in {_replies(args)} are used where the requests "
               "are the same; delete the file to begin anew", file=sys.stderr)
     loaded = time.perf_counter()
-    with _kept(args, policy): ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
-    done, more = time.perf_counter(), policy.report() if args.endpoint else {}
+    with _kept(args, policy):
+        ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
+    done = time.perf_counter()
+    more = policy.report() if args.endpoint else {}
     share = ": its share of one list"*one_list(args.data_source, args.data_path)
     turns = f"{rules.max_turns} turn{'s'*(rules.max_turns > 1)}"
     source = f"{args.data_source}, {args.split}{share}"
     print(f"{args.model} on {len(tasks)} questions ({source}), {turns}\n\n{report_card(ev)}")
-    if rules.on_last_turn == "submit": print(f"\n{_kept_results(ev)}")
+    if rules.on_last_turn == "submit":
+        print(f"\n{_kept_results(ev)}")
     if more: print(f"\n{_cost(policy)}")
     if args.output_dir is None: return
     with _kept(args, policy):
         wall = dict(eval=done - loaded, total=done - start)
         _save(args, rules, ev, wall_seconds=wall, **more)
-        if (file := _replies(args)) and not any(policy.known.values()): file.unlink(missing_ok=True)
+        if (file := _replies(args)) and not any(policy.known.values()):
+            file.unlink(missing_ok=True)

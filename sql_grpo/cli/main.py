@@ -26,7 +26,8 @@ _COMMANDS = { # name: module, what it does
 
 def _usage() -> str:
     "What `--help` prints."
-    lines = [f"  {name:8}{what}" for name, (_, what) in _COMMANDS.items()]
+    lines = [f"  {name:8}{what}"
+             for name, (_, what) in _COMMANDS.items()]
     usage = "usage: sql_grpo COMMAND [options]      (--help after a command lists its options)"
     return "\n".join([usage, "", *lines])
 
@@ -48,14 +49,16 @@ _LIMITS = ("max_turns", "max_turn_tokens", "max_context", "max_obs_rows", "max_o
 def _json_object(text: str) -> dict:
     "A JSON object, for argparse."
     found = json.loads(text)
-    if not isinstance(found, dict): raise ValueError(text)
+    if not isinstance(found, dict):
+        raise ValueError(text)
     return found
 _json_object.__name__ = "JSON object" # argparse says: invalid JSON object value
 
 # %% ../../nbs/cli/main.ipynb #9eb79c3f
 def _true_or_false(text: str) -> bool:
     "What follows a yes-or-no option."
-    if text.lower() in ("true", "false"): return text.lower() == "true"
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
 
 def _model_options(p: Parser, default: str = ""):
@@ -79,7 +82,8 @@ def _model_options(p: Parser, default: str = ""):
     add("--on_last_turn", choices=("ask", "submit"),
         help="without an ANSWER: leave it unanswered, or keep the last result (default: ask)")
     add("--instructions", choices=("auto", "standard", "tools", "none"),
-        default="auto", help="how a model is told the four actions: in words (standard), as its chat "
+        default="auto",
+        help="how a model is told the four actions: in words (standard), as its chat "
                              "template announces tools, or not (default: auto, as it was trained)")
     g = p.add_argument_group("a model behind an address").add_argument
     g("--endpoint", help="address of a chat-completions API, such as http://localhost:8000/v1")
@@ -128,7 +132,8 @@ def _ask_options(p: Parser):
     add = p.add_argument
     add("question", nargs="*", help="in quotes; several are asked one after the other "
                                     "(default: a prompt, or the lines of stdin)")
-    add("--database", required=True, help="a SQLite or DuckDB file, a folder of CSV and Parquet files, or a URL: "
+    add("--database",
+        required=True, help="a SQLite or DuckDB file, a folder of CSV and Parquet files, or a URL: "
                                          "postgresql://, mysql://; it is only read")
     add("--question_file", help="a text file with a question on each line; or a CSV or JSON "
                                 "file with a field 'question'")
@@ -148,7 +153,8 @@ def _serve_options(p: Parser):
     _data_options(p)
     add("--splits", nargs="+", metavar="SPLIT",
         help="which questions; if not given, train and eval, as far as they are there")
-    add("--max_turns", type=int, default=Rules.max_turns, help="actions in an episode")
+    add("--max_turns", type=int,
+        default=Rules.max_turns, help="actions in an episode")
     add("--require_grounded", action="store_true",
         help="count a guess as wrong, even if it is right")
     add("--max_sessions", type=int, default=256, help="sessions at once")
@@ -165,7 +171,8 @@ _WORKLOADS = ("short", "long", "wide", "smollm2", "qwen")
 
 def _bench_options(p: Parser):
     add = p.add_argument
-    add("--workloads", nargs="+", choices=_WORKLOADS, default=_WORKLOADS[:3], metavar="NAME",
+    add("--workloads", nargs="+", choices=_WORKLOADS,
+        default=_WORKLOADS[:3], metavar="NAME",
         help=f"of {', '.join(_WORKLOADS)} (needs a GPU); default: the first three")
     add("--rounds", type=int, default=5, help="at least 5 for a figure worth quoting")
     add("--episodes", type=int,
@@ -194,7 +201,8 @@ def command_parser(
 def _find(words: list) -> tuple: # command, what follows it
     "The command that the first word names. Raises ValueError."
     name, *rest = words
-    if name in _COMMANDS: return name, rest
+    if name in _COMMANDS:
+        return name, rest
     near = did_you_mean(name, _COMMANDS)
     raise ValueError(f"there is no command {name!r}{near} (--help lists them)")
 
@@ -202,20 +210,28 @@ def _find(words: list) -> tuple: # command, what follows it
 
 def _show(text: str):
     "Print, to somebody who may stop reading."
-    try: print(text, flush=True)
-    except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY),
+                sys.stdout.fileno())
 
 def main(
     argv: list | None = None, # by default those of the command line
 ) -> int | None: # exit code, where there is one
     "The command `sql_grpo`."
     alone = argv is None # in a process of its own
-    if alone: signal.signal(signal.SIGTERM, signal.default_int_handler) # kill is like Ctrl-C
+    if alone: # kill is like Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     argv = sys.argv[1:] if alone else list(argv)
-    if not argv or argv[0] in ("-h", "--help"): return _show(_usage())
-    with or_exit("sql_grpo"): name, rest = _find(argv)
-    if name == "train" and {"-h", "--help"} & set(rest): return _show(train_help())
-    if parser := command_parser(name): parser.parse_args(rest)
+    if not argv or argv[0] in ("-h", "--help"):
+        return _show(_usage())
+    with or_exit("sql_grpo"):
+        name, rest = _find(argv)
+    if name == "train" and {"-h", "--help"} & set(rest):
+        return _show(train_help())
+    if parser := command_parser(name):
+        parser.parse_args(rest)
     if alone: short_warnings(f"sql_grpo {name}")
     try:
         if is_main() and (parser or name == "train"):
@@ -223,7 +239,8 @@ def main(
         return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
     except ModuleNotFoundError as e:
         package = (e.name or "").partition(".")[0]
-        if name != "serve" or package == "sql_grpo": raise
+        if name != "serve" or package == "sql_grpo":
+            raise
         print(f"sql_grpo serve: needs {package}: pip install -e '.[serve]'", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -232,4 +249,5 @@ def main(
 
 # %% ../../nbs/cli/main.ipynb #ea69e0a3
 #| eval: false
-if __name__ == "__main__" and not in_notebook(): sys.exit(main())
+if __name__ == "__main__" and not in_notebook():
+    sys.exit(main())

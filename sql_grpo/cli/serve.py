@@ -29,12 +29,16 @@ def _load_splits(args) -> dict: # of lists of tasks
             tasks = load_tasks(args.data_source, split, path=args.data_path,
                                questions=args.question_file)
         except FileNotFoundError:
-            if args.splits or split == "eval" and not found: raise
+            if args.splits or split == "eval" and not found:
+                raise
             continue
         report = check_tasks(tasks, strict=False)
-        if report.left_out: print(f"sql_grpo serve: {split}: {report!r}", file=sys.stderr)
-        if report.tasks: found[split] = report.tasks
-    if not found: raise ValueError(f"there are no questions in {args.data_source}")
+        if report.left_out:
+            print(f"sql_grpo serve: {split}: {report!r}", file=sys.stderr)
+        if report.tasks:
+            found[split] = report.tasks
+    if not found:
+        raise ValueError(f"there are no questions in {args.data_source}")
     return found
 
 # %% ../../nbs/cli/serve.ipynb #5e4ec013
@@ -43,7 +47,8 @@ _PROG = "sql_grpo serve"
 def _prepared(args): # the application
     "The application that the options ask for."
     rules = Rules(max_turns=args.max_turns, require_grounded=args.require_grounded)
-    return make_app(_load_splits(args), rules, args.max_sessions, args.web)
+    return make_app(_load_splits(args),
+                    rules, args.max_sessions, args.web)
 
 def app_for(argv: list):
     "The application that `sql_grpo serve` with these arguments has, for tools that import one."
@@ -52,7 +57,8 @@ def app_for(argv: list):
 def _announce(args, app, port: int):
     "Say where the server is, and what it has."
     splits = app.state.sessions.book.splits
-    counts = ", ".join(f"{len(tasks)} {split}" for split, tasks in splits.items())
+    counts = ", ".join(f"{len(tasks)} {split}"
+                       for split, tasks in splits.items())
     say(f"http://{args.host}:{port}{'/web'*args.web} has {counts} questions; Ctrl-C ends it")
     if args.host not in ("127.0.0.1", "localhost", "::1"):
         print(f"{_PROG}: there are no passwords: whoever reaches this address can play, "
@@ -63,22 +69,27 @@ def _copy_data(splits: dict, folder: Path):
     "The questions and their databases in Spider's layout, which has the splits train and eval."
     if odd := set(splits) - {"train", "eval"}:
         raise ValueError(f"--space takes the splits train and eval, not {', '.join(odd)}")
-    names, used = {}, Counter()
+    names = {}
+    used = Counter()
     for task in (t for tasks in splits.values() for t in tasks):
         if task.db_path in names: continue
-        if engine_of(task.db_path): raise ValueError("--space takes SQLite files, and no other engine's")
+        if engine_of(task.db_path):
+            raise ValueError("--space takes SQLite files, and no other engine's")
         used[task.db_id] += 1
         name = names[task.db_path] = task.db_id + f"-{used[task.db_id]}"*(used[task.db_id] > 1)
         (folder / "databases").mkdir(parents=True, exist_ok=True)
         shutil.copyfile(task.db_path, folder / "databases" / f"{name}.sqlite")
     for split, tasks in splits.items():
-        entries = [_entry(task, names[task.db_path]) for task in tasks]
+        entries = [_entry(task, names[task.db_path])
+                   for task in tasks]
         (folder / f"{split}.json").write_text(json.dumps(entries, indent=1))
 
 def _entry(task: Task, db_id: str) -> dict:
     "A task in the form of a question file."
-    right = dict(answer=task.answer, ordered=task.ordered) if task.answer is not None else {}
-    return dict(id=task.id, db_id=db_id, question=task.question, query=task.query,
+    right = dict(answer=task.answer,
+                 ordered=task.ordered) if task.answer is not None else {}
+    return dict(id=task.id, db_id=db_id,
+                question=task.question, query=task.query,
                 difficulty=task.difficulty, **right)
 
 # %% ../../nbs/cli/serve.ipynb #5e4ec017
@@ -149,21 +160,28 @@ _NEEDS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<2 apsw>=3.50 sqlglot>=
 
 def _write_space(folder: str|Path, splits: dict, options: list):
     "The folder of a Space: package, questions, databases. Raises `ValueError` if it is not empty."
-    folder, port = Path(folder), 7860
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    folder = Path(folder)
+    port = 7860
+    if folder.exists() and (not folder.is_dir()
+                            or any(folder.iterdir())):
         raise ValueError(f"--space: {folder} is not an empty folder")
     _copy_data(splits, folder / "data")
     package = Path(sql_grpo.__file__).parent
     left_out = shutil.ignore_patterns("__pycache__", "data")
     shutil.copytree(package, folder / package.name, ignore=left_out)
     argv = ["--data_source", "data", "--web", *options]
-    facts = dict(port=port, about=ABOUT, version=sql_grpo.__version__, argv=argv,
-                 command=json.dumps([*_PYTHON, "--host", "0.0.0.0", "--port", str(port), *argv]),
-                 counts=", ".join(f"{split}: {len(tasks)}" for split, tasks in splits.items()))
+    facts = dict(port=port, about=ABOUT,
+                 version=sql_grpo.__version__, argv=argv,
+                 command=json.dumps([*_PYTHON, "--host",
+                                     "0.0.0.0", "--port", str(port), *argv]),
+                 counts=", ".join(f"{split}: {len(tasks)}"
+                                  for split, tasks in splits.items()))
     files = {"Dockerfile": _DOCKERFILE, "openenv.yaml": _MANIFEST, "README.md": _README,
-             "app.py": _APP, "requirements.txt": _NEEDS.replace(" ", "\n") + "\n"}
+             "app.py": _APP,
+             "requirements.txt": _NEEDS.replace(" ", "\n") + "\n"}
     for name, text in files.items():
-        (folder / name).write_text(text.format(**facts), encoding="utf-8")
+        (folder / name).write_text(text.format(**facts),
+                                   encoding="utf-8")
     n = sum(map(len, splits.values()))
     say(f"{folder}: a Space with {n} questions; openenv push {folder} uploads it")
 
@@ -180,10 +198,15 @@ def main(
     "Serve until Ctrl-C, or write the folder of a Space. Exits with 2 if something cannot be."
     args = command_parser("serve").parse_args(argv)
     with or_exit(_PROG):
-        if args.http and not args.mcp: raise ValueError("--http: has no effect without --mcp")
+        if args.http and not args.mcp:
+            raise ValueError("--http: has no effect without --mcp")
         transport = "http" if args.http else "stdio"
-        if args.mcp: return serve_mcp(args.mcp, transport, args.host, args.port)
-        if args.space: return _write_space(args.space, _load_splits(args), _kept_options(args))
+        if args.mcp:
+            return serve_mcp(args.mcp, transport,
+                             args.host, args.port)
+        if args.space:
+            return _write_space(args.space,
+                                _load_splits(args), _kept_options(args))
         with listening(args.host, args.port) as sock:
             app = _prepared(args)
             gc.collect()

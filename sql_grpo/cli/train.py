@@ -30,8 +30,10 @@ def _quiet():
 # %% ../../nbs/cli/train.ipynb #f40f38eb
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
     "The command `sql_grpo train`."
-    argv, prog = sys.argv[1:] if argv is None else list(argv), "sql_grpo train"
-    if {"-h", "--help"} & set(argv): return print(train_help())
+    argv = sys.argv[1:] if argv is None else list(argv)
+    prog = "sql_grpo train"
+    if {"-h", "--help"} & set(argv):
+        return print(train_help())
     _quiet()
     hint = " (given again, it goes on from the last checkpoint of its warm-up, if there is one)"
     try:
@@ -40,16 +42,19 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
             run = prepare(config, own.baselines)
         train(config, own.preset, own.baselines, run)
     except KeyboardInterrupt:
-        if is_main(): print(f"{prog}: interrupted", file=sys.stderr)
+        if is_main():
+            print(f"{prog}: interrupted", file=sys.stderr)
         sys.exit(130)
     except Exception as e:
-        if isinstance(e, ConnectionError): sys.exit(f"{prog}: {e}")
+        if isinstance(e, ConnectionError):
+            sys.exit(f"{prog}: {e}")
         if not is_disk_full(e): raise
         last = "; --resume_from_checkpoint last goes on"*bool(checkpoints_in(config.output_dir))
         sys.exit(f"{prog}: a disk is full ({' '.join(str(e).split())}): make room in "
                  f"{config.output_dir} or in {cache_folder()}{last}")
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
-    if config.world_size > 1: config.distributed_state.destroy_process_group()
+    if config.world_size > 1:
+        config.distributed_state.destroy_process_group()
 
 # %% ../../nbs/cli/train.ipynb #5d0c4e42
 #| eval: false

@@ -22,7 +22,8 @@ def is_main() -> bool:
 
 def say(text: str) -> None:
     "A line for whoever watches, once for all processes."
-    if is_main(): print(text, flush=True)
+    if is_main():
+        print(text, flush=True)
 
 # %% ../../nbs/common/basics.ipynb #2ae9f4ae
 def in_notebook() -> bool:
@@ -37,15 +38,18 @@ _TELLING = 10 # after a tenth of the episodes, how long the rest takes can be to
 
 def terminal_progress(label: str): # called as `f(done, total)`, however often
     "A progress bar in a terminal; elsewhere a line now and then. The first process speaks for all."
-    if not is_main(): return lambda done, total: None
-    if not sys.stderr.isatty(): return _progress_lines(label)
+    if not is_main():
+        return lambda done, total: None
+    if not sys.stderr.isatty():
+        return _progress_lines(label)
     from tqdm import tqdm
     bar = tqdm(desc=label, unit=" episodes", leave=False)
     def tick(done: int, total: int) -> None:
         "Move the bar to `done`."
         bar.total = total
         bar.update(done - bar.n)
-        if done == total: bar.close()
+        if done == total:
+            bar.close()
     return tick
 
 def _progress_lines(label: str): # called as `f(done, total)`
@@ -54,7 +58,8 @@ def _progress_lines(label: str): # called as `f(done, total)`
     def tick(done: int, total: int) -> None:
         "Say how far it is, if nothing was said for a while."
         nonlocal last
-        if time.monotonic() - last < QUIET: return
+        if time.monotonic() - last < QUIET:
+            return
         last = time.monotonic()
         left = (last - begun)*(total/done - 1) if total/_TELLING <= done < total else None
         told = "" if left is None else f", about {max(1, round(left/60))} min left"
@@ -71,10 +76,12 @@ def or_exit(
     "ValueError and OSError become a line on stderr and exit code 2; Ctrl-C one and 130."
     try: yield
     except KeyboardInterrupt:
-        if is_main(): print(f"{prog}: interrupted{hint}", file=sys.stderr, flush=True)
+        if is_main():
+            print(f"{prog}: interrupted{hint}", file=sys.stderr, flush=True)
         sys.exit(130)
     except (ValueError, OSError) as e:
-        if not is_main(): time.sleep(patience)
+        if not is_main():
+            time.sleep(patience)
         print(f"{prog}: {' '.join(str(e).split())}", file=sys.stderr, flush=True)
         sys.exit(2)
 
@@ -87,12 +94,14 @@ def did_you_mean(name: str, names) -> str:
 class Parser(argparse.ArgumentParser):
     "Reads a command line; a fault is one line on stderr, and exit code 2."
     def error(self, message: str):
-        with or_exit(self.prog): raise ValueError(f"{message} (--help lists the options)")
+        with or_exit(self.prog):
+            raise ValueError(f"{message} (--help lists the options)")
 
     def parse_args(self, args=None, namespace=None):
         given, unknown = self.parse_known_args(args, namespace)
         for word in unknown:
-            near = did_you_mean(word.partition("=")[0], self._option_string_actions)
+            near = did_you_mean(word.partition("=")[0],
+                                self._option_string_actions)
             self.error(f"unexpected argument {word}{near}")
         return given
 
@@ -101,9 +110,11 @@ def short_warnings(
     prog: str, # the command, with which the line begins
 ) -> None:
     "From now on, a warning of this package is a line on stderr, without its place in the source."
-    usual, home = warnings.formatwarning, str(Path(sql_grpo.__file__).parent)
+    usual = warnings.formatwarning
+    home = str(Path(sql_grpo.__file__).parent)
     def said(message, category, filename, lineno, line=None):
-        if not filename.startswith(home): return usual(message, category, filename, lineno, line)
+        if not filename.startswith(home):
+            return usual(message, category, filename, lineno, line)
         return f"{prog}: warning: {' '.join(str(message).split())}\n"
     warnings.formatwarning = said
 
@@ -117,7 +128,8 @@ def written_whole(path: str | Path): # yields the path to write to
     try:
         yield part
         part.replace(path)
-    finally: part.unlink(missing_ok=True)
+    finally:
+        part.unlink(missing_ok=True)
 
 # %% ../../nbs/common/basics.ipynb #e42b6bb7
 _NO_ROOM = re.compile("No space left|StorageFull|File ?too ?large|quota ?exceeded|"
@@ -126,14 +138,17 @@ _NO_ROOM = re.compile("No space left|StorageFull|File ?too ?large|quota ?exceede
 
 def is_disk_full(e: BaseException) -> bool:
     "Does an error say that there was no room for a file?"
-    known = getattr(e, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    known = getattr(e, "errno", None) in (errno.ENOSPC,
+                                          errno.EDQUOT, errno.EFBIG)
     return known or bool(_NO_ROOM.search(str(e)))
 
 # %% ../../nbs/common/basics.ipynb #a5c00041
 def listening(host: str, port: int) -> socket.socket:
     "A socket that listens at an address. Raises `OSError` if it is taken."
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try: return socket.create_server((host, port), family=family, backlog=512)
+    try:
+        return socket.create_server((host, port),
+                                    family=family, backlog=512)
     except (OSError, OverflowError) as e:
         raise OSError(f"cannot listen at {host}, port {port}: {e}") from None
 
@@ -145,7 +160,8 @@ def pick_some(
 ) -> list:
     "`n` items drawn by `seed`, in their own order; all if they are not more."
     items = list(items)
-    picked = random.Random(seed).sample(range(len(items)), min(n, len(items)))
+    picked = random.Random(seed).sample(range(len(items)),
+                                        min(n, len(items)))
     return [items[i] for i in sorted(picked)]
 
 # %% ../../nbs/common/basics.ipynb #b10a7a46
@@ -155,19 +171,28 @@ def wilson(
     z: float = 1.96, # 1.96 for 95 %
 ) -> tuple[float, float]: # low and high end, in [0, 1]
     "Wilson's score interval of a rate (JASA 22, 1927; no continuity correction)."
-    if n == 0: return 0.0, 1.0
-    p, zz = k/n, z*z
-    mid, half = p + zz/(2*n), z*math.sqrt(p*(1 - p)/n + zz/(4*n*n))
-    low, high = (mid - half)/(1 + zz/n), (mid + half)/(1 + zz/n)
+    if n == 0:
+        return 0.0, 1.0
+    p = k/n
+    zz = z*z
+    mid = p + zz/(2*n)
+    half = z*math.sqrt(p*(1 - p)/n + zz/(4*n*n))
+    low = (mid - half)/(1 + zz/n)
+    high = (mid + half)/(1 + zz/n)
     return 0.0 if k == 0 else low, 1.0 if k == n else high
 
 # %% ../../nbs/common/basics.ipynb #c9a0a4ff
 def rounded(x, digits: int = 6): # significant ones
     "The same structure with its floats rounded; what JSON can't say (NaN, infinity) becomes None."
-    if isinstance(x, dict): return {str(k): rounded(v, digits) for k, v in x.items()}
-    if isinstance(x, (list, tuple)): return [rounded(v, digits) for v in x]
-    if hasattr(x, "item"): x = x.item() # of torch and numpy
-    if isinstance(x, float): return float(f"{x:.{digits}g}") if math.isfinite(x) else None
+    if isinstance(x, dict):
+        return {str(k): rounded(v, digits)
+                for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [rounded(v, digits) for v in x]
+    if hasattr(x, "item"): # of torch and numpy
+        x = x.item()
+    if isinstance(x, float):
+        return float(f"{x:.{digits}g}") if math.isfinite(x) else None
     return x if isinstance(x, (str, int, type(None))) else str(x)
 
 # %% ../../nbs/common/basics.ipynb #979c349c
@@ -175,9 +200,11 @@ def peak_memory(
     reset: bool = False, # first hand freed memory back, and begin anew
 ) -> int | None: # bytes; None elsewhere than on Linux
     "The most memory that this process has held."
-    if sys.platform != "linux": return None
+    if sys.platform != "linux":
+        return None
     if reset:
-        if hasattr(libc := ctypes.CDLL(None), "malloc_trim"): libc.malloc_trim(0)
+        if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+            libc.malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")
     found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
     return int(found[1])*1024
@@ -206,10 +233,15 @@ def load_env(
     path: str = ".env", # lines `NAME=value`, the value plain or in quotes; # begins a comment
 ) -> list[str]: # the names that were set
     "Take keys and tokens from a file into the environment, where they are not set yet."
-    try: lines = open(path, encoding="utf-8-sig").read().splitlines()
-    except (FileNotFoundError, IsADirectoryError): return []
-    found = {m[1]: m[2] or m[3] or m[4] for m in map(_ENV_LINE.fullmatch, lines) if m}
-    new = {name: value for name, value in found.items() if value and name not in os.environ}
+    try:
+        lines = open(path, encoding="utf-8-sig").read().splitlines()
+    except (FileNotFoundError, IsADirectoryError):
+        return []
+    found = {m[1]: m[2] or m[3]
+             or m[4]
+             for m in map(_ENV_LINE.fullmatch, lines) if m}
+    new = {name: value for name, value in found.items()
+           if value and name not in os.environ}
     os.environ.update(new)
     return list(new)
 
@@ -219,7 +251,8 @@ def _module_of(path: Path):
     "What is in a Python file. Raises ValueError if it cannot be run."
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
-    try: spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
     except Exception as e:
         raise ValueError(f"{path.name} cannot be run: {type(e).__name__}: {e}") from e
     return module
@@ -230,9 +263,12 @@ def from_file(given: str): # FILE.py:NAME
     path = Path(file).expanduser()
     if not file.endswith(".py") or not name.isidentifier():
         raise ValueError(f"{given!r} names nothing in a file; expected FILE.py:NAME")
-    if not path.is_file(): raise ValueError(f"{given!r}: there is no file {file}")
+    if not path.is_file():
+        raise ValueError(f"{given!r}: there is no file {file}")
     found = vars(_module_of(path.absolute()))
-    if name in found: return found[name]
-    own = [n for n, x in found.items() if getattr(x, "__module__", None) == path.stem]
+    if name in found:
+        return found[name]
+    own = [n for n, x in found.items()
+           if getattr(x, "__module__", None) == path.stem]
     raise ValueError(f"there is no {name} in {path.name}{did_you_mean(name, own)}"
                      + f"; it defines {', '.join(own)}"*bool(own))

@@ -88,80 +88,108 @@ class EndpointPolicy(Policy):
         replies: str | Path | None = None, # a file that keeps replies, looked up before asking
         name: str = "model",
     ):
-        self.url, self.model, self.rules, self.name = _endpoint_url(base_url), model, rules, name
-        fields = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed
+        self.url = _endpoint_url(base_url)
+        self.model = model
+        self.rules = rules
+        self.name = name
+        fields = dict(temperature=temperature,
+                      max_tokens=rules.max_turn_tokens, seed=seed
                       ) | (fields or {})
-        self.fields = {k: v for k, v in fields.items() if v is not None}
+        self.fields = {k: v
+                       for k, v in fields.items() if v is not None}
         self.temperature = self.fields.get("temperature")
-        if concurrency < 1: raise ValueError(f"concurrency must be at least 1, got {concurrency}")
-        self.concurrency, self.timeout, self.retries = concurrency, timeout, retries
+        if concurrency < 1:
+            raise ValueError(f"concurrency must be at least 1, got {concurrency}")
+        self.concurrency = concurrency
+        self.timeout = timeout
+        self.retries = retries
         self.api_key_env = api_key_env
-        self.prices, self.usage, self._lock = prices, _Usage(), threading.Lock()
-        self.replies, self.known = replies and Path(replies), read_replies(replies)
+        self.prices = prices
+        self.usage = _Usage()
+        self._lock = threading.Lock()
+        self.replies = replies and Path(replies)
+        self.known = read_replies(replies)
 
     def __repr__(self):
         return f"<EndpointPolicy {self.model} at {self.url.removesuffix('/chat/completions')}>"
 
-    def play(self, envs: list[SQLEnvironment], progress: Callable | None = None) -> None:
+    def play(self, envs: list[SQLEnvironment],
+             progress: Callable | None = None) -> None:
         "Play all episodes to their end, `concurrency` at a time; none waits for another one."
-        todo, news = deque(envs), SimpleQueue()
+        todo = deque(envs)
+        news = SimpleQueue()
         try:
             with self._connect(self.retries) as send:
                 for _ in envs[:self.concurrency]:
                     threading.Thread(
-                        target=self._work, args=(send, todo, news), daemon=True).start()
+                        target=self._work, args=(send, todo, news),
+                        daemon=True).start()
                 for done in range(1, len(envs) + 1):
-                    if error := news.get(): raise error
-                    if progress is not None: progress(done, len(envs))
+                    if error := news.get():
+                        raise error
+                    if progress is not None:
+                        progress(done, len(envs))
         finally: todo.clear()
 
 # %% ../../nbs/engine/endpoint.ipynb #5a6b83ba
 @patch
-def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
+def _episode(self: EndpointPolicy,
+             send: Callable, env: SQLEnvironment) -> None:
     "Ask and step until the episode ends."
     ep = env.episode
     while not ep.done:
-        reply = self._ask(send, history_messages(ep, self.rules.instructions))
+        reply = self._ask(send,
+                          history_messages(ep, self.rules.instructions))
         if reply is None:
             ep.outcome = "out_of_tokens"
             return
-        if not ep.turns: ep.prompt_tokens = reply.prompt_tokens or 0
+        if not ep.turns:
+            ep.prompt_tokens = reply.prompt_tokens or 0
         ep.completion_tokens += reply.completion_tokens or 0
         text = reply.text
-        if self.rules.all_actions: text = text[:ends_at(text)] # what it invents is not sent back
+        if self.rules.all_actions: # what it invents is not sent back
+            text = text[:ends_at(text)]
         env.step(text)
 
 # %% ../../nbs/engine/endpoint.ipynb #ec3f1867
 @patch
-def _work(self: EndpointPolicy, send: Callable, todo: deque, news: SimpleQueue) -> None:
+def _work(self: EndpointPolicy, send: Callable,
+          todo: deque, news: SimpleQueue) -> None:
     "One thread's work: episodes, and of each the news that it ended (None) or failed."
     error = None
     while not error:
-        try: env = todo.popleft()
+        try:
+            env = todo.popleft()
         except IndexError: return
-        try: self._episode(send, env)
+        try:
+            self._episode(send, env)
         except BaseException as e: error = e
         env.db.close() # this thread's connection
         news.put(error)
 
 # %% ../../nbs/engine/endpoint.ipynb #73205db2
 @patch
-def _ask(self: EndpointPolicy, send: Callable, messages: list[dict],
+def _ask(self: EndpointPolicy,
+         send: Callable, messages: list[dict],
     kept: bool = True, # may the reply come from the file of replies, and go there?
 ): # a `_Reply`; None if the context is full
     "The model's reply to a conversation."
-    if kept and (reply := self._recall(messages)): return reply
+    if kept and (reply := self._recall(messages)):
+        return reply
     if reply := send(messages):
         self._count(prompt_tokens=reply.prompt_tokens or 0,
                     completion_tokens=reply.completion_tokens or 0)
-        if kept: self._note(messages, reply)
+        if kept:
+            self._note(messages, reply)
     return reply
 
 @patch
 def _count(self: EndpointPolicy, **n: int) -> None:
     "Add to what is counted, from any thread."
     with self._lock:
-        for name, k in n.items(): setattr(self.usage, name, getattr(self.usage, name) + k)
+        for name, k in n.items():
+            setattr(self.usage, name,
+                    getattr(self.usage, name) + k)
 
 # %% ../../nbs/engine/endpoint.ipynb #7aefa785
 _CHECKED = 2 # retries of a check
@@ -169,17 +197,21 @@ _CHECKED = 2 # retries of a check
 @patch
 def check(self: EndpointPolicy, tasks: list[Task]) -> None:
     "One request, the first of the first task; raises `EndpointError` if it does not work."
-    messages = task_messages(new_environment(self.rules).reset(tasks[0]), self.rules.instructions)
+    messages = task_messages(new_environment(self.rules).reset(tasks[0]),
+                             self.rules.instructions)
     with self._connect(min(self.retries, _CHECKED)) as send:
-        if self._ask(send, messages, kept=False): return
+        if self._ask(send, messages, kept=False):
+            return
     raise self._error(f"the prompt of task {tasks[0].id} does not fit into the model's context")
 
 @patch
 def report(self: EndpointPolicy) -> dict: # of plain values
     "What a report says about the endpoint: address, counts, and the cost where it is known."
-    n, prices = self.usage, self.prices
+    n = self.usage
+    prices = self.prices
     cost = prices and (n.prompt_tokens*prices[0] + n.completion_tokens*prices[1]) / 1e6
-    return dict(endpoint=self.url, concurrency=self.concurrency, **asdict(n), cost=cost)
+    return dict(endpoint=self.url, concurrency=self.concurrency,
+                **asdict(n), cost=cost)
 
 # %% ../../nbs/engine/endpoint.ipynb #888b9bd8
 @patch
@@ -189,64 +221,81 @@ def _connect(self: EndpointPolicy,
 ): # `messages -> _Reply`, or None if the context is full
     "A client for all threads; hands out what sends a conversation, or raises `EndpointError`."
     import openai # takes a second, and only endpoints need it
-    key, base_url = _api_key(self.api_key_env), self.url.removesuffix("/chat/completions")
+    key = _api_key(self.api_key_env)
+    base_url = self.url.removesuffix("/chat/completions")
     no_key = {} if key else {"Authorization": openai.Omit()}
-    timeout = openai.Timeout(self.timeout, connect=min(10.0, self.timeout))
-    hooks = dict(request=[self._on_request], response=[self._on_response])
+    timeout = openai.Timeout(self.timeout,
+                             connect=min(10.0, self.timeout))
+    hooks = dict(request=[self._on_request],
+                 response=[self._on_response])
     http = openai.DefaultHttpxClient(follow_redirects=False, event_hooks=hooks)
 
     def send(messages):
         "One conversation, with as many attempts as it takes."
-        try: answer = client.chat.completions.with_raw_response.create(
-            model=self.model, messages=messages, extra_body=self.fields, extra_headers=no_key)
+        try:
+            answer = client.chat.completions.with_raw_response.create(
+           model=self.model, messages=messages, extra_body=self.fields,
+           extra_headers=no_key)
         except openai.APIStatusError as e:
-            if _context_full(e.status_code, e.response.text): return None
-            raise self._error(_refusal(e.response, e.body), e.request) from None
+            if _context_full(e.status_code, e.response.text):
+                return None
+            raise self._error(_refusal(e.response, e.body),
+                              e.request) from None
         except openai.APIConnectionError as e:
             raise self._error(self._failure(e), e.request) from None
         reply = _read_reply(answer.http_response.json())
         return reply._replace(text=self._hide(reply.text, 8))
 
-    with openai.OpenAI(base_url=base_url, api_key=key or "none", http_client=http,
-                       timeout=timeout, max_retries=retries) as client: yield send
+    with openai.OpenAI(base_url=base_url,
+                       api_key=key or "none", http_client=http,
+                       timeout=timeout, max_retries=retries) as client:
+        yield send
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d00007
 @patch
 def _on_request(self: EndpointPolicy, request) -> None:
     "Count an attempt."
     if request.method == "POST":
-        self._count(requests=1, retries=int(request.headers["x-stainless-retry-count"] != "0"))
+        self._count(requests=1,
+                    retries=int(request.headers["x-stainless-retry-count"] != "0"))
 
 @patch
 def _on_response(self: EndpointPolicy, response) -> None:
     "Tell the client of failures that look like a success, or will not pass."
-    try: data = json.loads(response.read())
-    except (ValueError, RecursionError): data = None # not JSON
+    try:
+        data = json.loads(response.read())
+    except (ValueError, RecursionError): # not JSON
+        data = None
     if response.is_success and _read_reply(data) is None:
         response.extensions["meaning"] = f"{response.status_code}, but no chat completion"
         web_page = "html" in response.headers.get("content-type", "")
         response.status_code = 404 if web_page else 500 # final, or repeated
     full = _context_full(response.status_code, response.text)
-    if full or "insufficient_quota" in response.text: response.headers["x-should-retry"] = "false"
+    if full or "insufficient_quota" in response.text:
+        response.headers["x-should-retry"] = "false"
 
 # %% ../../nbs/engine/endpoint.ipynb #cf9260c8
 @patch
 def _failure(self: EndpointPolicy, e) -> str: # the client's error
     "Why there is no answer."
     cause = e.__cause__
-    if "Connect" in type(cause).__name__: return f"cannot connect: {str(cause) or 'no answer'}"
-    if "Timeout" in type(cause).__name__: return f"no answer within {self.timeout:g} s"
+    if "Connect" in type(cause).__name__:
+        return f"cannot connect: {str(cause) or 'no answer'}"
+    if "Timeout" in type(cause).__name__:
+        return f"no answer within {self.timeout:g} s"
     return f"{type(cause).__name__}: {cause}"
 
 @patch
-def _error(self: EndpointPolicy, what: str, request=None) -> EndpointError:
+def _error(self: EndpointPolicy,
+           what: str, request=None) -> EndpointError:
     "The error to raise, in one line."
     retries = int(request.headers["x-stainless-retry-count"]) if request else 0
     tries = f"gave up after {retries + 1} attempts: " if retries else ""
     return EndpointError(f"{self.url}: {tries}{one_line(self._hide(what), 300)}")
 
 @patch
-def _hide(self: EndpointPolicy, text: str, least: int = 1) -> str:
+def _hide(self: EndpointPolicy, text: str,
+          least: int = 1) -> str:
     "A server's text without the key, if that has `least` characters: `EMPTY` may be a word."
     key = _api_key(self.api_key_env)
     return text.replace(key, "***") if len(key) >= least else text
@@ -262,14 +311,19 @@ def _read_reply(
     data: dict, # the body of an answer, parsed
 ) -> _Reply | None: # None if it is not a chat completion
     "The reply in an answer."
-    try: content = None if data.get("error") else data["choices"][0]["message"].get("content") or ""
-    except (TypeError, KeyError, IndexError, AttributeError): return None
+    try:
+        content = None if data.get("error") else data["choices"][0]["message"].get("content") or ""
+    except (TypeError, KeyError, IndexError, AttributeError):
+        return None
     if isinstance(content, list):
-        content = "".join(str(p.get("text") or "") for p in content if isinstance(p, dict))
-    if not isinstance(content, str): return None
+        content = "".join(str(p.get("text") or "")
+                          for p in content if isinstance(p, dict))
+    if not isinstance(content, str):
+        return None
     usage = data.get("usage") or {}
     text = content.encode("utf-8", "replace").decode() # half a character could not be sent back
-    return _Reply(text, usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    return _Reply(text, usage.get("prompt_tokens"),
+                  usage.get("completion_tokens"))
 
 # %% ../../nbs/engine/endpoint.ipynb #d7ab6afc
 _MEANING = {401: "the key is missing or wrong", 403: "the key is not allowed to do this",
@@ -277,9 +331,12 @@ _MEANING = {401: "the key is missing or wrong", 403: "the key is not allowed to 
 
 def _refusal(response, body) -> str: # an answer; what is in it, or in its `error`
     "What a server says about an error, in whichever form."
-    status, said = response.status_code, body
+    status = response.status_code
+    said = body
     while isinstance(said, dict):
-        known = (said[k] for k in ("error", "message", "detail") if said.get(k))
+        known = (said[k]
+                 for k in ("error", "message", "detail")
+                 if said.get(k))
         said = next(known, json.dumps(said))
     meaning = (response.extensions.get("meaning")
                or f"{status}, {_MEANING.get(status, response.reason_phrase)}")
@@ -309,7 +366,8 @@ def read_replies(
     exists = path and Path(path).exists()
     text = Path(path).read_text(encoding="utf-8", errors="replace") if exists else ""
     for line in text.splitlines():
-        try: digest, *reply = json.loads(line)
+        try:
+            digest, *reply = json.loads(line)
         except ValueError: continue # the first line is empty, and one may be cut off
         found[digest].append(_Reply(*reply))
     return found
@@ -318,7 +376,8 @@ def read_replies(
 @patch
 def _digest(self: EndpointPolicy, messages: list[dict]) -> str:
     "What a request is known by."
-    body = json.dumps(dict(model=self.model, messages=messages) | self.fields)
+    body = json.dumps(dict(model=self.model,
+                           messages=messages) | self.fields)
     return hashlib.sha256(f"{self.url} {body}".encode()).hexdigest()
 
 @patch
@@ -327,15 +386,18 @@ def _recall(self: EndpointPolicy, messages: list[dict]) -> _Reply | None:
     with self._lock:
         left = self.replies and self.known.get(self._digest(messages))
         reply = left.popleft() if left else None
-    if reply: self._count(reused_replies=1)
+    if reply:
+        self._count(reused_replies=1)
     return reply
 
 @patch
-def _note(self: EndpointPolicy, messages: list[dict], reply: _Reply) -> None:
+def _note(self: EndpointPolicy,
+          messages: list[dict], reply: _Reply) -> None:
     "Add a reply to the file."
     if self.replies is None: return
     with self._lock:
         self.replies.parent.mkdir(parents=True, exist_ok=True)
         # a new line first: the last one may be cut off
         line = "\n" + json.dumps([self._digest(messages), *reply])
-        with self.replies.open("a", encoding="utf-8") as f: f.write(line)
+        with self.replies.open("a", encoding="utf-8") as f:
+            f.write(line)

@@ -46,7 +46,8 @@ def byte_tokenizer() -> PreTrainedTokenizerFast: # 256 bytes and four special to
     "A tokenizer with one token a byte, for tests."
     from tokenizers import Tokenizer, models, pre_tokenizers, decoders
     specials = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]
-    vocab = {c: i for i, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()) + specials)}
+    vocab = {c: i
+             for i, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()) + specials)}
     backend = Tokenizer(models.BPE(vocab=vocab, merges=[]))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     backend.decoder = decoders.ByteLevel()
@@ -62,26 +63,32 @@ def tiny_model(
 ): # model, tokenizer
     "A random model of some ten thousand weights and its byte tokenizer, for tests."
     tokenizer = byte_tokenizer()
-    kw = dict(vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+    kw = dict(vocab_size=len(tokenizer),
+              hidden_size=32, intermediate_size=64, num_hidden_layers=2,
               num_attention_heads=4, num_key_value_heads=2, head_dim=8,
               max_position_embeddings=4096, tie_word_embeddings=True,
               eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
               initializer_range=0.2) | config
     torch.manual_seed(seed)
-    kinds = dict(qwen3=(Qwen3Config, Qwen3ForCausalLM), qwen2=(Qwen2Config, Qwen2ForCausalLM),
+    kinds = dict(qwen3=(Qwen3Config, Qwen3ForCausalLM),
+                 qwen2=(Qwen2Config, Qwen2ForCausalLM),
                  llama=(LlamaConfig, LlamaForCausalLM))
     make_config, make_model = kinds[architecture]
-    if architecture == "qwen2": del kw["head_dim"] # it is hidden_size/num_attention_heads
+    if architecture == "qwen2": # it is hidden_size/num_attention_heads
+        del kw["head_dim"]
     model = make_model(make_config(**kw)).eval()
     for name, p in model.named_parameters(): # transformers begins with biases of 0
-        if name.endswith(".bias"): torch.nn.init.normal_(p, std=0.2)
+        if name.endswith(".bias"):
+            torch.nn.init.normal_(p, std=0.2)
     return model, tokenizer
 
 # %% ../../nbs/engine/generation.ipynb #6464bd51
 def _tool_schemas() -> list[dict]:
     "The four actions as a chat template gets them."
     env = SQLToolEnvironment([])
-    return [get_json_schema(tool) for tool in (env.describe, env.sample, env.query, env.answer)]
+    return [get_json_schema(tool)
+            for tool in (env.describe, env.sample,
+                         env.query, env.answer)]
 
 class ChatCodec:
     "Encodes what surrounds a policy's own tokens: the prompt, and the glue around an observation."
@@ -92,9 +99,12 @@ class ChatCodec:
         if getattr(tokenizer, "chat_template", None) is None:
             raise ValueError("the tokenizer has no chat template: use an instruct model, "
                              "or set tokenizer.chat_template")
-        self.tokenizer, self.instructions, self.tools = tokenizer, instructions, None
+        self.tokenizer = tokenizer
+        self.instructions = instructions
+        self.tools = None
         if instructions == AS_TOOLS:
-            self.instructions, self.tools = "", _tool_schemas()
+            self.instructions = ""
+            self.tools = _tool_schemas()
             if "describe" not in self.render([{"role": "user", "content": ""}]):
                 raise ValueError("the chat template announces no tools: give other instructions")
         self.before, self.after = self._glue()
@@ -120,27 +130,33 @@ class ChatCodec:
 def _glue(self: ChatCodec) -> tuple[str, str]:
     "What the template puts between a reply's end token and an observation, and after that."
     reply, obs = "REPLY7391", "OBSERVATION7391"
-    text = self.render([{"role": "user", "content": "x"}, {"role": "assistant", "content": reply},
+    text = self.render([{"role": "user", "content": "x"},
+                        {"role": "assistant", "content": reply},
                         {"role": "user", "content": obs}])
     if text.count(reply) != 1 or text.count(obs) != 1:
         raise ValueError("the chat template does not render each message once")
     between, after = text.split(reply)[1].split(obs)
-    specials = {self.tokenizer.eos_token, *self.tokenizer.get_added_vocab()}
+    specials = {self.tokenizer.eos_token,
+                *self.tokenizer.get_added_vocab()}
     specials = sorted(specials, key=len, reverse=True)
-    self.end = next((t for t in specials if between.startswith(t)), self.tokenizer.eos_token)
+    self.end = next((t for t in specials
+                     if between.startswith(t)), self.tokenizer.eos_token)
     return between.removeprefix(self.end), after
 
 @patch
 def _end_ids(self: ChatCodec) -> set[int]:
     "Tokens that end a reply: the tokenizer's, and those of other names that chat models use."
-    t, names = self.tokenizer, (self.end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>")
-    return {t.eos_token_id} | {i for n in names if (i := t.get_vocab().get(n)) is not None}
+    t = self.tokenizer
+    names = (self.end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>")
+    return {t.eos_token_id} | {i for n in names
+                               if (i := t.get_vocab().get(n)) is not None}
 
 # %% ../../nbs/engine/generation.ipynb #1e7a73b0
 @patch
 def _plain_ids(self: ChatCodec, text: str) -> list[int]:
     "Encode text that is only text: what looks like a special token in it is not one."
-    return self.tokenizer(text, add_special_tokens=False, split_special_tokens=True).input_ids
+    return self.tokenizer(text,
+                          add_special_tokens=False, split_special_tokens=True).input_ids
 
 @patch
 def glue_ids(self: ChatCodec,
@@ -155,55 +171,68 @@ def glue_ids(self: ChatCodec,
 @patch
 def decode(self: ChatCodec, ids: list[int]) -> str:
     "The text of a reply, without the token that ended it."
-    return self.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    return self.tokenizer.decode(ids,
+                                 skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
 @patch
 def said(self: ChatCodec, ids: list[int]) -> int | None: # None: all of them
     "The tokens of a reply before it goes on with what only the database can say."
     text = self.decode(ids)
-    if not re.search(r":$|\b[A-Z]+$", text): return None # it would end like that
+    if not re.search(r":$|\b[A-Z]+$", text): # it would end like that
+        return None
     at = ends_at(text)
     if at is None: return None
     line = re.compile(r"[;\n][ \t\n;>*_`]*").match(text, at).end() # where the next word begins
     found = None
     for n in range(len(ids) - 1, 0, -1):
         before = self.decode(ids[:n])
-        if len(before) < at: break
-        if len(before) <= line and text.startswith(before): found = n
+        if len(before) < at:
+            break
+        if len(before) <= line and text.startswith(before):
+            found = n
     return found # None, too, if a token spans it
 
 # %% ../../nbs/engine/generation.ipynb #847d560e
 def _lazy_zeros(shape: tuple, like: torch.Tensor) -> torch.Tensor: # of its dtype, on its device
     "Zeros that on a CPU take no memory before they are written to."
-    if like.device.type != "cpu": return like.new_zeros(shape)
+    if like.device.type != "cpu":
+        return like.new_zeros(shape)
     private = {} if sys.platform == "win32" else dict(flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return torch.frombuffer(mmap.mmap(-1, math.prod(shape)*like.dtype.itemsize, **private),
+    return torch.frombuffer(mmap.mmap(-1,
+                                      math.prod(shape)*like.dtype.itemsize,
+                                      **private),
                             dtype=like.dtype).view(shape)
 
 class _CacheLayer(CacheLayerMixin):
     "Keys and values of one layer: `(rows, heads, capacity, head_dim)`, written where rows end."
     def __init__(self, cache, i: int):
         super().__init__()
-        self.i, self.cache = i, proxy(cache) # a reference would close a circle, and keep the memory
+        # a reference would close a circle, and keep the memory
+        self.i = i
+        self.cache = proxy(cache)
 
     def lazy_initialization(self, key_states, value_states) -> None:
         _, heads, _, dim = key_states.shape
         shape = self.cache.rows, heads, self.cache.capacity, dim
-        half, store = self.cache.autocast_dtype(), self.cache.store_for(key_states, shape)
+        half = self.cache.autocast_dtype()
+        store = self.cache.store_for(key_states, shape)
         self.keys, self.values = store[self.i] if store is not None else (
             _lazy_zeros(shape, x.to(half or x.dtype)) for x in (key_states, value_states))
         self.is_initialized = True
 
     def update(self, key_states, value_states, *args, **kwargs): # both (1, heads, N, head_dim)
         "Write the keys and values of new tokens where they belong; attention reads them there."
-        if not self.is_initialized: self.lazy_initialization(key_states, value_states)
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
         p = self.cache.plan
-        for mine, new in ((self.keys, key_states), (self.values, value_states)):
+        for mine, new in ((self.keys, key_states),
+                          (self.values, value_states)):
             # in mixed precision their formats may differ
             mine[p.row, :, p.pos] = new[0].transpose(0, 1).to(mine.dtype)
         return self.keys, self.values
 
-    def get_mask_sizes(self, query_length): return self.cache.capacity, 0
+    def get_mask_sizes(self, query_length):
+        return self.cache.capacity, 0
     def get_seq_length(self): return 0
     def get_max_length(self): return -1
 
@@ -220,10 +249,13 @@ class _Plan:
     prompts: list # that rows share: part of the line (tokens,), a row that begins with it, places
 
 # %% ../../nbs/engine/generation.ipynb #2ad6be18
-def _cache_attention(module, query, keys, values, attention_mask, scaling: float | None = None,
+def _cache_attention(module, query, keys, values,
+                     attention_mask, scaling: float | None = None,
                     plan: _Plan | None = None, **kwargs):
     "Attention of new tokens `(1, heads, N, dim)` over their rows: `(1, N, heads, dim)`."
-    (_, heads, N, dim), kv, dtype = query.shape, keys.shape[1], query.dtype
+    (_, heads, N, dim) = query.shape
+    kv = keys.shape[1]
+    dtype = query.dtype
     query = query.to(keys.dtype)
     attend = _attend_to_part if plan.prompts else scaled_dot_product_attention
     def best(rows, places):
@@ -232,15 +264,20 @@ def _cache_attention(module, query, keys, values, attention_mask, scaling: float
         return _attend_in_products if large and half else attend
     q = query[0].unflatten(0, (kv, -1)) # (kv heads, queries that share one, N, dim)
     def look(q, k, v, mask=None, attend=attend):
-        return attend(q, k, v, mask if mask is None else mask.to(k.dtype), scale=scaling)
+        return attend(q, k, v,
+                      mask if mask is None else mask.to(k.dtype),
+                      scale=scaling)
     def look_back(part, row, places, *mask): # at one row: (tokens, heads, dim)
         k, v = (x[row, :, None, places].expand(-1, heads//kv, -1, -1) for x in (keys, values))
         return look(q[:, :, part], k, v, *mask).flatten(0, 1).transpose(0, 1)
     # each row's last token: queries that share keys stand side by side, like several tokens
     last = (q[:, :, plan.last] if plan.reads else q).permute(2, 0, 1, 3)
-    blocks = zip(last.split([rows.stop - rows.start for rows, *_ in plan.blocks]), plan.blocks, strict=True)
+    blocks = zip(last.split([rows.stop - rows.start
+                             for rows, *_ in plan.blocks]),
+                 plan.blocks, strict=True)
     out = torch.cat([
-        look(x, keys[rows, :, places], values[rows, :, places], mask, best(rows, places))
+        look(x, keys[rows, :, places],
+             values[rows, :, places], mask, best(rows, places))
         for x, (rows, places, mask) in blocks]).flatten(1, 2)
     def look_together(part, rows, places, mask): # at several rows: (rows, tokens, heads, dim)
         k, v = (x[rows, :, places] for x in (keys, values))
@@ -249,11 +286,13 @@ def _cache_attention(module, query, keys, values, attention_mask, scaling: float
         return x.permute(0, 3, 1, 2, 4).flatten(2, 3)
     # rows that read several tokens (their last one again), and prompts that rows share
     if plan.reads:
-        last, out = out, out.new_empty(N, *out.shape[1:])
+        last = out
+        out = out.new_empty(N, *out.shape[1:])
         out[plan.last] = last
     for part, row, *at in plan.reads:
         out[part] = (look_together if torch.is_tensor(row) else look_back)(part, row, *at)
-    for part, *at in plan.prompts: out[part] = _with_part(out[part], look_back(part, *at))
+    for part, *at in plan.prompts:
+        out[part] = _with_part(out[part], look_back(part, *at))
     return out[None, ..., :dim].to(dtype), None
 
 ALL_ATTENTION_FUNCTIONS.register("sql_grpo_cache", _cache_attention)
@@ -264,7 +303,8 @@ _LARGE = 5000 # places of all rows, from which on it pays
 def _attend_in_products(q, k, v, mask, scale=None) -> torch.Tensor: # (rows, kv heads, queries, dim)
     "Attention of a few queries a row; scores are in bfloat16, their softmax in float32."
     q_scaled = q*(scale or q.shape[-1]**-0.5)
-    scores = torch.bmm(k.flatten(0, 1), q_scaled.flatten(0, 1).transpose(1, 2))
+    scores = torch.bmm(k.flatten(0, 1),
+                       q_scaled.flatten(0, 1).transpose(1, 2))
     # (rows, kv heads, places, queries)
     p = (scores.unflatten(0, q.shape[:2]) + mask.float().transpose(2, 3)).softmax(-2)
     p = p.to(v.dtype).flatten(0, 1).transpose(1, 2)
@@ -279,7 +319,8 @@ def _attend_to_part(q, k, v, mask=None, scale=None) -> torch.Tensor: # (n, heads
 
 def _with_part(one, other): # both of `_attend_to_part`; the last column of the result is void
     "Attention to the keys of both, each weighted by what its weights were divided by."
-    return other.lerp(one, (one[..., -1:] - other[..., -1:]).sigmoid())
+    return other.lerp(one,
+                      (one[..., -1:] - other[..., -1:]).sigmoid())
 
 # %% ../../nbs/engine/generation.ipynb #4c1e0001
 def _check_attention(
@@ -310,16 +351,27 @@ class KVCache:
         capacity: int = 512, # tokens of a row
         dtype: torch.dtype | None = None, # that a lean pass computes in; None: the model's
     ):
-        self.model, self.rows, self.capacity, self.dtype = model, rows, capacity, dtype
-        self.device, self.lengths = model.device, [0]*rows
+        self.model = model
+        self.rows = rows
+        self.capacity = capacity
+        self.dtype = dtype
+        self.device = model.device
+        self.lengths = [0]*rows
         self.few_calls = self.device.type != "cpu" # there a call costs more than what it pads
         self.config = model.config.get_text_config()
         _check_attention(model.config, capacity)
-        self.layers = [_CacheLayer(self, i) for i in range(self.config.num_hidden_layers)]
-        self.cache, self.lean = Cache(layers=self.layers), None # until `clear`
-        self.record, self.recorded, self.logits, self.store = None, {}, None, None
+        self.layers = [_CacheLayer(self, i)
+                       for i in range(self.config.num_hidden_layers)]
+        # until `clear`
+        self.cache = Cache(layers=self.layers)
+        self.lean = None
+        self.record = None
+        self.recorded = {}
+        self.logits = None
+        self.store = None
 
-    def store_for(self, like: torch.Tensor, shape: tuple) -> torch.Tensor | None:
+    def store_for(self, like: torch.Tensor,
+                  shape: tuple) -> torch.Tensor | None:
         "On a GPU all layers are one tensor, so that rows are copied by one operation."
         if self.store is None and self.few_calls and self.lean:
             self.store = like.new_zeros(len(self.layers), 2, *shape)
@@ -336,7 +388,8 @@ class KVCache:
 def clear(self: KVCache) -> None:
     "Begin anew with empty rows, and the model's weights as they are now."
     self.lengths = [0]*self.rows
-    try: self.lean = LeanModel(self.model, self.dtype) if can_be_lean(self.model) else None
+    try:
+        self.lean = LeanModel(self.model, self.dtype) if can_be_lean(self.model) else None
     except (RuntimeError, MemoryError) as e: # it copies the weights
         if not is_out_of_memory(e): raise
         self.lean = None
@@ -353,20 +406,27 @@ def forward(self: KVCache,
     prompts: list | None = None, # what each row begins with; the same object where rows share it
 ) -> torch.Tensor: # (n, vocabulary) logits after the last token of each row
     "Read new tokens into the first rows."
-    if self.record and max(map(len, tokens)) == 1: return self._decode(tokens)
-    counts, start = np.array([len(t) for t in tokens]), np.array(self.lengths[:len(tokens)])
+    if self.record and max(map(len, tokens)) == 1:
+        return self._decode(tokens)
+    counts = np.array([len(t) for t in tokens])
+    start = np.array(self.lengths[:len(tokens)])
     ends = start + counts
     if ends.max() > self.capacity:
         raise ValueError(f"{ends.max()} tokens in a row, and its capacity is {self.capacity}")
-    cuts, size, logits, most = [0], 0, [], _READ_AT_ONCE*(4 if self.few_calls else 1)
+    cuts = [0]
+    size = 0
+    logits = []
+    most = _READ_AT_ONCE*(4 if self.few_calls else 1)
     for r, n in enumerate(counts.tolist()):
         if size and size + n > most:
             cuts.append(r)
             size = 0
         size += n
     for a, b in pairwise([*cuts, len(tokens)]):
-        ids = torch.tensor([t for ts in tokens[a:b] for t in ts], device=self.device)
-        plan = self._plan(a, start[a:b], ends[a:b], prompts and prompts[a:b])
+        ids = torch.tensor([t for ts in tokens[a:b]
+                            for t in ts], device=self.device)
+        plan = self._plan(a, start[a:b],
+                          ends[a:b], prompts and prompts[a:b])
         logits.append(self._run(ids, plan))
     self.lengths[:len(tokens)] = ends.tolist()
     return torch.cat(logits) if len(logits) > 1 else logits[0]
@@ -375,24 +435,32 @@ def forward(self: KVCache,
 @patch
 def _plan(self: KVCache, first: int, start, ends, prompts) -> _Plan: # arrays (n,)
     "Where the new tokens of `n` rows belong, from row `first` on."
-    counts, few = ends - start, self.few_calls
+    counts = ends - start
+    few = self.few_calls
     shares = _shares(start, None if few else prompts)
-    stops, shared = counts.cumsum(), np.zeros_like(start)
+    stops = counts.cumsum()
+    shared = np.zeros_like(start)
     put = lambda x: torch.from_numpy(x).to(self.device)
-    for rows, n in shares: shared[rows] = n
+    for rows, n in shares:
+        shared[rows] = n
     line = np.repeat(np.arange(len(counts)), counts) # of each token its row
     pos = np.arange(stops[-1]) + np.repeat(start - stops + counts, counts)
     mask = self._mask(shared, ends)[:, None, None]
     parted = [(0, len(ends), 0, ends.max())] if few else _blocks(shared.tolist(), ends.tolist())
-    blocks = [(slice(first + a, first + b), slice(low, high), mask[a:b, ..., low:high])
+    blocks = [(slice(first + a, first + b),
+               slice(low, high), mask[a:b, ..., low:high])
               for a, b, low, high in parted]
     reads = self._together(first, ends, counts, stops) if few else [
-        (slice(stops[i] - counts[i], stops[i]), first + i, slice(shared[i], ends[i]),
-         self._mask(0, np.arange(start[i], ends[i]) + 1 - shared[i]))
+        (slice(stops[i] - counts[i], stops[i]),
+         first + i, slice(shared[i], ends[i]),
+         self._mask(0,
+                    np.arange(start[i], ends[i]) + 1 - shared[i]))
         for i in np.flatnonzero(counts > 1)]
-    parts = [(put(np.flatnonzero(np.isin(line, rows))), first + rows[0], slice(n))
+    parts = [(put(np.flatnonzero(np.isin(line, rows))),
+              first + rows[0], slice(n))
              for rows, n in shares]
-    return _Plan(put(first + line), put(pos), put(stops - 1), blocks, reads, parts)
+    return _Plan(put(first + line), put(pos),
+                 put(stops - 1), blocks, reads, parts)
 
 # %% ../../nbs/engine/generation.ipynb #f20b6d9a
 _SHARED = 256 # tokens of a prompt from which on sharing pays
@@ -402,8 +470,10 @@ def _shares(start, prompts: list | None) -> list[tuple]: # rows, how many tokens
     "Rows that begin with the same long prompt, and have read it."
     found = {}
     for r, (n, p) in enumerate(zip(start, prompts or (), strict=False)):
-        if n >= len(p) >= _SHARED: found.setdefault(id(p), []).append(r)
-    return [(rows, len(prompts[rows[0]])) for rows in found.values() if len(rows) > 1]
+        if n >= len(p) >= _SHARED:
+            found.setdefault(id(p), []).append(r)
+    return [(rows, len(prompts[rows[0]]))
+            for rows in found.values() if len(rows) > 1]
 
 def _blocks(
     shared: list[int], ends: list[int],
@@ -412,15 +482,19 @@ def _blocks(
     blocks = []
     for r, (low, high) in enumerate(zip(shared, ends, strict=True)):
         a, _, l, h = blocks[-1] if blocks else (r, r, low, high)
-        both, apart = (r + 1, min(l, low), max(h, high)), (r - a)*(h - l) + high - low
-        if (r + 1 - a)*(both[2] - both[1]) <= apart + _CALL: blocks[-1:] = [(a, *both)]
-        else: blocks.append((r, r + 1, low, high))
+        both = (r + 1, min(l, low), max(h, high))
+        apart = (r - a)*(h - l) + high - low
+        if (r + 1 - a)*(both[2] - both[1]) <= apart + _CALL:
+            blocks[-1:] = [(a, *both)]
+        else:
+            blocks.append((r, r + 1, low, high))
     return blocks
 
 @patch
 def _together(self: KVCache, first: int, ends, counts, stops) -> list: # as in `_Plan`
     "Rows that read several tokens, in few calls: those that read about as many, padded."
-    many, found = np.flatnonzero(counts > 1), []
+    many = np.flatnonzero(counts > 1)
+    found = []
     put = lambda x: torch.from_numpy(x).to(self.device)
     sizes = np.ceil(np.log2(counts[many]))
     for rows in (many[sizes == s] for s in np.unique(sizes)):
@@ -434,7 +508,9 @@ def _together(self: KVCache, first: int, ends, counts, stops) -> list: # as in `
 @patch
 def _mask(self: KVCache, first, ends) -> torch.Tensor: # (len(ends), max(ends))
     "0 from each first place up to each end, -inf elsewhere."
-    places, first, ends = np.arange(ends.max()), np.reshape(first, (-1, 1)), ends[:, None]
+    places = np.arange(ends.max())
+    first = np.reshape(first, (-1, 1))
+    ends = ends[:, None]
     hidden = torch.from_numpy((places < first) | (places >= ends))
     mask = torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf)
     return mask.to(self.device, self.model.dtype)
@@ -446,7 +522,8 @@ def _run(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor: # (n, v
     self.plan = plan
     # not cuDNN's, which torch may choose: it prepares itself for each new shape
     kernels = sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
-    with _any_order(), kernels if self.few_calls else nullcontext(): return self._pass(ids, plan)
+    with _any_order(), kernels if self.few_calls else nullcontext():
+        return self._pass(ids, plan)
 
 @contextmanager
 def _any_order():
@@ -455,24 +532,32 @@ def _any_order():
     warns = torch.is_deterministic_algorithms_warn_only_enabled()
     torch.use_deterministic_algorithms(False)
     try: yield
-    finally: torch.use_deterministic_algorithms(strict, warn_only=warns)
+    finally:
+        torch.use_deterministic_algorithms(strict, warn_only=warns)
 
 @patch
 def _pass(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor: # (n, vocabulary)
     "By the lean model, or by transformers'."
     if self.lean and self.autocast_dtype() is None:
         return self.lean(ids, plan.pos, self._attend, plan.last)
-    own, self.config._attn_implementation = self.config._attn_implementation, "sql_grpo_cache"
-    try: out = self.model(input_ids=ids[None], position_ids=plan.pos[None], use_cache=True,
-                          past_key_values=self.cache, logits_to_keep=plan.last, plan=plan)
-    finally: self.config._attn_implementation = own
+    own = self.config._attn_implementation
+    self.config._attn_implementation = "sql_grpo_cache"
+    try:
+        out = self.model(input_ids=ids[None],
+                         position_ids=plan.pos[None], use_cache=True,
+                         past_key_values=self.cache, logits_to_keep=plan.last, plan=plan)
+    finally:
+        self.config._attn_implementation = own
     return out.logits[0].float()
 
 @patch
 def _attend(self: KVCache, layer: int, q, k, v) -> torch.Tensor: # each (N, heads, dim)
     "What a lean pass asks for: keys and values go into the cache, queries look at them there."
-    q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
-    return _cache_attention(None, q, *self.layers[layer].update(k, v), None, plan=self.plan)[0][0]
+    q, k, v = (x.transpose(0, 1)[None]
+               for x in (q, k, v))
+    return _cache_attention(None, q,
+                            *self.layers[layer].update(k, v),
+                            None, plan=self.plan)[0][0]
 
 # %% ../../nbs/engine/generation.ipynb #b62b0b5a
 @patch
@@ -481,21 +566,29 @@ def copy(self: KVCache,
     lengths: list[int], # the first so many tokens of it
 ) -> None:
     "Copy rows."
-    i, j = (torch.tensor(rows, device=self.device) for rows in (to, source))
+    i, j = (torch.tensor(rows, device=self.device)
+            for rows in (to, source))
     top = max(lengths)
-    parts = [x for layer in self.layers for x in (layer.keys, layer.values)]
-    if self.store is not None: parts = [self.store.flatten(0, 1).transpose(0, 1)] # rows first
+    parts = [x for layer in self.layers
+             for x in (layer.keys, layer.values)]
+    if self.store is not None: # rows first
+        parts = [self.store.flatten(0, 1).transpose(0, 1)]
     with _any_order():
-        for x in parts: x[i, ..., :top, :] = x[j, ..., :top, :]
-    for r, n in zip(to, lengths, strict=True): self.lengths[r] = n
+        for x in parts:
+            x[i, ..., :top, :] = x[j, ..., :top, :]
+    for r, n in zip(to, lengths, strict=True):
+        self.lengths[r] = n
 
 # %% ../../nbs/engine/generation.ipynb #b62b0b5b
 @patch
 def shrink(self: KVCache, rows: int) -> None:
     "Keep the first rows only."
-    self.recorded, self.logits = {}, None
-    self.rows, self.lengths = rows, self.lengths[:rows]
-    if self.store is not None: return self._shrink_store(rows)
+    self.recorded = {}
+    self.logits = None
+    self.rows = rows
+    self.lengths = self.lengths[:rows]
+    if self.store is not None:
+        return self._shrink_store(rows)
     for layer in self.layers:
         if layer.is_initialized:
             layer.keys, layer.values = (_kept(x, rows, max(self.lengths))
@@ -507,14 +600,18 @@ def _shrink_store(self: KVCache, rows: int) -> None:
     there = [layer for layer in self.layers if layer.is_initialized]
     kept = self.store[:, :, :rows].to("cpu", copy=True)
     self.store = None
-    for layer in there: layer.keys = layer.values = None
+    for layer in there:
+        layer.keys = layer.values = None
     if self.device.type == "cuda":
         torch.cuda.empty_cache()
-        if self.record: self.record = _cuda_graphs() # the memory of the old ones is gone
+        if self.record: # the memory of the old ones is gone
+            self.record = _cuda_graphs()
     self.store = kept.to(self.device)
-    for layer in there: layer.keys, layer.values = self.store[layer.i]
+    for layer in there:
+        layer.keys, layer.values = self.store[layer.i]
 
-def _kept(x: torch.Tensor, rows: int, length: int) -> torch.Tensor:
+def _kept(x: torch.Tensor,
+          rows: int, length: int) -> torch.Tensor:
     "The first rows, in memory of their own that is touched only where there is something."
     y = _lazy_zeros((rows, *x.shape[1:]), x)
     y[:, :, :length] = x[:rows, :, :length]
@@ -526,9 +623,11 @@ _OUT_OF_MEMORY = ("out of memory", "alloc_failed", "can't allocate memory", "not
 
 def is_out_of_memory(error: BaseException) -> bool:
     "Does this error say that memory ran out, on a GPU or a CPU?"
-    if isinstance(error, OSError): return error.errno == errno.ENOMEM
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (
-        isinstance(error, RuntimeError) and any(s in str(error).lower() for s in _OUT_OF_MEMORY))
+        isinstance(error, RuntimeError) and any(s in str(error).lower()
+                                                for s in _OUT_OF_MEMORY))
 
 # %% ../../nbs/engine/generation.ipynb #b7e20002
 _ROW_STEP, _PLACE_STEP = 16, 256 # recorded passes have multiples of these
@@ -537,11 +636,14 @@ def _cuda_graphs() -> Callable: # record(f): a function that does once more what
     "Records on the current GPU. Recordings share memory: one is replayed at a time."
     pool = torch.cuda.graph_pool_handle()
     def record(f):
-        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
+        graph = torch.cuda.CUDAGraph()
+        stream = torch.cuda.current_stream()
         try:
-            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
+            with torch.cuda.graph(graph,
+                                  pool=pool, capture_error_mode="thread_local"):
                 f()
-        finally: torch.cuda.set_stream(stream) # torch does not, if recording fails
+        finally: # torch does not, if recording fails
+            torch.cuda.set_stream(stream)
         return graph.replay
     return record
 
@@ -549,49 +651,66 @@ def _cuda_graphs() -> Callable: # record(f): a function that does once more what
 class _DecodingPass:
     "A pass in which each row reads one token, of one shape."
     def __init__(self, cache: KVCache, rows: int, places: int):
-        self.cache, self.rows, self.again, self.known = proxy(cache), rows, None, False
-        self.given = torch.zeros(2, rows, dtype=torch.long, device=cache.device) # tokens, places
-        self.line, self.places = (torch.arange(n, device=cache.device) for n in (rows, places))
+        self.cache = proxy(cache)
+        self.rows = rows
+        self.again = None
+        self.known = False
+        # tokens, places
+        self.given = torch.zeros(2, rows,
+                                 dtype=torch.long, device=cache.device)
+        self.line, self.places = (torch.arange(n, device=cache.device)
+                                  for n in (rows, places))
 
     def compute(self) -> None:
         ids, pos = self.given
         later = self.places > pos[:, None]
-        mask = torch.zeros_like(later, dtype=self.cache.lean.dtype)
+        mask = torch.zeros_like(later,
+                                dtype=self.cache.lean.dtype)
         mask = mask.masked_fill(later, -torch.inf)[:, None, None]
         block = slice(0, self.rows), slice(0, len(self.places)), mask
-        logits = self.cache._run(ids, _Plan(self.line, pos, self.line, [block], [], []))
+        logits = self.cache._run(ids, _Plan(self.line,
+                                            pos, self.line, [block],
+                                            [], []))
         if self.cache.logits is None: # one place for all passes
-            self.cache.logits = logits.new_empty(self.cache.rows, logits.shape[1])
+            self.cache.logits = logits.new_empty(self.cache.rows,
+                                                 logits.shape[1])
         self.cache.logits[:self.rows] = logits
 
     def __call__(self, given: np.ndarray) -> None: # (2, rows)
         self.given.copy_(torch.from_numpy(given))
-        if self.known and not self.again and self.cache.record: self._record()
+        if self.known and not self.again and self.cache.record:
+            self._record()
         (self.again or self.compute)()
         self.known = True
 
     def _record(self) -> None:
         "Or never again, where it does not work."
-        try: self.again = self.cache.record(self.compute)
+        try:
+            self.again = self.cache.record(self.compute)
         except RuntimeError as e:
             if is_out_of_memory(e): raise
             print(f"CUDA graphs do not work here ({str(e).splitlines()[0]}): "
                   "going on without them, slower", flush=True)
-            KVCache.graphs, self.cache.record = False, None
+            KVCache.graphs = False
+            self.cache.record = None
 
 # %% ../../nbs/engine/generation.ipynb #b7e20010
 @patch
 def _decode(self: KVCache, tokens: list[list[int]]) -> torch.Tensor: # (n, vocabulary)
     "Read one token of each row, or none. What is returned lasts until the next pass."
-    n, start = len(tokens), self.lengths[:len(tokens)]
+    n = len(tokens)
+    start = self.lengths[:len(tokens)]
     rows = min(self.rows, -(-n//_ROW_STEP)*_ROW_STEP)
-    places = min(self.capacity, (max(start)//_PLACE_STEP + 1)*_PLACE_STEP)
+    places = min(self.capacity,
+                 (max(start)//_PLACE_STEP + 1)*_PLACE_STEP)
     given = np.zeros((2, rows), int)
-    given[:, :n] = [t[0] if t else 0 for t in tokens], start
+    given[:, :n] = [t[0] if t else 0
+                    for t in tokens], start
     if (rows, places) not in self.recorded:
         self.recorded[rows, places] = _DecodingPass(self, rows, places)
     self.recorded[rows, places](given)
-    self.lengths[:n] = [length + len(t) for length, t in zip(start, tokens, strict=True)]
+    self.lengths[:n] = [length + len(t)
+                        for length, t in zip(start, tokens, strict=True)]
     return self.logits[:n]
 
 # %% ../../nbs/engine/generation.ipynb #e9d668ad
@@ -604,7 +723,8 @@ class TokenRecord:
     env_mask: list = field(default_factory=list) # 1 on the policy's tokens, 0 on observations
     exact: bool = True # does the record condition on all before it?
 
-    def add(self, ids: list[int], logprobs: list[float] | None = None) -> None:
+    def add(self, ids: list[int],
+            logprobs: list[float] | None = None) -> None:
         "Append an observation, or a reply with its log-probabilities."
         if not self.exact: return
         self.completion_ids += ids
@@ -618,18 +738,23 @@ def _draw(
     logits: torch.Tensor, # (n, vocabulary)
     temperature: float, # 0 is greedy
     uniform: torch.Tensor | None = None, # (n,) in [0, 1); not needed for greedy
-    top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0, # as in `_keep_likely`
+    top_k: int = 0, # as in `_keep_likely`
+    top_p: float = 1.0, min_p: float = 0.0,
 ) -> tuple[torch.Tensor, torch.Tensor]: # tokens (n,), their log-probabilities (n,)
     "Draw a token for each row. Log-probabilities are of all tokens, as a trainer computes them."
     if logits.numel() > _AT_ONCE*(1 if logits.is_cpu else 16) and len(logits) > 1:
         uniforms = (None, None) if uniform is None else uniform.tensor_split(2)
         parts = [_draw(x, temperature, u, top_k, top_p, min_p)
-                 for x, u in zip(logits.tensor_split(2), uniforms, strict=True)]
+                 for x, u in zip(logits.tensor_split(2),
+                                 uniforms, strict=True)]
         return tuple(map(torch.cat, zip(*parts, strict=True)))
     logits = logits/(temperature or 1.0)
     p = (logits - logits.amax(-1, keepdim=True)).exp()
-    if temperature == 0: tokens = logits.argmax(-1)
-    else: tokens = _draw_by_weight(_keep_likely(p, top_k, top_p, min_p), uniform)
+    if temperature == 0:
+        tokens = logits.argmax(-1)
+    else:
+        tokens = _draw_by_weight(_keep_likely(p, top_k, top_p, min_p),
+                                 uniform)
     chosen = lambda x: x.gather(1, tokens[:, None])[:, 0]
     return tokens, chosen(logits) - logits.amax(-1) - p.sum(-1).log()
 
@@ -640,8 +765,10 @@ def _keep_likely(
     min_p: float = 0.0, # those with at least this share of the likeliest one's
 ) -> torch.Tensor: # the same, zero for the others
     "Leave out unlikely tokens."
-    if 0 < top_k < p.shape[-1]: p = p*(p >= p.topk(top_k).values[:, -1:])
-    if min_p > 0: p = p*(p >= min_p*p.amax(-1, keepdim=True))
+    if 0 < top_k < p.shape[-1]:
+        p = p*(p >= p.topk(top_k).values[:, -1:])
+    if min_p > 0:
+        p = p*(p >= min_p*p.amax(-1, keepdim=True))
     if top_p >= 1: return p
     q, order = p.sort(descending=True)
     q = q*(q.cumsum(-1) - q < top_p*q.sum(-1, keepdim=True))
@@ -661,8 +788,12 @@ def _draw_by_weight(
     b = torch.searchsorted(ends, at, right=True).clamp(max=ends.shape[1] - 1)
     inside = blocks[torch.arange(len(w), device=w.device), b[:, 0]].double().cumsum(-1)
     below = ends.gather(1, b) - inside[:, -1:]
-    last = torch.searchsorted(inside, inside[:, -1:].contiguous()) # that has a weight
-    at = torch.searchsorted(inside, (at - below).clamp(min=0), right=True)
+    # that has a weight
+    last = torch.searchsorted(inside,
+                              inside[:, -1:].contiguous())
+    at = torch.searchsorted(inside,
+                            (at - below).clamp(min=0),
+                            right=True)
     return (b*_BLOCK + torch.minimum(at, last))[:, 0].clamp(max=w.shape[1] - 1)
 
 # %% ../../nbs/engine/generation.ipynb #6d20f4c1
@@ -673,14 +804,19 @@ class TokenPolicy(Policy):
         rules: Rules = Rules(),
         name: str = "model",
     ):
-        self.codec, self.rules, self.name = ChatCodec(tokenizer, rules.instructions), rules, name
+        self.codec = ChatCodec(tokenizer, rules.instructions)
+        self.rules = rules
+        self.name = name
 
     def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` if a prompt leaves no room for a reply."
         env = new_environment(self.rules)
-        for t in tasks: self._check_room(t, self.codec.prompt_ids(env.reset(t)))
+        for t in tasks:
+            self._check_room(t,
+                             self.codec.prompt_ids(env.reset(t)))
 
-    def _check_room(self, task: Task, prompt_ids: list[int]) -> None:
+    def _check_room(self, task: Task,
+                    prompt_ids: list[int]) -> None:
         room = self.rules.max_context - self.rules.max_turn_tokens
         if len(prompt_ids) > room:
             raise ValueError(f"the prompt of task {task.id!r} has {len(prompt_ids)} tokens, and "
@@ -710,10 +846,18 @@ class LMPolicy(TokenPolicy):
         **likely, # top_k, top_p and min_p of _keep_likely
     ):
         super().__init__(tokenizer, rules, name)
-        if temperature < 0: raise ValueError(f"temperature must be 0 or more, got {temperature}")
-        self.model, self.temperature, self.seed = model, temperature, seed
-        self.max_rows, self.likely, self.cache, self.dtype = max_rows, likely, None, dtype
-        self.first, self.spelling = first, {} # which tokens go on with it, by what is written
+        if temperature < 0:
+            raise ValueError(f"temperature must be 0 or more, got {temperature}")
+        self.model = model
+        self.temperature = temperature
+        self.seed = seed
+        self.max_rows = max_rows
+        self.likely = likely
+        self.cache = None
+        self.dtype = dtype
+        # which tokens go on with it, by what is written
+        self.first = first
+        self.spelling = {}
 
     def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` for a model that cannot be played, or a prompt that is too long."
@@ -729,7 +873,8 @@ _MOST_ROWS = 256
 
 def _cache_room(device: torch.device) -> float: # bytes
     "What keys and values may take of a device's memory."
-    if device.type != "cuda": return min(2.5e9, 0.2*psutil.virtual_memory().total)
+    if device.type != "cuda":
+        return min(2.5e9, 0.2*psutil.virtual_memory().total)
     # what torch holds and does not use is free as well
     unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return 0.4*(torch.cuda.mem_get_info(device)[0] + unused)
@@ -739,7 +884,8 @@ def _rows_for(model, max_context: int) -> int:
     c = model.config.get_text_config()
     dim = getattr(c, "head_dim", None) or c.hidden_size//c.num_attention_heads
     row = 2*c.num_hidden_layers*c.num_key_value_heads*dim*max_context*model.dtype.itemsize
-    return min(_MOST_ROWS, max(1, int(_cache_room(model.device)/row)))
+    return min(_MOST_ROWS,
+               max(1, int(_cache_room(model.device)/row)))
 
 # %% ../../nbs/engine/generation.ipynb #8a37ff3b
 @dataclass(eq=False)
@@ -758,14 +904,19 @@ class _Seat:
 
     def context(self) -> list[int]: # tokens
         "All that the next token is conditioned on."
-        return list(self.prompt) + [t for part in (*self.window, self.ids) for t in part]
+        return list(self.prompt) + [t
+                                    for part in (*self.window, self.ids)
+                                    for t in part]
 
 @patch
-def _seat(self: TokenPolicy, env: SQLEnvironment, place: int, prompt: tuple) -> _Seat:
+def _seat(self: TokenPolicy, env: SQLEnvironment,
+          place: int, prompt: tuple) -> _Seat:
     "An episode from its beginning."
     self._check_room(env.episode.task, prompt)
-    env.episode.tokens, env.episode.prompt_tokens = TokenRecord(list(prompt)), len(prompt)
-    return _Seat(env, place, prompt, list(prompt), self.dice(place))
+    env.episode.tokens = TokenRecord(list(prompt))
+    env.episode.prompt_tokens = len(prompt)
+    return _Seat(env, place, prompt,
+                 list(prompt), self.dice(place))
 
 # %% ../../nbs/engine/generation.ipynb #7360079b
 @patch
@@ -776,14 +927,18 @@ def play(self: LMPolicy,
 ) -> None:
     "Play all episodes to their end."
     texts = {env.episode.start.text: None for env in envs}
-    for t in texts: texts[t] = tuple(self.codec.prompt_ids(t))
-    queue = deque(self._seat(env, i, texts[env.episode.start.text]) for i, env in enumerate(envs))
+    for t in texts:
+        texts[t] = tuple(self.codec.prompt_ids(t))
+    queue = deque(self._seat(env, i,
+                             texts[env.episode.start.text])
+                  for i, env in enumerate(envs))
     rows, done = [], 0 # of each row of the cache the seats
     self._make_room(len(queue))
     while done < len(envs):
         self._arrange(queue, rows)
         done += self._write(rows, self.read(queue, rows))
-        if progress is not None: progress(done, len(envs))
+        if progress is not None:
+            progress(done, len(envs))
     if self.cache.device.type != "cpu": # what trains next needs the memory
         self.cache = None
         torch.cuda.empty_cache()
@@ -792,10 +947,12 @@ def play(self: LMPolicy,
 @patch
 def _make_room(self: LMPolicy, episodes: int) -> None:
     "A cache for as many as fit, be it the last one."
-    rows = min(episodes, self.max_rows or _rows_for(self.model, self.rules.max_context))
+    rows = min(episodes, self.max_rows
+               or _rows_for(self.model, self.rules.max_context))
     fits = self.cache is not None and rows <= self.cache.rows <= (self.max_rows or self.cache.rows)
     if not fits or self.cache.capacity != self.rules.max_context:
-        self.cache = KVCache(self.model, rows, self.rules.max_context, self.dtype)
+        self.cache = KVCache(self.model,
+                             rows, self.rules.max_context, self.dtype)
     self.cache.clear()
 
 # %% ../../nbs/engine/generation.ipynb #c4e2a012
@@ -803,31 +960,47 @@ def _alike(seats: list[_Seat]) -> list[list[_Seat]]:
     "Those at play who have the same to read; last those of whose row not all still holds."
     parts = {}
     for s in seats:
-        if s.todo: parts.setdefault((s.kept is not None, s.kept, *s.todo), []).append(s)
-    return [parts[key] for key in sorted(parts, key=lambda key: key[0])]
+        if s.todo:
+            parts.setdefault((s.kept is not None, s.kept,
+                              *s.todo), []).append(s)
+    return [parts[key]
+            for key in sorted(parts, key=lambda key: key[0])]
 
 @patch
-def _arrange(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
+def _arrange(self: LMPolicy, queue: deque,
+             rows: list[list[_Seat]]) -> None:
     "Give a row to each part of those who part, and to those who wait; close gaps."
-    lengths, free, known = self.cache.lengths, [], {}
+    lengths = self.cache.lengths
+    free = []
+    known = {}
     moves = [] # seats, the row of their tokens, how many
     for r, seats in enumerate(rows):
-        if queue and lengths[r] >= len(seats[0].prompt) - 1: known[seats[0].prompt] = r
+        if queue and lengths[r] >= len(seats[0].prompt) - 1:
+            known[seats[0].prompt] = r
         rows[r], *others = _alike(seats) or [[]]
-        def held(part, r=r): return lengths[r] if part[0].kept is None else part[0].kept
+        def held(part, r=r):
+            return lengths[r] if part[0].kept is None else part[0].kept
         moves += [(part, r, held(part)) for part in others]
-        if not rows[r]: free.append(r)
-        else: lengths[r] = held(rows[r]) # what is behind that is read anew
+        if not rows[r]:
+            free.append(r)
+        else: # what is behind that is read anew
+            lengths[r] = held(rows[r])
     taken = sum(map(len, rows)) + sum(len(part) for part, *_ in moves)
-    moves += self._admitted(queue, known, self.cache.rows - taken)
+    moves += self._admitted(queue,
+                            known, self.cache.rows - taken)
     copies = []
     for part, source, n in moves:
         r = free.pop(0) if free else len(rows)
-        rows[r:r + 1], lengths[r] = [part], n # in a free row, or at the end
-        if n: copies.append((r, source, n))
+        # in a free row, or at the end
+        rows[r:r + 1] = [part]
+        lengths[r] = n
+        if n:
+            copies.append((r, source, n))
     copies += self._gaps(rows, free)
-    for s in (s for part in rows for s in part): s.kept = None
-    if copies: self.cache.copy(*map(list, zip(*copies, strict=True)))
+    for s in (s for part in rows for s in part):
+        s.kept = None
+    if copies:
+        self.cache.copy(*map(list, zip(*copies, strict=True)))
 
 @patch
 def _admitted(
@@ -839,19 +1012,24 @@ def _admitted(
         s = queue.popleft()
         n = len(s.prompt) - 1 if s.prompt in known else 0
         s.todo = list(s.prompt[n:])
-        found.setdefault(s.prompt, ([], known.get(s.prompt), n))[0].append(s)
+        found.setdefault(s.prompt,
+                         ([], known.get(s.prompt), n))[0].append(s)
     return list(found.values())
 
 # %% ../../nbs/engine/generation.ipynb #26ff5bc3
 @patch
 def _gaps(self: LMPolicy, rows: list, gaps: list[int]) -> list[tuple]: # (to, source, length)
     "Fill gaps with the last rows."
-    moves, empty = [], set(gaps)
+    moves = []
+    empty = set(gaps)
     for gap in sorted(gaps):
-        while len(rows) - 1 in empty: rows.pop()
-        if gap >= len(rows): break
+        while len(rows) - 1 in empty:
+            rows.pop()
+        if gap >= len(rows):
+            break
         empty.remove(gap)
-        moves.append((gap, len(rows) - 1, self.cache.lengths[len(rows) - 1]))
+        moves.append((gap, len(rows) - 1,
+                      self.cache.lengths[len(rows) - 1]))
         rows[gap] = rows.pop()
     return moves
 
@@ -864,30 +1042,40 @@ def choose(
     self: LMPolicy, seats: list[_Seat], logits: torch.Tensor,
 ) -> tuple: # tokens (n,), log-probabilities (n,)
     "Draw the next token of every episode. A subclass may choose otherwise."
-    if self.first: logits = self._spell(seats, logits)
+    if self.first:
+        logits = self._spell(seats, logits)
     uniform = None
     if self.temperature:
-        uniform = torch.tensor([s.dice.random() for s in seats], dtype=torch.float64)
+        uniform = torch.tensor([s.dice.random() for s in seats],
+                               dtype=torch.float64)
     return _draw(logits, self.temperature, uniform, **self.likely)
 
 @patch
 def _write(
-    self: LMPolicy, rows: list[list[_Seat]], logits: torch.Tensor,
+    self: LMPolicy, rows: list[list[_Seat]],
+    logits: torch.Tensor,
 ) -> int: # episodes that have ended
     "Write the next token of every episode, and see what comes of it."
-    seats, at = zip(*((s, r) for r, row in enumerate(rows) for s in row if not s.waits), strict=True)
-    tokens, logps = self.choose(seats, logits if at == (*range(len(rows)),) else logits[[*at]])
+    seats, at = zip(*((s, r)
+                      for r, row in enumerate(rows)
+                      for s in row if not s.waits), strict=True)
+    tokens, logps = self.choose(seats,
+                                logits if at == (*range(len(rows)),) else logits[[*at]])
     # one wait for the device
     tokens, logps = torch.stack([tokens.double(), logps.double()]).tolist()
     if any(map(math.isnan, logps)):
         self.cache = None # there may be more of it in the cache
         raise FloatingPointError(_LOST)
-    for r, s, token, logp in zip(at, seats, map(int, tokens), logps, strict=True):
+    for r, s, token, logp in zip(at, seats,
+                                 map(int, tokens), logps, strict=True):
         s.ids.append(token)
         s.logprobs.append(logp)
         more = token not in self.codec.end_ids and len(s.ids) < self.rules.max_turn_tokens
-        if self._stops(s): more, s.kept = False, min(len(s.context()), self.cache.lengths[r])
-        if more: s.todo = [token]
+        if self._stops(s):
+            more, s.kept = False, min(len(s.context()),
+                                      self.cache.lengths[r])
+        if more:
+            s.todo = [token]
         elif self._turn(s):
             s.todo = s.context()[self.cache.lengths[r] if s.kept is None else s.kept:]
         else: s.todo = [] # it is over
@@ -905,15 +1093,19 @@ def _stops(self: TokenPolicy, s: _Seat) -> bool: # is it cut off?
 @patch
 def _turn(self: TokenPolicy, s: _Seat) -> bool: # does the episode go on?
     "Send a finished reply to the environment, and add what it says."
-    ep, ids = s.env.episode, s.ids
+    ep = s.env.episode
+    ids = s.ids
     ep.tokens.add(ids, s.logprobs)
     ep.completion_tokens += len(ids)
     s.window.append(ids)
-    s.ids, s.logprobs = [], []
+    s.ids = []
+    s.logprobs = []
     obs = s.env.step(self.codec.decode(ids))
     if obs.done: return False
-    fits = self._fit(s, self.codec.glue_ids(obs.text, ids[-1] in self.codec.end_ids))
-    if not fits: ep.outcome = "out_of_tokens"
+    fits = self._fit(s, self.codec.glue_ids(obs.text,
+                                            ids[-1] in self.codec.end_ids))
+    if not fits:
+        ep.outcome = "out_of_tokens"
     return fits
 
 # %% ../../nbs/engine/generation.ipynb #892c1911
@@ -926,16 +1118,20 @@ def _spell(
     for r, s in enumerate(seats):
         if s.window: continue
         said = self.codec.decode(s.ids)
-        if not said.startswith(self.first): logits[r, ~self._goes_on(said, logits)] = -torch.inf
+        if not said.startswith(self.first):
+            logits[r, ~self._goes_on(said, logits)] = -torch.inf
     return logits
 
 @patch
 def _goes_on(self: LMPolicy, said: str, logits: torch.Tensor) -> torch.Tensor: # (vocabulary,)
     "The tokens that lead from what has been written to `first`, and not to a longer word."
     if said not in self.spelling:
-        rest, codec = self.first[len(said):], self.codec
-        texts = [codec.decode([i]) for i in range(len(codec.tokenizer))]
-        def fits(t): return rest.startswith(t) or t.startswith(rest) and not t[len(rest)].isalpha()
+        rest = self.first[len(said):]
+        codec = self.codec
+        texts = [codec.decode([i])
+                 for i in range(len(codec.tokenizer))]
+        def fits(t):
+            return rest.startswith(t) or t.startswith(rest) and not t[len(rest)].isalpha()
         goes_on = [bool(t) and fits(t) for t in texts]
         goes_on += [False]*(logits.shape[-1] - len(texts))
         self.spelling[said] = torch.tensor(goes_on, device=logits.device)
@@ -951,12 +1147,14 @@ def read(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> torch.Tensor:
         many = [len(row[0].todo) > 1 for row in rows]
         later = self.cache.record is not None and sum(many)*_TOGETHER < len(rows)
         for row, more in zip(rows, many, strict=True):
-            for s in row: s.waits = later and more
+            for s in row:
+                s.waits = later and more
         try:
             return self.cache.forward([[] if row[0].waits else row[0].todo for row in rows],
                                       [row[0].prompt for row in rows])
         except (RuntimeError, MemoryError, OSError) as e:
-            if sum(map(len, rows)) < 2 or not is_out_of_memory(e): raise
+            if sum(map(len, rows)) < 2 or not is_out_of_memory(e):
+                raise
         seats = [s for row in rows for s in row]
         keep = len(seats)//2
         print(f"out of memory with {len(seats)} episodes at once: going on with {keep}", flush=True)
@@ -964,15 +1162,18 @@ def read(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> torch.Tensor:
             s.env.reset(s.env.episode.task)
             queue.appendleft(self._seat(s.env, s.place, s.prompt))
         stay = set(seats[:keep])
-        rows[:] = [kept for row in rows if (kept := [s for s in row if s in stay])]
+        rows[:] = [kept for row in rows
+                   if (kept := [s for s in row if s in stay])]
         self.cache.shrink(keep)
-        if torch.cuda.is_available(): torch.cuda.empty_cache()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
 # %% ../../nbs/engine/generation.ipynb #07cf30aa
 @patch
 def _fit(self: TokenPolicy, s: _Seat, glue: list[int]) -> bool: # False if nothing fits
     "Add the newest observation, dropping old turns if the context is full."
-    room, tokens = self.rules.max_context - self.rules.max_turn_tokens, s.env.episode.tokens
+    room = self.rules.max_context - self.rules.max_turn_tokens
+    tokens = s.env.episode.tokens
     prompt = len(s.prompt)
     turns = s.window + [glue] # reply, glue, reply, glue, ...
     if prompt + sum(map(len, turns)) <= room:
@@ -980,15 +1181,20 @@ def _fit(self: TokenPolicy, s: _Seat, glue: list[int]) -> bool: # False if nothi
         s.window = turns
         return True
     most = max(room//2, prompt + len(glue))
-    while len(turns) > 2 and prompt + sum(map(len, turns)) > most: turns = turns[2:]
-    if prompt + sum(map(len, turns)) > room: return False
-    s.window, s.kept, tokens.exact = turns, 0, False
+    while len(turns) > 2 and prompt + sum(map(len, turns)) > most:
+        turns = turns[2:]
+    if prompt + sum(map(len, turns)) > room:
+        return False
+    s.window = turns
+    s.kept = 0
+    tokens.exact = False
     return True
 
 # %% ../../nbs/engine/generation.ipynb #2bc95bd4
 def task_prompt(task: Task, rules: Rules = Rules()) -> list[dict]: # messages
     "What a policy reads before its first action; the last message carries the task's id."
-    *before, last = task_messages(new_environment(rules).reset(task), rules.instructions)
+    *before, last = task_messages(new_environment(rules).reset(task),
+                                  rules.instructions)
     return [*before, last | dict(task_id=task.id)]
 
 def task_finder(tasks: list[Task]) -> Callable: # find(prompt) -> task
@@ -999,7 +1205,8 @@ def task_finder(tasks: list[Task]) -> Callable: # find(prompt) -> task
 # %% ../../nbs/engine/generation.ipynb #5d0c4e32
 def _parts(model) -> list: # modules
     "The modules whose weights FSDP shares out."
-    return [m for m in model.modules() if isinstance(m, FSDPModule)]
+    return [m
+            for m in model.modules() if isinstance(m, FSDPModule)]
 
 @contextmanager
 def whole_weights(model):
@@ -1018,7 +1225,9 @@ def whole_weights(model):
 def whole_model(trainer):
     "The model of a trainer, to play with; whole where FSDP or ZeRO-3 shares its weights out."
     model = trainer.accelerator.unwrap_model(trainer.model)
-    if any(hasattr(p, "ds_id") for p in model.parameters()): # ZeRO-3
+    # ZeRO-3
+    if any(hasattr(p, "ds_id")
+           for p in model.parameters()):
         from trl.models.utils import unwrap_model_for_generation
         with unwrap_model_for_generation(trainer.model_wrapped, trainer.accelerator) as model:
             yield model
@@ -1032,14 +1241,21 @@ def make_rollout_func(
     make_policy=None, # called with the trainer, makes what plays instead of an LMPolicy
 ): # rollout_func(prompts, trainer) -> dict, for trl.GRPOTrainer
     "How TRL's trainer plays episodes: the same policy and the same rollout as evaluation."
-    find, policy, last, again = task_finder(tasks), None, None, 0
+    find = task_finder(tasks)
+    policy = None
+    last = None
+    again = 0
     def rollout_func(prompts, trainer):
         nonlocal policy, last, again
-        model, args = trainer.accelerator.unwrap_model(trainer.model), trainer.args
-        step, process = trainer.state.global_step, trainer.accelerator.process_index
-        if make_policy: policy = policy or make_policy(trainer)
+        model = trainer.accelerator.unwrap_model(trainer.model)
+        args = trainer.args
+        step = trainer.state.global_step
+        process = trainer.accelerator.process_index
+        if make_policy:
+            policy = policy or make_policy(trainer)
         elif policy is None or policy.model is not model:
-            likely = dict(top_k=args.top_k or 0, top_p=args.top_p or 1.0, min_p=args.min_p or 0.0)
+            likely = dict(top_k=args.top_k or 0,
+                          top_p=args.top_p or 1.0, min_p=args.min_p or 0.0)
             policy = LMPolicy(model, trainer.processing_class, rules, args.temperature,
                               dtype=half_precision(args), **likely)
         # a run that is resumed goes on as it would have gone on
@@ -1051,7 +1267,8 @@ def make_rollout_func(
         model.eval()
         try:
             with whole_model(trainer):
-                episodes = rollout(policy, [*map(find, prompts)], rules, tick)
+                episodes = rollout(policy,
+                                   [*map(find, prompts)], rules, tick)
         finally: model.train(was_training)
         return rollout_columns(episodes)
     return rollout_func
@@ -1059,4 +1276,5 @@ def make_rollout_func(
 def rollout_columns(episodes: list[Episode]) -> dict: # of lists, one item an episode
     "The columns that TRL expects, from the episodes' token records."
     names = ("prompt_ids", "completion_ids", "logprobs", "env_mask")
-    return {n: [getattr(ep.tokens, n) for ep in episodes] for n in names} | {"episodes": episodes}
+    return {n: [getattr(ep.tokens, n)
+                for ep in episodes] for n in names} | {"episodes": episodes}

@@ -19,11 +19,15 @@ def can_be_lean(model) -> bool: # a causal language model
     "Has it nothing in it but what `LeanModel` computes, in plain weights?"
     model = _plain(model)
     kinds = LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
-    if type(model) not in kinds: return False
-    layers = [m for m in model.modules() if hasattr(m, "in_features") or isinstance(m, LoraLayer)]
+    if type(model) not in kinds:
+        return False
+    layers = [m for m in model.modules()
+              if hasattr(m, "in_features") or isinstance(m, LoraLayer)]
     def known(m):
-        if type(m) is torch.nn.Linear: return True
-        more = isinstance(m, LoraLayer) and (*m.use_dora.values(), *m.lora_bias.values())
+        if type(m) is torch.nn.Linear:
+            return True
+        more = isinstance(m, LoraLayer) and (*m.use_dora.values(),
+                                             *m.lora_bias.values())
         return type(m) is LoraLinear and not any(more)
     alone = len({p.device for p in model.parameters()}) == 1
     return alone and model.config.hidden_act == "silu" and all(map(known, layers))
@@ -33,21 +37,27 @@ _ROWS = 64 # rows that the order is best for; it serves any number
 
 def _weight(layer, dtype: torch.dtype) -> torch.Tensor: # (out, in)
     "A layer's matrix, with what adapters add to it."
-    if not isinstance(layer, LoraLayer): return layer.weight.to(dtype)
-    w, names = layer.base_layer.weight, [] if layer.disable_adapters else layer.active_adapters
-    return sum((layer.get_delta_weight(name).float() for name in names), w.float()).to(dtype)
+    if not isinstance(layer, LoraLayer):
+        return layer.weight.to(dtype)
+    w = layer.base_layer.weight
+    names = [] if layer.disable_adapters else layer.active_adapters
+    return sum((layer.get_delta_weight(name).float()
+                for name in names), w.float()).to(dtype)
 
 def _bias(layers, dtype: torch.dtype) -> torch.Tensor | None: # (out of all,)
     "What layers add to their products; None if none does."
     layers = [getattr(p, "base_layer", p) for p in layers]
-    if all(p.bias is None for p in layers): return None
+    if all(p.bias is None for p in layers):
+        return None
     none = [p.weight.new_zeros(p.out_features) for p in layers]
-    return torch.cat([zero if p.bias is None else p.bias for p, zero in zip(layers, none, strict=True)]).to(dtype)
+    return torch.cat([zero if p.bias is None else p.bias
+                      for p, zero in zip(layers, none, strict=True)]).to(dtype)
 
 def _product(dtype: torch.dtype, *layers): # a function of vectors
     "Multiplies by the matrices of layers, side by side, and adds their biases."
     ws = [_weight(p, dtype) for p in layers]
-    w, b = torch.cat(ws) if len(ws) > 1 else ws[0], _bias(layers, dtype)
+    w = torch.cat(ws) if len(ws) > 1 else ws[0]
+    b = _bias(layers, dtype)
     half = dtype is torch.bfloat16 and w.is_cpu and torch.backends.mkldnn.is_available()
     if not half or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return lambda x: F.linear(x, w, b)
@@ -57,22 +67,28 @@ def _product(dtype: torch.dtype, *layers): # a function of vectors
 class _LeanLayer:
     "What a layer computes, but for attention."
     def __init__(self, layer, dtype: torch.dtype):
-        a, m = layer.self_attn, layer.mlp
+        a = layer.self_attn
+        m = layer.mlp
         self.qkv = _product(dtype, a.q_proj, a.k_proj, a.v_proj)
         self.gate_up = _product(dtype, m.gate_proj, m.up_proj)
-        self.out, self.down = _product(dtype, a.o_proj), _product(dtype, m.down_proj)
+        self.out = _product(dtype, a.o_proj)
+        self.down = _product(dtype, m.down_proj)
         norms = layer.input_layernorm, layer.post_attention_layernorm
         self.norms = [norm.weight.to(dtype) for norm in norms]
         self.qk_norm = None
         if hasattr(a, "q_norm"): # (heads, dim), those of queries and then those of keys
-            counts = (p.out_features//a.head_dim for p in (a.q_proj, a.k_proj))
-            norms = zip((a.q_norm, a.k_norm), counts, strict=False)
-            self.qk_norm = torch.cat([m.weight.expand(n, -1) for m, n in norms]).to(dtype)
+            counts = (p.out_features//a.head_dim
+                      for p in (a.q_proj, a.k_proj))
+            norms = zip((a.q_norm, a.k_norm),
+                        counts, strict=False)
+            self.qk_norm = torch.cat([m.weight.expand(n, -1)
+                                      for m, n in norms]).to(dtype)
 
 def _turned(x, cos, sin): # (N, heads, dim); (N, 1, dim) twice
     "Rotary positions (RoFormer, arXiv 2104.09864)."
     left, right = x.chunk(2, -1)
-    return torch.addcmul(x*cos, torch.cat([-right, left], -1), sin)
+    return torch.addcmul(x*cos,
+                         torch.cat([-right, left], -1), sin)
 
 # %% ../../nbs/engine/lean.ipynb #34f53401
 class LeanModel:
@@ -83,19 +99,26 @@ class LeanModel:
         dtype: torch.dtype | None = None, # to compute in; None: the model's own
     ):
         model, dtype = _plain(model), dtype or model.dtype
-        c, self.inner = model.config, model.model
-        self.heads, self.keys = c.num_attention_heads, c.num_key_value_heads
+        c = model.config
+        self.inner = model.model
+        self.heads = c.num_attention_heads
+        self.keys = c.num_key_value_heads
         self.eps = c.rms_norm_eps
-        self.layers = [_LeanLayer(layer, dtype) for layer in self.inner.layers]
+        self.layers = [_LeanLayer(layer, dtype)
+                       for layer in self.inner.layers]
         self.head, self.norm = _product(dtype, model.lm_head), self.inner.norm.weight.to(dtype)
-        self.table, self.dtype = self.inner.embed_tokens.weight, dtype
+        self.table = self.inner.embed_tokens.weight
+        self.dtype = dtype
 
     def rms(self, x, weight): # both in one format; the sum of squares is in float32
         "Root mean square norm (arXiv 1910.07467), in fewer operations than PyTorch's on a CPU."
-        if not x.is_cpu: return F.rms_norm(x, x.shape[-1:], None, self.eps).mul_(weight)
-        length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32)
+        if not x.is_cpu:
+            return F.rms_norm(x, x.shape[-1:], None, self.eps).mul_(weight)
+        length = torch.linalg.vector_norm(x,
+                                          dim=-1, keepdim=True, dtype=torch.float32)
         scale = torch.rsqrt(length.square()/x.shape[-1] + self.eps)
-        return torch.mul(x, scale, out=torch.empty_like(x)).mul_(weight)
+        return torch.mul(x, scale,
+                         out=torch.empty_like(x)).mul_(weight)
 
     @torch.no_grad()
     def __call__(self,
@@ -106,11 +129,14 @@ class LeanModel:
     ) -> torch.Tensor: # (n, vocabulary), in float32
         "One pass."
         x = F.embedding(ids, self.table).to(self.dtype)
-        cos, sin = (t[0, :, None] for t in self.inner.rotary_emb(x[None], places[None]))
+        cos, sin = (t[0, :, None]
+                    for t in self.inner.rotary_emb(x[None], places[None]))
         for i, w in enumerate(self.layers):
             qkv = w.qkv(self.rms(x, w.norms[0])).view(len(x), self.heads + 2*self.keys, -1)
-            qk, v = qkv.split([self.heads + self.keys, self.keys], 1)
-            if w.qk_norm is not None: qk = self.rms(qk, w.qk_norm)
+            qk, v = qkv.split([self.heads + self.keys,
+                               self.keys], 1)
+            if w.qk_norm is not None:
+                qk = self.rms(qk, w.qk_norm)
             found = attend(i, *_turned(qk, cos, sin).split([self.heads, self.keys], 1), v)
             x = x + w.out(found.flatten(1))
             gate, up = w.gate_up(self.rms(x, w.norms[1])).chunk(2, -1)

@@ -20,18 +20,21 @@ class _TaskEpisode:
         tasks: list[Task], # those that the rows of the data set ask for, by their `task_id`
         rules: Rules = Rules(),
     ):
-        self._tasks, self._env = {t.id: t for t in tasks}, SQLEnvironment(rules=rules)
+        self._tasks = {t.id: t for t in tasks}
+        self._env = SQLEnvironment(rules=rules)
 
     @property
     def episode(self) -> Episode: return self._env.episode
 
-    def reset(self, task_id: str, prompt: list | None = None, **row) -> str | None:
+    def reset(self, task_id: str,
+              prompt: list | None = None, **row) -> str | None:
         "Begin an episode; the question, unless the prompt ends with it."
         text = self._env.reset(self._tasks[task_id]).text
         return None if prompt and str(prompt[-1]["content"]).endswith(text) else text
 
     def _call(self, action_type: str, argument) -> str:
-        if self.episode.done: return "The episode is over."
+        if self.episode.done:
+            return "The episode is over."
         return self._env.step(SQLAction(action_type, str(argument))).text
 
 # %% ../../nbs/engine/tools.ipynb #5f03ad7e
@@ -81,8 +84,10 @@ def _finished(
     "The episode, ended: by a last message that is an answer, if there was no other."
     if not env.episode.done:
         action = parse_action(messages[-1]["content"] or "")
-        if action.action_type == "ANSWER": env.answer(action.argument)
-        else: env.episode.outcome = "out_of_tokens"
+        if action.action_type == "ANSWER":
+            env.answer(action.argument)
+        else:
+            env.episode.outcome = "out_of_tokens"
     return env.episode
 
 def for_environments(
@@ -91,6 +96,8 @@ def for_environments(
     "A reward function of episodes, as one of environments."
     @functools.wraps(reward)
     def rewarded(prompts, completions, environments, **kwargs):
-        episodes = [_finished(env, messages) for env, messages in zip(environments, completions, strict=True)]
-        return reward(prompts=prompts, completions=completions, episodes=episodes, **kwargs)
+        episodes = [_finished(env, messages)
+                    for env, messages in zip(environments, completions, strict=True)]
+        return reward(prompts=prompts,
+                      completions=completions, episodes=episodes, **kwargs)
     return rewarded

@@ -23,7 +23,8 @@ def settle_vllm(config: SQLGRPOConfig) -> None:
     "Give vLLM the context of an episode. Raises ValueError where it cannot be used."
     if not config.use_vllm: return
     config.vllm_max_model_length = max(config.vllm_max_model_length or 0, config.max_context)
-    if config.use_cpu: raise ValueError("use_vllm needs a GPU, and there is none; leave it out")
+    if config.use_cpu:
+        raise ValueError("use_vllm needs a GPU, and there is none; leave it out")
     if not is_vllm_available():
         raise ValueError("use_vllm is True, and vLLM is not installed: "
                          "in the clone, pip install -e '.[vllm]'")
@@ -56,18 +57,24 @@ def play(self: VLLMPolicy,
     progress=None, # called as `progress(done, total)` after every turn
 ) -> None:
     "Play all episodes to their end, side by side and turn by turn; to be called by all processes."
-    prompts = [tuple(self.codec.prompt_ids(env.episode)) for env in envs]
-    live = [self._seat(env, i, prompt) for i, (env, prompt) in enumerate(zip(envs, prompts, strict=True))]
+    prompts = [tuple(self.codec.prompt_ids(env.episode))
+               for env in envs]
+    live = [self._seat(env, i, prompt)
+            for i, (env, prompt) in enumerate(zip(envs, prompts, strict=True))]
     while most := max(gather_object([len(live)])):
-        replies = self._replies([s.context() for s in live], most)
+        replies = self._replies([s.context() for s in live],
+                                most)
         for s, (ids, logprobs) in zip(live, replies, strict=True):
-            s.ids, s.logprobs = [], []
+            s.ids = []
+            s.logprobs = []
             for token, logprob in zip(ids, logprobs, strict=False):
                 s.ids.append(token)
                 s.logprobs.append(logprob)
-                if self._stops(s): break
+                if self._stops(s):
+                    break
         live = [s for s in live if self._turn(s)]
-        if progress is not None: progress(len(envs) - len(live), len(envs))
+        if progress is not None:
+            progress(len(envs) - len(live), len(envs))
 
 @patch
 def _replies(
@@ -75,7 +82,8 @@ def _replies(
 ) -> list[tuple]: # (ids, logprobs) of each prompt
     "Ask for the replies to `prompts`, in a batch of `most`."
     fill = [self.stop_token_ids[:1]]*(most - len(prompts))
-    ids, logprobs = self.generate(prompts + fill, self.rules.max_turn_tokens, self.stop_token_ids)
+    ids, logprobs = self.generate(prompts + fill,
+                                  self.rules.max_turn_tokens, self.stop_token_ids)
     return list(zip(ids, logprobs, strict=False))[:len(prompts)]
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1f
@@ -86,7 +94,8 @@ def _trl_generate(
     def generate(prompts, max_tokens, stop_token_ids):
         limits = dict(max_tokens=max_tokens, stop_token_ids=stop_token_ids)
         vllm.generation_kwargs = vllm.generation_kwargs | limits
-        _, ids, logprobs, _ = vllm.generate(prompts, images=None, num_generations=1)
+        _, ids, logprobs, _ = vllm.generate(prompts,
+                                            images=None, num_generations=1)
         # TRL's None: vLLM had no number
         first = lambda position: math.nan if position[0] is None else position[0]
         return [list(reply) for reply in ids], [[first(p) for p in reply] for reply in logprobs]
@@ -108,7 +117,8 @@ _SILENT = "does not answer"
 def _fault(url: str, config: SQLGRPOConfig) -> str: # empty if there is none
     "What is wrong with a server: TRL and the episodes need some options of it."
     try:
-        answer = httpx2.get(f"{url}/server_info", params=dict(config_format="json"), timeout=10)
+        answer = httpx2.get(f"{url}/server_info",
+                            params=dict(config_format="json"), timeout=10)
     except (httpx2.HTTPError, httpx2.InvalidURL) as e:
         return f"{_SILENT} ({str(e) or type(e).__name__})"
     try:
@@ -117,14 +127,17 @@ def _fault(url: str, config: SQLGRPOConfig) -> str: # empty if there is none
         good = (info["weight_transfer_config"] is not None
                 and model["logprobs_mode"] == "processed_logprobs"
                 and model["max_model_len"] >= config.max_context)
-    except (ValueError, KeyError, TypeError): good = False # not in VLLM_SERVER_DEV_MODE
+    except (ValueError, KeyError, TypeError): # not in VLLM_SERVER_DEV_MODE
+        good = False
     return "" if good else "was started with other options"
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f3b
 def check_vllm_server(config: SQLGRPOConfig) -> None:
     "Raises `ValueError` unless vLLM's server, if one is used, is up with the right options."
-    if not config.use_vllm or config.vllm_mode != "server": return
-    if int(os.environ.get("RANK", 0)): return # TRL's first process alone talks to it
+    if not config.use_vllm or config.vllm_mode != "server":
+        return
+    if int(os.environ.get("RANK", 0)): # TRL's first process alone talks to it
+        return
     url = (config.vllm_server_base_url
            or f"http://{config.vllm_server_host}:{config.vllm_server_port}")
     end = time.monotonic() + config.vllm_server_timeout

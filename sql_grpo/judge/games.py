@@ -58,7 +58,8 @@ def reward_name(reward: Callable) -> str:
 AGENT = Game("agent")
 SINGLE_TURN = Game(
     "single_turn", Text2SQLEnvironment, TEXT2SQL_INSTRUCTIONS,
-    {correctness: 0.0, SyntaxReward(): 0.2, ExecutionReward(): 0.6, SemanticReward(): 0.2})
+    {correctness: 0.0, SyntaxReward(): 0.2,
+     ExecutionReward(): 0.6, SemanticReward(): 0.2})
 GAMES = {game.name: game for game in (AGENT, SINGLE_TURN)}
 
 # %% ../../nbs/judge/games.ipynb #6a3e000d
@@ -66,7 +67,8 @@ def find_game(
     given: str | Game, # a name in `GAMES`, FILE.py:NAME of a game of your own, or the game itself
 ) -> Game:
     "The game that is meant; one's own is known by its name from then on. Raises ValueError."
-    if isinstance(given, str) and given in GAMES: return GAMES[given]
+    if isinstance(given, str) and given in GAMES:
+        return GAMES[given]
     game = from_file(given) if ".py:" in str(given) else given
     if not isinstance(game, Game):
         raise ValueError(f"there is no game {given!r}: expected {', '.join(GAMES)}, or FILE.py:NAME "

@@ -24,7 +24,8 @@ from ..environment import Episode
 _TOL = 1e-9 # two numbers that are not both whole are the same within this relative difference,
 _NOISE = 1e-12 # or within this one: what sums of floats that should be zero leave
 
-def _slack(x): return max(_NOISE, _TOL*abs(x))
+def _slack(x):
+    return max(_NOISE, _TOL*abs(x))
 
 def _is_whole(x):
     "An integer, or a float that holds one exactly."
@@ -33,76 +34,112 @@ def _is_whole(x):
 def same_number(a, b) -> bool:
     "Is `a` the same number as `b`, up to float noise?"
     if a == b: return True
-    if _is_whole(a) and _is_whole(b): return False
+    if _is_whole(a) and _is_whole(b):
+        return False
     return math.isclose(a, b, rel_tol=_TOL, abs_tol=_NOISE)
 
 # %% ../../nbs/judge/results.ipynb #a953dc6a
 def _snapped(cells: list):
     "The cells, with every float that is not whole replaced by the number that stands for it."
-    out, whole, start, last, waiting, anchors = {}, -math.inf, -math.inf, -math.inf, [], {}
-    for n in sorted({c for c in cells if type(c) in (int, float) and -1e300 < c < 1e300}):
+    out = {}
+    whole = -math.inf
+    start = -math.inf
+    last = -math.inf
+    waiting = []
+    anchors = {}
+    for n in sorted({c for c in cells
+                     if type(c) in (int, float)
+                     and -1e300 < c < 1e300}):
         if _is_whole(n):
             while waiting and n - waiting[-1] <= _slack(waiting[-1]): # floats just below it
                 out[waiting.pop()] = n
             whole, waiting = n, []
-        elif n - whole <= _slack(n): out[n] = whole # just above one
+        elif n - whole <= _slack(n): # just above one
+            out[n] = whole
         else:
-            if n - last > _slack(n): start = n
-            last, out[n] = n, anchors.setdefault((start, math.floor((n - start)/_slack(start))), n)
+            if n - last > _slack(n):
+                start = n
+            last = n
+            out[n] = anchors.setdefault((start,
+                                         math.floor((n - start)/_slack(start))),
+                                        n)
             waiting.append(n)
     return [out.get(c, c) for c in cells]
 
 # %% ../../nbs/judge/results.ipynb #0a545b6a
 def _numbered(g: list, p: list) -> tuple|None:
     "Both results as columns of numbers, the same one for the same cell; None if cells differ."
-    cells, n, width = list(chain.from_iterable(g + p)), len(g)*len(g[0]), len(g[0])
-    if any(type(c) is float and not c.is_integer() for c in cells): cells = _snapped(cells)
+    cells = list(chain.from_iterable(g + p))
+    n = len(g)*len(g[0])
+    width = len(g[0])
+    if any(type(c) is float and not c.is_integer()
+           for c in cells):
+        cells = _snapped(cells)
     bag = Counter(cells[:n])
-    if bag != Counter(cells[n:]): return None
-    code = dict(zip(bag, count(), strict=True)).__getitem__
-    return tuple([tuple(map(code, cells[i:i+n:width])) for i in range(at, at + width)]
+    if bag != Counter(cells[n:]):
+        return None
+    code = dict(zip(bag, count(), strict=False)).__getitem__
+    return tuple([tuple(map(code, cells[i:i+n:width]))
+                  for i in range(at, at + width)]
                  for at in (0, n))
 
 # %% ../../nbs/judge/results.ipynb #ebcdd7cc
 def _recolour(columns: list, colours: list):
     "One round: colours of rows from those of columns, then of columns from those of rows."
-    rows = [sum(map(hash, zip(row, colours, strict=True))) for row in zip(*columns, strict=True)]
+    rows = [sum(map(hash, zip(row, colours, strict=True)))
+            for row in zip(*columns, strict=True)]
     return [hash((c, sum(map(hash, zip(col, rows, strict=True))))) for c, col in zip(colours, columns, strict=True)]
 
 # %% ../../nbs/judge/results.ipynb #d3ffc38e
 _ROUNDS = 100 # of colouring, at most, in a comparison of small results
 _CELL_ROUNDS = 600_000 # rounds times cells, in one of larger ones; but at least three rounds
 
-def _rows(columns: list, order: list): return Counter(zip(*(columns[i] for i in order), strict=True))
+def _rows(columns: list, order: list):
+    return Counter(zip(*(columns[i] for i in order),
+                       strict=True))
 
 def _unlike(columns: list, colours: list):
     "The smallest group of columns that share a colour without being identical; or empty."
     groups = {}
-    for i, c in enumerate(colours): groups.setdefault(c, []).append(i)
-    unlike = (m for m in groups.values() if len({columns[i] for i in m}) > 1)
+    for i, c in enumerate(colours):
+        groups.setdefault(c, []).append(i)
+    unlike = (m for m in groups.values()
+              if len({columns[i] for i in m}) > 1)
     return min(unlike, key=len, default=[])
 
 def _marked(colours: list, i: int):
     "`colours`, with one that no other has at `i`."
-    return [abs(hash((c,))) if j == i else c for j, c in enumerate(colours)]
+    return [abs(hash((c,))) if j == i else c
+            for j, c in enumerate(colours)]
 
 # %% ../../nbs/judge/results.ipynb #758ad2b9
-def _pairs_up(g: list, p: list, g_colours: list, p_colours: list, left: list):
+def _pairs_up(g: list, p: list,
+              g_colours: list, p_colours: list, left: list):
     "Do the columns pair up, by colour, so that the rows are the same bag? Spends `left[0]`."
-    if left[0] <= 0: return False
+    if left[0] <= 0:
+        return False
     left[0] -= 1
     kinds = 0
     while (group := _unlike(g, g_colours)) and len(set(g_colours)) > kinds:
-        if left[0] <= 0: return False
-        kinds, left[0] = len(set(g_colours)), left[0] - 1
-        g_colours, p_colours = _recolour(g, g_colours), _recolour(p, p_colours)
-        if Counter(g_colours) != Counter(p_colours): return False
+        if left[0] <= 0:
+            return False
+        kinds = len(set(g_colours))
+        left[0] = left[0] - 1
+        g_colours = _recolour(g, g_colours)
+        p_colours = _recolour(p, p_colours)
+        if Counter(g_colours) != Counter(p_colours):
+            return False
     if not group:
-        orders = (sorted(range(len(c)), key=c.__getitem__) for c in (g_colours, p_colours))
+        orders = (sorted(range(len(c)),
+                         key=c.__getitem__) for c in (g_colours, p_colours))
         return _rows(g, next(orders)) == _rows(p, next(orders))
-    candidates = {p[i]: i for i, c in enumerate(p_colours) if c == g_colours[group[0]]}
+    candidates = {p[i]: i
+                  for i, c in enumerate(p_colours)
+                  if c == g_colours[group[0]]}
     marked = _marked(g_colours, group[0])
-    return any(_pairs_up(g, p, marked, _marked(p_colours, i), left) for i in candidates.values())
+    return any(_pairs_up(g, p,
+                         marked, _marked(p_colours, i), left)
+               for i in candidates.values())
 
 # %% ../../nbs/judge/results.ipynb #c5a23704
 def _same_table(g: list, p: list, ordered: bool):
@@ -110,18 +147,26 @@ def _same_table(g: list, p: list, ordered: bool):
     numbered = _numbered(g, p)
     if numbered is None: return False
     (g, p), start, cells = numbered, [1]*len(g[0]), len(g)*len(g[0])
-    if ordered: return Counter(g) == Counter(p)
-    if Counter(zip(*g, strict=True)) == Counter(zip(*p, strict=True)): return True # the likeliest order of columns
-    return _pairs_up(g, p, start, start, [max(3, min(_ROUNDS, _CELL_ROUNDS//cells))])
+    if ordered:
+        return Counter(g) == Counter(p)
+    # the likeliest order of columns
+    if Counter(zip(*g,
+                   strict=True)) == Counter(zip(*p, strict=True)):
+        return True
+    return _pairs_up(g, p, start, start,
+                     [max(3, min(_ROUNDS, _CELL_ROUNDS//cells))])
 
 def results_match(gold: Result, # result of the gold query
                   predicted: Result, # result of the policy's query
                   ordered: bool, # does the order of rows count?
                  ) -> bool:
     "Do both results hold the same rows, up to order of columns (and rows) and float noise?"
-    if not (gold.ok and predicted.ok) or gold.truncated or predicted.truncated: return False
-    g, p = gold.rows, predicted.rows
-    if len(g) != len(p) or len(gold.columns) != len(predicted.columns): return False
+    if not (gold.ok and predicted.ok) or gold.truncated or predicted.truncated:
+        return False
+    g = gold.rows
+    p = predicted.rows
+    if len(g) != len(p) or len(gold.columns) != len(predicted.columns):
+        return False
     return g == p or _same_table(g, p, ordered)
 
 # %% ../../nbs/judge/results.ipynb #963d7e9c
@@ -130,7 +175,8 @@ def is_ordered(sql: str, # a gold query
                dialect: str = "sqlite", # sqlglot's name for it
               ) -> bool:
     "Does `sql` have an outermost ORDER BY? Or any, where sqlglot cannot parse it."
-    try: tree = sqlglot.parse_one(sql, read=dialect)
+    try:
+        tree = sqlglot.parse_one(sql, read=dialect)
     except (sqlglot.errors.SqlglotError, RecursionError):
         return bool(re.search(r"\border\s+by\b", sql, re.I))
     return tree.args.get("order") is not None
@@ -141,7 +187,8 @@ _NUMBER = re.compile(r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+
 
 def _number(text: str):
     "The number that `text` is, or None."
-    if len(text) > 40 or not _NUMBER.fullmatch(text): return None
+    if len(text) > 40 or not _NUMBER.fullmatch(text):
+        return None
     text = text.replace(",", "")
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
@@ -154,37 +201,50 @@ def _bare(text: str):
     return text[1:-1].strip() if enclosed else text
 
 # %% ../../nbs/judge/results.ipynb #927b1bad
-def _printed(value): return format_value(value).strip()
+def _printed(value):
+    return format_value(value).strip()
 
 def _canonical(gold: Result):
     "The rows of the gold result as they are printed, and what each printed cell stands for."
     printed = [[*map(_printed, row)] for row in gold.rows]
     says = {}
-    for p, c in zip(chain.from_iterable(printed), chain.from_iterable(gold.rows), strict=True):
-        says.setdefault(p, c if c is None or type(c) in (int, float) else p)
+    for p, c in zip(chain.from_iterable(printed),
+                    chain.from_iterable(gold.rows), strict=True):
+        says.setdefault(p,
+                        c if c is None or type(c) in (int, float) else p)
     return printed, says
 
-_TRUTH = dict.fromkeys(("true", "t", "yes", "1"), "true") | dict.fromkeys(("false", "f", "no", "0"), "false")
+_TRUTH = dict.fromkeys(("true", "t", "yes", "1"),
+                       "true") | dict.fromkeys(("false", "f", "no", "0"),
+                                               "false")
 
 def _read_cell(text: str, says: dict):
     "The value that a written cell stands for, given what the gold result's cells say."
     text, bare = text.strip(), _bare(text)
     for t in (text, bare):
-        if t in says: return says[t]
-    if bare.upper() == "NULL": return None
+        if t in says:
+            return says[t]
+    if bare.upper() == "NULL":
+        return None
     truth = _TRUTH.get(bare.lower()) # engines that know it print true and false
-    if truth in says: return says[truth]
-    if truth and len(bare) > 3: return int(truth == "true")
+    if truth in says:
+        return says[truth]
+    if truth and len(bare) > 3:
+        return int(truth == "true")
     plain = _UNIT.sub(r"\1", bare)
     number = _number(plain)
-    if type(number) is not float: return bare if number is None else number
-    return says.get(_printed(number), _rounded_from(number, plain, says))
+    if type(number) is not float:
+        return bare if number is None else number
+    return says.get(_printed(number),
+                    _rounded_from(number, plain, says))
 
 def _rounded_from(number: float, text: str, says: dict):
     "The one gold value that was rounded to this number, which has at least two decimals."
     decimals = len(text.partition(".")[2])
-    if decimals < 2 or "e" in text.lower() or len(text.replace(".", "").lstrip("+-0")) < 2: return number
-    found = {c for c in says.values() if type(c) is float and not _is_whole(c)
+    if decimals < 2 or "e" in text.lower() or len(text.replace(".", "").lstrip("+-0")) < 2:
+        return number
+    found = {c for c in says.values()
+             if type(c) is float and not _is_whole(c)
              and abs(c - number) <= 0.5*10**-decimals*(1 + _TOL)}
     return found.pop() if len(found) == 1 else number
 
@@ -200,11 +260,13 @@ _MAX_ANSWER_CHARS = 10_000 # longer answers are wrong: the judge's work stays bo
 def _readings(lines: list, width: int, height: int):
     "The tables of written cells that `lines` may mean."
     rows = [line.split("|") for line in lines]
-    if len(rows) == height and all(len(r) == width for r in rows): yield rows
+    if len(rows) == height and all(len(r) == width for r in rows):
+        yield rows
     if len(lines) == width == 1 < height:
         for sep in (",", ", "):
             cells = lines[0].split(sep)
-            if len(cells) == height: yield [[c] for c in cells]
+            if len(cells) == height:
+                yield [[c] for c in cells]
 
 _ITEM = re.compile(r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
 
@@ -212,19 +274,24 @@ def _unlisted(answer: str) -> str:
     "A written list, as Python, JSON or Markdown have it, with a row a line; else the same text."
     text = answer.strip()
     if text[:1] + text[-1:] == "[]":
-        try: found = json.loads(text)
+        try:
+            found = json.loads(text)
         except (ValueError, RecursionError):
-            try: found = ast.literal_eval(text)
-            except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError): return text[1:-1]
+            try:
+                found = ast.literal_eval(text)
+            except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+                return text[1:-1]
         cell = lambda c: "NULL" if c is None else str(c)
         return "\n".join(" | ".join(map(cell, row)) if isinstance(row, (list, tuple)) else cell(row) for row in found)
     lines = text.split("\n")
-    items = [_ITEM.sub("", line, 1) for line in lines if _ITEM.match(line)]
+    items = [_ITEM.sub("", line, 1)
+             for line in lines if _ITEM.match(line)]
     return "\n".join(items) if len(items) == len(lines) > 1 else answer
 
 def _line(cells):
     "A row as one text, without blanks around its cells (which may hold the separator themselves)."
-    return "|".join(c.strip() for c in "|".join(cells).split("|"))
+    return "|".join(c.strip()
+                    for c in "|".join(cells).split("|"))
 
 # %% ../../nbs/judge/results.ipynb #fc43be3c
 def answer_matches(gold: Result, # result of the gold query
@@ -234,46 +301,67 @@ def answer_matches(gold: Result, # result of the gold query
                    typed: bool = False, # was the gold result typed by hand, and maybe rounded?
                   ) -> bool:
     "Does a written answer say what the gold result says? An empty one never does."
-    if not (answer and gold.ok) or gold.truncated: return False
-    if len(answer) > _MAX_ANSWER_CHARS or not answer.strip(): return False
+    if not (answer and gold.ok) or gold.truncated:
+        return False
+    if len(answer) > _MAX_ANSWER_CHARS or not answer.strip():
+        return False
     plain = _unlisted(answer)
-    if plain != answer and answer_matches(gold, plain, ordered, headers, typed): return True
+    if plain != answer and answer_matches(gold,
+                                          plain, ordered, headers, typed):
+        return True
     lines = [l.strip() for l in answer.strip().split("\n")]
-    height, width = len(gold.rows), len(gold.columns)
-    names = {_line(h).casefold() for h in (gold.columns, *headers)}
+    height = len(gold.rows)
+    width = len(gold.columns)
+    names = {_line(h).casefold()
+             for h in (gold.columns, *headers)}
     headed = len(lines) == max(height, 1) + 1 and _line([lines[0]]).casefold() in names
     lines = lines[headed:]
-    if not height: return lines == ["(0 rows)"]
+    if not height:
+        return lines == ["(0 rows)"]
     readings = list(_readings(lines, width, height))
-    if not readings and (len(lines) != height or answer.count("|") < height*(width - 1)):
+    if not readings and (len(lines) != height
+                         or answer.count("|") < height*(width - 1)):
         return False
     printed, says = _canonical(gold)
-    said, tidy = [*map(_line, printed)], [_line([line]) for line in lines]
-    if tidy == said or not ordered and Counter(tidy) == Counter(said): return True
-    meant = Result(gold.columns, [tuple(map(says.__getitem__, row)) for row in printed])
+    said = [*map(_line, printed)]
+    tidy = [_line([line]) for line in lines]
+    if tidy == said or not ordered and Counter(tidy) == Counter(said):
+        return True
+    meant = Result(gold.columns,
+                   [tuple(map(says.__getitem__, row))
+                    for row in printed])
     read = (Result(gold.columns, [tuple(_read_cell(c, says) for c in row) for row in rows]) for rows in readings)
-    return any(results_match(meant, _rounded_like(gold, r) if typed else r, ordered) for r in read)
+    return any(results_match(meant,
+                             _rounded_like(gold, r) if typed else r, ordered)
+               for r in read)
 
 # %% ../../nbs/judge/results.ipynb #613875ce
 def _order_counts(task):
     "Does the order of rows count? By default if the query has an outermost ORDER BY."
-    return bool(task.query) and is_ordered(task.query, task.dialect) if task.ordered is None else task.ordered
+    return bool(task.query) and is_ordered(task.query,
+                                           task.dialect) if task.ordered is None else task.ordered
 
 def as_read(result: Result) -> Result:
     "The same result, each cell as it is read in a written answer."
-    rows = [tuple(_read_cell(_printed(c), {}) for c in row) for row in result.rows]
+    rows = [tuple(_read_cell(_printed(c), {}) for c in row)
+            for row in result.rows]
     return replace(result, rows=rows)
 
 def _queries(turns: list):
     "The turns whose QUERY executed."
-    return [t for t in turns if t.action.action_type == "QUERY" and t.result and t.result.ok]
+    return [t for t in turns if t.action.action_type == "QUERY"
+            and t.result and t.result.ok]
 
 def _answer(episode: Episode) -> Result|str|None:
     "What the episode answers: a text, or the result that a bare ANSWER submits."
-    if episode.outcome != "answered" or episode.answer is None: return None
-    if episode.answer.strip(): return episode.answer
-    result, gold = episode.submitted, episode.task.gold
-    if result is None or not result.truncated or len(gold.rows) <= len(result.rows): return result
+    if episode.outcome != "answered" or episode.answer is None:
+        return None
+    if episode.answer.strip():
+        return episode.answer
+    result = episode.submitted
+    gold = episode.task.gold
+    if result is None or not result.truncated or len(gold.rows) <= len(result.rows):
+        return result
     return episode.task.database().whole(_queries(episode.turns)[-1].action.argument, like=gold)
 
 # %% ../../nbs/judge/results.ipynb #afbf889c
@@ -281,14 +369,17 @@ def once(find): # find(episode): a part of the verdict
     "Find it when a finished episode is first asked for it, then keep it in `episode.verdict`."
     @wraps(find)
     def kept(episode: Episode):
-        if not episode.done: return find(episode)
-        if find.__name__ not in episode.verdict: episode.verdict[find.__name__] = find(episode)
+        if not episode.done:
+            return find(episode)
+        if find.__name__ not in episode.verdict:
+            episode.verdict[find.__name__] = find(episode)
         return episode.verdict[find.__name__]
     return kept
 
 @once
 def _right(episode: Episode):
-    headers = tuple(t.result.columns for t in episode.turns if t.result is not None)
+    headers = tuple(t.result.columns
+                    for t in episode.turns if t.result is not None)
     return is_correct(_answer(episode), episode.task, headers)
 
 def is_correct(said: Episode|Result|str, # an episode, a query's result, or a written answer
@@ -296,15 +387,22 @@ def is_correct(said: Episode|Result|str, # an episode, a query's result, or a wr
                headers: tuple = (), # lists of column names that may stand above written rows
               ) -> bool:
     "Does it say what the gold result says?"
-    if isinstance(said, Episode): return _right(said)
+    if isinstance(said, Episode):
+        return _right(said)
     if said is None: return False
-    gold, ordered = task.gold, _order_counts(task)
+    gold = task.gold
+    ordered = _order_counts(task)
     if isinstance(said, str):
         golds = task.golds if task.query else (gold, as_read(gold))
-        return any(answer_matches(g, said, ordered, headers, not task.query) for g in golds)
-    if any(results_match(g, said, ordered) for g in task.golds): return True
-    g, p = ((len(r.rows), len(r.columns)) for r in (gold, said))
-    return not task.query and g == p and results_match(as_read(gold), _rounded_like(gold, as_read(said)), ordered)
+        return any(answer_matches(g, said,
+                                  ordered, headers, not task.query)
+                   for g in golds)
+    if any(results_match(g, said, ordered) for g in task.golds):
+        return True
+    g, p = ((len(r.rows), len(r.columns))
+            for r in (gold, said))
+    return not task.query and g == p and results_match(as_read(gold),
+                                                       _rounded_like(gold, as_read(said)), ordered)
 
 # %% ../../nbs/judge/results.ipynb #a5e70c11
 def without_sql(task): # another task
@@ -313,9 +411,11 @@ def without_sql(task): # another task
     if not gold.ok or gold.truncated or not gold.rows:
         fault = gold.error or "the gold result is empty, or too long"
         raise ValueError(f"task {task.id}: {fault}; no answer is left")
-    rows = gold.rows if len(gold.columns) > 1 else [c for row in gold.rows for c in row]
+    rows = gold.rows if len(gold.columns) > 1 else [c
+                                                    for row in gold.rows for c in row]
     answer = rows[0] if len(rows) == 1 and len(gold.columns) == 1 and rows[0] is not None else rows
-    return replace(task, query="", answer=answer, ordered=_order_counts(task), variants=())
+    return replace(task, query="", answer=answer,
+                   ordered=_order_counts(task), variants=())
 
 # %% ../../nbs/judge/results.ipynb #7dad6dac
 # choices of columns that are tried for an answer, and cells that are compared for it
@@ -323,26 +423,39 @@ _PICKS, _PICK_CELLS = 50, 5_000
 
 def _only(result: Result, columns: tuple|None) -> Result:
     "Some columns of a result, by their positions; None for all."
-    if columns is None or not result.ok or max(columns) >= len(result.columns): return result
+    if columns is None or not result.ok or max(columns) >= len(result.columns):
+        return result
     rows = [tuple(r[i] for i in columns) for r in result.rows]
-    return replace(result, columns=[result.columns[i] for i in columns], rows=rows)
+    return replace(result,
+                   columns=[result.columns[i] for i in columns],
+                   rows=rows)
 
 def _choices(result: Result, answer: str):
     "The choices of columns under which `result` may say what `answer` says: None is all of them."
-    lines, rows = answer.count("\n") + 1, max(1, len(result.rows))
-    width, n = answer.split("\n")[-1].count("|") + 1, len(result.columns)
-    if lines not in (rows, rows + 1) and (lines > 1 or answer.count(",") + 1 < rows): return
+    lines = answer.count("\n") + 1
+    rows = max(1, len(result.rows))
+    width = answer.split("\n")[-1].count("|") + 1
+    n = len(result.columns)
+    if lines not in (rows, rows + 1) and (lines > 1
+                                          or answer.count(",") + 1 < rows):
+        return
     yield None, n*rows
-    if width < n: yield from ((c, width*rows) for c in combinations(range(n), width))
+    if width < n:
+        yield from ((c, width*rows)
+                    for c in combinations(range(n), width))
 
 def _behind(turns: list, answer: str): # a turn, and which columns; or None
     "The first of the turns whose result says what is written."
-    headers, cells = tuple(t.result.columns for t in turns), 0
-    tries = ((t, c, n) for t in turns for c, n in _choices(t.result, answer.strip()))
+    headers = tuple(t.result.columns for t in turns)
+    cells = 0
+    tries = ((t, c, n) for t in turns
+             for c, n in _choices(t.result, answer.strip()))
     for turn, columns, n in islice(tries, _PICKS):
-        if (cells := cells + n) > _PICK_CELLS: return None
+        if (cells := cells + n) > _PICK_CELLS:
+            return None
         result = _only(turn.result, columns)
-        if answer_matches(result, answer, headers=headers): return turn, columns
+        if answer_matches(result, answer, headers=headers):
+            return turn, columns
 
 # %% ../../nbs/judge/results.ipynb #f325d729
 def query_behind(
@@ -350,8 +463,10 @@ def query_behind(
     turns: list|None = None # all of the episode's
 ) -> tuple|None: # SQL, and which columns (None: all)
     "The last query among `turns` that produced the episode's answer, if there is one."
-    if episode.outcome != "answered" or episode.answer is None: return None
-    if len(episode.answer) > _MAX_ANSWER_CHARS: return None
+    if episode.outcome != "answered" or episode.answer is None:
+        return None
+    if len(episode.answer) > _MAX_ANSWER_CHARS:
+        return None
     ran = _queries(episode.turns if turns is None else turns)[::-1]
     if not episode.answer.strip():
         return (ran[0].action.argument, None) if ran and episode.submitted is not None else None
@@ -362,7 +477,8 @@ def query_behind(
 MAX_SQL_CHARS = 10_000 # longer queries are not looked at, and earn nothing
 _LITERALS = re.compile(r"""'[^']*'|--[^\n]*|/\*.*?\*/|\b(?:as|collate)\s+\w+""", re.I | re.S)
 _ARMS = re.compile(r"\b(?:union|intersect|except)\b", re.I)
-_SELECT, _FROM = re.compile(r"\bselect\b", re.I), re.compile(r"\bfrom\b", re.I)
+_SELECT = re.compile(r"\bselect\b", re.I)
+_FROM = re.compile(r"\bfrom\b", re.I)
 # a star that doesn't multiply; or a name, not a keyword or function
 _NAME = re.compile(r"""(?:^|[(,.])\s*\*
     |(?<![\w.])(?!(?:select|distinct|all|null|true|false|case|when|then|else|end|and|or|not|in|is
@@ -373,11 +489,13 @@ _NAME = re.compile(r"""(?:^|[(,.])\s*\*
 @lru_cache(maxsize=8192)
 def reads_table(sql: str) -> bool:
     "Does every arm of `sql` select something of a table? A look at the text, not a parse."
-    if len(sql) > MAX_SQL_CHARS: return False
+    if len(sql) > MAX_SQL_CHARS:
+        return False
     for arm in _ARMS.split(_LITERALS.sub(" ", sql)):
         select = _SELECT.search(arm)
         source = select and _FROM.search(arm, select.end())
-        if not source or not _NAME.search(arm[select.end():source.start()].strip()): return False
+        if not source or not _NAME.search(arm[select.end():source.start()].strip()):
+            return False
     return True
 
 # %% ../../nbs/judge/results.ipynb #c4522f03
@@ -385,22 +503,28 @@ _WITH = re.compile(r"\s*with\b(\s+recursive\b)?", re.I)
 
 def _on_half(db: Database, sql: str, rest: int) -> Result: # rest: 0 or 1
     "What a query returns where each table has its rows of even or odd rowid only."
-    halves = ", ".join(filter(None, (db.half(t, rest) for t in db.tables)))
+    halves = ", ".join(filter(None,
+                              (db.half(t, rest)
+                               for t in db.tables)))
     with_ = _WITH.match(sql)
     return db.query(f"WITH RECURSIVE {halves}{',' + sql[with_.end():] if with_ else ' ' + sql}")
 
 def _depends_on_rows(task, sql: str, columns: tuple|None):
     "Could a right query depend on rows? Not if its result stays where the gold query's changes."
     if not task.query: return True
-    db, same = task.database(), lambda result: results_match(task.gold, result, _order_counts(task))
+    db = task.database()
+    same = lambda result: results_match(task.gold, result, _order_counts(task))
     golds = [_on_half(db, task.query, rest) for rest in (0, 1)]
-    if all(same(gold) or not gold.ok for gold in golds): return True
-    return not all(same(_only(_on_half(db, sql, rest), columns)) for rest in (0, 1))
+    if all(same(gold) or not gold.ok for gold in golds):
+        return True
+    return not all(same(_only(_on_half(db, sql, rest), columns))
+                   for rest in (0, 1))
 
 # %% ../../nbs/judge/results.ipynb #2c7eeade
 def reading_queries(episode: Episode) -> list:
     "The turns whose QUERY executed and read a table."
-    return [t for t in _queries(episode.turns) if reads_table(t.action.argument)]
+    return [t for t in _queries(episode.turns)
+            if reads_table(t.action.argument)]
 
 @once
 def is_grounded(episode: Episode) -> bool:
@@ -408,25 +532,31 @@ def is_grounded(episode: Episode) -> bool:
     behind = query_behind(episode)
     if behind and not reads_table(behind[0]) and episode.answer.strip():
         behind = query_behind(episode, reading_queries(episode))
-    if behind is None or not reads_table(behind[0]): return False
+    if behind is None or not reads_table(behind[0]):
+        return False
     return not is_correct(episode) or _depends_on_rows(episode.task, *behind)
 
 # %% ../../nbs/judge/results.ipynb #b70fa31c
 def _variant_golds(task): # of (Database, Result)
     "The variants that count, each with the gold query's result there."
-    pairs = [(db, db.query(task.query)) for db in map(open_database, task.variants)]
-    return [(db, gold) for db, gold in pairs if gold.ok and not gold.truncated]
+    pairs = [(db, db.query(task.query))
+             for db in map(open_database, task.variants)]
+    return [(db, gold)
+            for db, gold in pairs if gold.ok and not gold.truncated]
 
 @once
 def suite_correct(episode: Episode) -> bool|None: # None if the task has no variants, or no SQL
     "Is the answer right, and the query behind it right on all variants of the database?"
     task = episode.task
-    if not (task.variants and task.query): return None
+    if not (task.variants and task.query):
+        return None
     behind = query_behind(episode) if is_correct(episode) else None
     if behind is None: return False
-    (sql, columns), ordered = behind, _order_counts(task)
+    (sql, columns) = behind
+    ordered = _order_counts(task)
     def right(db, gold):
         said = _only(db.query(sql), columns)
         return results_match(gold, said, ordered) or any(
-            results_match(g, said, ordered) for g in ties(task.query, db, gold))
+            results_match(g, said, ordered)
+            for g in ties(task.query, db, gold))
     return all(right(*pair) for pair in _variant_golds(task))

@@ -33,7 +33,8 @@ class _Bounded:
 
     def _advance(self, times=1):
         self.steps_left -= 1
-        if self.steps_left < 0: raise RecursionError("too many ways to read this SQL")
+        if self.steps_left < 0:
+            raise RecursionError("too many ways to read this SQL")
         super()._advance(times)
 
 @lru_cache
@@ -48,11 +49,15 @@ def parse_query(
 ) -> exp.Expression | None: # a SELECT, or several with UNION and the like; None for everything else
     "The tree of one query, if `sql` is one."
     begins = re.match(r"[\s(]*(?:SELECT|WITH|VALUES)\b", sql, re.I)
-    if len(sql) > MAX_SQL_CHARS or not begins: return None
+    if len(sql) > MAX_SQL_CHARS or not begins:
+        return None
     known, parser = _parser_of(dialect)
-    try: trees = parser(dialect=known).parse(known.tokenize(sql), sql)
-    except (sqlglot.errors.SqlglotError, RecursionError): return None
-    return trees[0] if len(trees) == 1 and isinstance(trees[0], (exp.Query, exp.Values)) else None
+    try:
+        trees = parser(dialect=known).parse(known.tokenize(sql), sql)
+    except (sqlglot.errors.SqlglotError, RecursionError):
+        return None
+    return trees[0] if len(trees) == 1 and isinstance(trees[0],
+                                                      (exp.Query, exp.Values)) else None
 
 # %% ../../nbs/judge/text2sql.ipynb #1819273e
 _SPECIAL = re.compile(r"<\|\w+\|>") # such as <|im_end|>
@@ -68,8 +73,10 @@ _OTHER = re.compile(r"""\b(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAG
 def _said(text: str):
     "What a reply says, without thoughts: the last code block with a query in it, if there is one."
     said = _SPECIAL.sub(" ", without_thoughts(text)[:MAX_TEXT])
-    blocks = [b for b in _BLOCK.findall(said) if b.strip()] or [said]
-    return next((b for b in reversed(blocks) if _QUERY.search(b)), blocks[-1]).strip()
+    blocks = [b for b in _BLOCK.findall(said)
+              if b.strip()] or [said]
+    return next((b for b in reversed(blocks)
+                 if _QUERY.search(b)), blocks[-1]).strip()
 
 # %% ../../nbs/judge/text2sql.ipynb #9f0d0bda
 _PIECES = re.compile(r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|;|</\w+>", re.S)
@@ -81,15 +88,19 @@ def _statements(text: str, start: int):
     mark = "**" if text[start-2:start] == "**" else text[start-1:start]
     line_end = text.find("\n", start)
     if mark in ("**", "`", "'", '"'):
-        end = text.rfind(mark, start, line_end if line_end >= 0 else None)
-        if end > start: text = text[:end]
-    ends = (m.start() for m in _PIECES.finditer(text, start) if m[0] == ";" or m[0][:2] == "</")
+        end = text.rfind(mark,
+                         start, line_end if line_end >= 0 else None)
+        if end > start:
+            text = text[:end]
+    ends = (m.start() for m in _PIECES.finditer(text, start)
+            if m[0] == ";" or m[0][:2] == "</")
     end = next(ends, len(text))
     sentence = _SENTENCE.search(text, start, end)
     for stop in [end] + ([sentence.start()] if sentence else []):
         sql = text[start:stop].strip()
         yield sql
-        if (bare := sql.rstrip(" \n.~")) != sql: yield bare
+        if (bare := sql.rstrip(" \n.~")) != sql:
+            yield bare
 
 # %% ../../nbs/judge/text2sql.ipynb #991d4488
 def extract_sql(
@@ -97,13 +108,16 @@ def extract_sql(
 ) -> str: # one statement; the text itself if there is none in it
     "The SQL in a reply."
     said = _said(as_text(text))
-    starts = sorted({m.start() for p in (_QUERY, _OTHER) for m in p.finditer(said)})[:_STARTS]
+    starts = sorted({m.start() for p in (_QUERY, _OTHER)
+                     for m in p.finditer(said)})[:_STARTS]
     for start in starts:
         for sql in _statements(said, start):
             if parse_query(sql): return sql
-        if _OTHER.match(said, start): break # the SELECT in an INSERT is not what was meant
+        if _OTHER.match(said, start): # the SELECT in an INSERT is not what was meant
+            break
     begins = [s for s in starts
-              if said[s:s+3].isupper() or not said[:s].rpartition("\n")[2].strip()]
+              if said[s:s+3].isupper()
+              or not said[:s].rpartition("\n")[2].strip()]
     return next(_statements(said, begins[0])) if begins else said
 
 # %% ../../nbs/judge/text2sql.ipynb #b2bb52aa
@@ -125,9 +139,11 @@ class Text2SQLEnvironment(SQLEnvironment):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.rules = replace(self.rules, mode="single_turn", max_turns=1)
+        self.rules = replace(self.rules,
+                             mode="single_turn", max_turns=1)
 
-    def reset(self, task=None, seed: int | None = None) -> SQLObservation:
+    def reset(self, task=None,
+              seed: int | None = None) -> SQLObservation:
         "Begin a new episode: the tables with their columns, and the question."
         super().reset(task, seed)
         start = self.episode.start
@@ -139,8 +155,12 @@ class Text2SQLEnvironment(SQLEnvironment):
         raw = str(action) if isinstance(action, SQLAction) else as_text(action)
         obs = super().step(SQLAction("QUERY", extract_sql(raw)))
         ep = self.episode
-        ep.outcome, ep.answer, ep.submitted, ep.turns[-1].text = "answered", "", self._last, raw
-        obs.terminated, obs.truncated = True, False
+        ep.outcome = "answered"
+        ep.answer = ""
+        ep.submitted = self._last
+        ep.turns[-1].text = raw
+        obs.terminated = True
+        obs.truncated = False
         return obs
 
 # %% ../../nbs/judge/text2sql.ipynb #c75224a1
@@ -164,7 +184,8 @@ class RewardResult:
 
 def _content(completion) -> str | bytes:
     "The text of a completion: as it is, or of its last message."
-    if isinstance(completion, (str, bytes)): return completion
+    if isinstance(completion, (str, bytes)):
+        return completion
     content = completion[-1]["content"] if completion else ""
     return content if isinstance(content, (str, bytes)) else ""
 
@@ -181,29 +202,38 @@ class BaseReward:
         raise NotImplementedError
 
     @property
-    def __name__(self) -> str: return "reward_" + type(self).__name__.removesuffix("Reward").lower()
+    def __name__(self) -> str:
+        return "reward_" + type(self).__name__.removesuffix("Reward").lower()
 
-    def __call__(self, prompts=None, completions=None, answer=None, context=None, episodes=None,
+    def __call__(self, prompts=None, completions=None,
+                 answer=None, context=None, episodes=None,
                  **kwargs) -> list[float]:
         "A TRL reward function. Raises ValueError if it is not told the gold SQL."
         if episodes is not None: # what was written, before any template took it apart
-            completions = [ep.turns[-1].text if ep.turns else "" for ep in episodes]
-            answer, context = [ep.task.query for ep in episodes], [ep.task for ep in episodes]
+            completions = [ep.turns[-1].text if ep.turns else ""
+                           for ep in episodes]
+            answer = [ep.task.query for ep in episodes]
+            context = [ep.task for ep in episodes]
         if answer is None:
             raise ValueError("no gold SQL: give columns `answer` and `context`, or episodes=[...]")
         none = [None]*len(completions)
-        rows = zip(prompts or none, completions, answer, context or none, strict=True)
+        rows = zip(prompts or none, completions,
+                   answer, context or none, strict=True)
         return [self.compute(*row).score for row in rows]
 
 # %% ../../nbs/judge/text2sql.ipynb #746908d0
-_INVALID, _NOT_A_QUERY, _VALID = -0.5, 0.0, 1.0
+_INVALID = -0.5
+_NOT_A_QUERY = 0.0
+_VALID = 1.0
 
 def _database(context) -> Database:
     "The database that a context means."
-    if context is None: raise ValueError("no context: give a Database, the path of one, or a Task")
+    if context is None:
+        raise ValueError("no context: give a Database, the path of one, or a Task")
     return context.database() if hasattr(context, "database") else open_database(context)
 
-def _run(sql: str, context, gold: Result | None = None) -> Result:
+def _run(sql: str, context,
+         gold: Result | None = None) -> Result:
     "Run a policy's query, for as many rows as the gold result has."
     db = _database(context)
     if len(sql) > MAX_SQL_CHARS:
@@ -213,34 +243,48 @@ def _run(sql: str, context, gold: Result | None = None) -> Result:
 
 class SyntaxReward(BaseReward):
     "Is the completion's SQL a query?"
-    def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:
+    def compute(self, prompt, completion,
+                answer: str, context=None) -> RewardResult:
         "From -0.5, no SQL, over 0.0, some other statement, to 1.0."
         sql = extract_sql(_content(completion))
-        if parse_query(sql): return RewardResult(_VALID, dict(sql=sql))
-        if _OTHER.match(sql.upper()): return RewardResult(_NOT_A_QUERY, dict(sql=sql))
+        if parse_query(sql):
+            return RewardResult(_VALID, dict(sql=sql))
+        if _OTHER.match(sql.upper()):
+            return RewardResult(_NOT_A_QUERY, dict(sql=sql))
         runs = context is not None and _run(sql, context).ok
         return RewardResult(_VALID if runs else _INVALID, dict(sql=sql))
 
 # %% ../../nbs/judge/text2sql.ipynb #a3bc5bfa
-_ERROR_SCORE, _WRONG_SCORE, _RIGHT_SCORE = -0.8, 0.0, 1.0
+_ERROR_SCORE = -0.8
+_WRONG_SCORE = 0.0
+_RIGHT_SCORE = 1.0
 _NEAR = 0.4 # times `result_progress`, which is at most 0.75, for a wrong result
 
 class ExecutionReward(BaseReward):
     "Does the completion's SQL return what the gold SQL returns?"
-    def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:
+    def compute(self, prompt, completion,
+                answer: str, context=None) -> RewardResult:
         "From -0.8, it fails, over 0.0 to 0.3, a wrong result, to 1.0."
-        db, sql = _database(context), extract_sql(_content(completion))
+        db = _database(context)
+        sql = extract_sql(_content(completion))
         if not answer and getattr(context, "answer", None) is None:
             raise ValueError("no gold SQL and no answer: give the SQL, or a Task as context")
         gold = db.whole(answer) if answer else context.gold
         result = _run(sql, db, gold)
-        if not result.ok: return RewardResult(_ERROR_SCORE, dict(sql=sql, error=result.error))
+        if not result.ok:
+            return RewardResult(_ERROR_SCORE,
+                                dict(sql=sql, error=result.error))
         details = dict(sql=sql, rows=len(result.rows))
-        if not gold.ok: details["gold_error"] = gold.error
-        if answer: right = results_match(gold, result, is_ordered(answer))
-        else: right = is_correct(result, context)
-        if right: return RewardResult(_RIGHT_SCORE, details)
-        near = result_progress(gold, result, read=not (answer or context.query))
+        if not gold.ok:
+            details["gold_error"] = gold.error
+        if answer:
+            right = results_match(gold, result, is_ordered(answer))
+        else:
+            right = is_correct(result, context)
+        if right:
+            return RewardResult(_RIGHT_SCORE, details)
+        near = result_progress(gold, result,
+                               read=not (answer or context.query))
         near = _NEAR*near if gold.ok and reads_table(sql) else 0.0
         return RewardResult(_WRONG_SCORE + near, details | dict(near=near))
 
@@ -257,11 +301,15 @@ def _plain_form(tree: exp.Expression) -> exp.Expression: # another tree
     names = {t.alias: t.name for t in tables if t.alias}
     for column in tree.find_all(exp.Column):
         table = names.get(column.table, column.table) if len({t.name for t in tables}) > 1 else None
-        column.set("table", exp.to_identifier(table) if table else None)
-    for t in tables: t.set("alias", None)
-    for alias in list(tree.find_all(exp.Alias)): alias.replace(alias.this)
+        column.set("table",
+                   exp.to_identifier(table) if table else None)
+    for t in tables:
+        t.set("alias", None)
+    for alias in list(tree.find_all(exp.Alias)):
+        alias.replace(alias.this)
     for join in tree.find_all(exp.Join):
-        if join.kind == "INNER": join.set("kind", None)
+        if join.kind == "INNER":
+            join.set("kind", None)
     return tree
 
 # %% ../../nbs/judge/text2sql.ipynb #11cd834a
@@ -272,13 +320,18 @@ def _features(sql: str): # two bags: steps of the tree, words
     "What is compared of a query; of a text that is none, only the words."
     tree = parse_query(sql)
     try:
-        if tree is None: return Counter(), Counter(_TOKENS.findall(sql[:MAX_SQL_CHARS].lower()))
+        if tree is None:
+            return Counter(), Counter(_TOKENS.findall(sql[:MAX_SQL_CHARS].lower()))
         tree = _plain_form(tree)
-        nodes = [n for n in tree.walk() if not isinstance(n, exp.Identifier)]
-        steps = Counter((type(n.parent).__name__, type(n).__name__) for n in nodes)
+        nodes = [n for n in tree.walk()
+                 if not isinstance(n, exp.Identifier)]
+        steps = Counter((type(n.parent).__name__,
+                         type(n).__name__) for n in nodes)
         words = _TOKENS.findall(tree.sql("sqlite"))
-        return steps, Counter(t if t[0] == "'" else t.lower() for t in words)
-    except RecursionError: return Counter(), Counter()
+        return steps, Counter(t if t[0] == "'" else t.lower()
+                              for t in words)
+    except RecursionError:
+        return Counter(), Counter()
 
 def _jaccard(a: Counter, b: Counter) -> float: # 0 to 1
     "Size of what two bags have in common, by the size of both together; 0 if both are empty."
@@ -288,15 +341,23 @@ def _jaccard(a: Counter, b: Counter) -> float: # 0 to 1
 # %% ../../nbs/judge/text2sql.ipynb #83c69dc5
 class SemanticReward(BaseReward):
     "How alike are the completion's SQL and the gold SQL?"
-    def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:
+    def compute(self, prompt, completion,
+                answer: str, context=None) -> RewardResult:
         "From -0.2, nothing in common, to 0.8, the same up to aliases and the like."
         sql = extract_sql(_content(completion))
-        if not answer: return RewardResult(0.0, dict(sql=sql)) # there is no gold SQL
-        if sql.strip() == answer.strip(): structure = words = 1.0
-        elif len(sql) > MAX_SQL_CHARS: structure = words = 0.0
-        else: structure, words = (_jaccard(a, b) for a, b in zip(_features(sql), _features(answer), strict=True))
+        if not answer: # there is no gold SQL
+            return RewardResult(0.0, dict(sql=sql))
+        if sql.strip() == answer.strip():
+            structure = words = 1.0
+        elif len(sql) > MAX_SQL_CHARS:
+            structure = words = 0.0
+        else:
+            structure, words = (_jaccard(a, b)
+                                for a, b in zip(_features(sql),
+                                                _features(answer), strict=True))
         score = _DIFFERENT + (_SAME - _DIFFERENT)*(structure + words)/2
-        return RewardResult(round(score, 6), dict(sql=sql, structure=structure, words=words))
+        return RewardResult(round(score, 6),
+                            dict(sql=sql, structure=structure, words=words))
 
 # %% ../../nbs/judge/text2sql.ipynb #f11ba0b8
 _SQL_WEIGHTS = (0.2, 0.6, 0.2) # syntax, execution, semantic
@@ -304,14 +365,21 @@ _SQL_WEIGHTS = (0.2, 0.6, 0.2) # syntax, execution, semantic
 class CombinedReward(BaseReward):
     "The weighted sum of syntax, execution and semantic reward."
     def __init__(self, weights: tuple = _SQL_WEIGHTS):
-        self.weights, self.parts = weights, (SyntaxReward(), ExecutionReward(), SemanticReward())
+        self.weights = weights
+        self.parts = (SyntaxReward(), ExecutionReward(), SemanticReward())
 
-    def compute(self, prompt, completion, answer: str, context=None) -> RewardResult:
+    def compute(self, prompt, completion,
+                answer: str, context=None) -> RewardResult:
         "From -0.62 to 0.96 with the default weights."
-        found = [p.compute(prompt, completion, answer, context) for p in self.parts]
-        score = sum(w*r.score for w, r in zip(self.weights, found, strict=True))
-        scores = {p.__name__.removeprefix("reward_"): r.score for p, r in zip(self.parts, found, strict=True)}
-        for r in found: scores |= r.details
+        found = [p.compute(prompt, completion, answer, context)
+                 for p in self.parts]
+        score = sum(w*r.score
+                    for w, r in zip(self.weights,
+                                    found, strict=True))
+        scores = {p.__name__.removeprefix("reward_"): r.score
+                  for p, r in zip(self.parts, found, strict=True)}
+        for r in found:
+            scores |= r.details
         return RewardResult(round(score, 6), scores)
 
 _SQL_REWARDS = dict(syntax=SyntaxReward, execution=ExecutionReward, semantic=SemanticReward,

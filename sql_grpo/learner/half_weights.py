@@ -17,7 +17,8 @@ class MasterWeights(torch.optim.Optimizer):
         **options, # its own, such as lr
     ):
         self.low = [p for g in groups for p in g["params"]]
-        high = {p: p.detach().float().requires_grad_() for p in self.low}
+        high = {p: p.detach().float().requires_grad_()
+                for p in self.low}
         self.high = list(high.values())
         high_groups = [g | dict(params=[high[p] for p in g["params"]]) for g in groups]
         self.inner = make(high_groups, **options)
@@ -33,7 +34,8 @@ class MasterWeights(torch.optim.Optimizer):
     def step(self, closure=None) -> None:
         "One step in float32, from the gradients of the weights in half precision."
         for p, master in zip(self.low, self.high, strict=True):
-            master.grad, p.grad = None if p.grad is None else p.grad.float(), None
+            master.grad = None if p.grad is None else p.grad.float()
+            p.grad = None
         self.inner.step()
         for p, master in zip(self.low, self.high, strict=True):
             p.copy_(master)
@@ -41,7 +43,8 @@ class MasterWeights(torch.optim.Optimizer):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         "Forget the gradients."
-        for p in self.low: p.grad = None
+        for p in self.low:
+            p.grad = None
 
     def state_dict(self) -> dict:
         return self.inner.state_dict() | dict(masters=[m.detach() for m in self.high])
@@ -49,9 +52,11 @@ class MasterWeights(torch.optim.Optimizer):
     @torch.no_grad()
     def load_state_dict(self, saved: dict) -> None:
         "Go on where another one was saved; if that had no weights of its own, from the model's."
-        self.inner.load_state_dict({k: v for k, v in saved.items() if k != "masters"})
+        self.inner.load_state_dict({k: v
+                                    for k, v in saved.items() if k != "masters"})
         masters = saved.get("masters", self.low)
-        for p, master, m in zip(self.low, self.high, masters, strict=True):
+        for p, master, m in zip(self.low,
+                                self.high, masters, strict=True):
             p.copy_(master.copy_(m))
 
 # %% ../../nbs/learner/half_weights.ipynb #9912e0d8
@@ -61,5 +66,6 @@ def optimizer_for(
     **options, # of the optimiser
 ) -> torch.optim.Optimizer:
     "The optimiser, with float32 weights of its own where those of the model are in bfloat16."
-    half = any(p.dtype is torch.bfloat16 for g in groups for p in g["params"])
+    half = any(p.dtype is torch.bfloat16
+               for g in groups for p in g["params"])
     return MasterWeights(groups, make, **options) if half else make(groups, **options)

@@ -26,13 +26,15 @@ def tensor_shapes(
     size = file.stat().st_size
     with file.open("rb") as f:
         start = f.read(8)
-        try: header = json.loads(f.read(min(struct.unpack("<Q", start)[0], size)))
+        try:
+            header = json.loads(f.read(min(struct.unpack("<Q", start)[0], size)))
         except (struct.error, ValueError):
             raise ValueError(f"{file} is damaged: {size:,} bytes, and no header") from None
     header.pop("__metadata__", None)
     ends = (t["data_offsets"][1] for t in header.values())
     whole = 8 + struct.unpack("<Q", start)[0] + max(ends, default=0)
-    if size != whole: raise ValueError(f"{file} is damaged: {size:,} of {whole:,} bytes are there")
+    if size != whole:
+        raise ValueError(f"{file} is damaged: {size:,} of {whole:,} bytes are there")
     return {name: t["shape"] for name, t in header.items()}
 
 # %% ../../nbs/learner/hub.ipynb #8dda124f
@@ -46,18 +48,22 @@ def _weight_files(folder: Path) -> list[Path]: # none if there are no weights
         if index.is_file():
             parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
             return [folder/part for part in sorted(set(parts))]
-        if (folder/name).exists(): return [folder/name]
+        if (folder/name).exists():
+            return [folder/name]
     return []
 
 def missing_in(
     folder: Path, # of a model
 ) -> str: # "" if nothing is
     "What a model's folder lacks: a file's name, or `weights`."
-    if not (folder/"config.json").is_file(): return "config.json"
+    if not (folder/"config.json").is_file():
+        return "config.json"
     files = _weight_files(folder)
-    gone = ["weights"]*(not files) + [file.name for file in files if not file.is_file()]
+    gone = ["weights"]*(not files) + [file.name
+                                      for file in files if not file.is_file()]
     if gone: return gone[0]
-    if not any((folder/name).is_file() for name in _TOKENIZERS): return _TOKENIZERS[0]
+    if not any((folder/name).is_file() for name in _TOKENIZERS):
+        return _TOKENIZERS[0]
     own = folder/"tokenizer_config.json"
     inside = own.is_file() and "chat_template" in own.read_text(encoding="utf-8")
     return "" if inside or (folder/"chat_template.jinja").is_file() else "chat_template.jinja"
@@ -67,7 +73,8 @@ def check_files(
 ) -> None:
     "Raise ValueError for a file of weights that has been cut."
     for file in _weight_files(folder):
-        if file.suffix == ".safetensors" and file.is_file(): tensor_shapes(file)
+        if file.suffix == ".safetensors" and file.is_file():
+            tensor_shapes(file)
 
 # %% ../../nbs/learner/hub.ipynb #066afbef
 def is_hub_name(name: str) -> bool:
@@ -79,14 +86,16 @@ def _folder_of(name: str) -> Path | None: # None if there is nothing of it
     "Where a model of the Hub lies on this machine, whole or not."
     root = os.environ.get("SQL_GRPO_MODELS")
     folder = Path(root).expanduser()/name if root else None
-    if folder and folder.is_dir(): return folder
+    if folder and folder.is_dir():
+        return folder
     found = try_to_load_from_cache(name, "config.json")
     return Path(found).parent if isinstance(found, str) else None
 
 def on_this_machine(name: str) -> bool:
     "Is a model of the Hub here, so that nothing has to be fetched?"
     folder = _folder_of(name)
-    try: return bool(folder) and not missing_in(folder) and check_files(folder) is None
+    try:
+        return bool(folder) and not missing_in(folder) and check_files(folder) is None
     except ValueError: return False
 
 # %% ../../nbs/learner/hub.ipynb #3d8dec9f
@@ -96,9 +105,11 @@ _PATIENCE = 5 # seconds until the Hub should answer
 
 def _why_not(name: str) -> str: # "" if it can, as far as one knows
     "Why a model cannot be fetched from the Hub."
-    try: HfApi().model_info(name, timeout=_PATIENCE)
+    try:
+        HfApi().model_info(name, timeout=_PATIENCE)
     except OfflineModeIsEnabled: return "is switched off (HF_HUB_OFFLINE is set)"
-    except RepositoryNotFoundError: return "has no such model, or wants a token in HF_TOKEN for it"
+    except RepositoryNotFoundError:
+        return "has no such model, or wants a token in HF_TOKEN for it"
     except HfHubHTTPError: return "" # it answers: transformers will say what is wrong
     except (OSError, httpx2.HTTPError) as e:
         why = str(e).strip().splitlines() or [type(e).__name__]
@@ -110,14 +121,18 @@ def model_source(
     wanted_by: str = "", # adapters, whose base it is
 ) -> str: # for from_pretrained
     "A model's folder on this machine, or its name if the Hub has it. Raises ValueError."
-    if not is_hub_name(name): return _checked_folder(name)
-    folder, size = _folder_of(name), _SIZES.get(name, "")
+    if not is_hub_name(name):
+        return _checked_folder(name)
+    folder = _folder_of(name)
+    size = _SIZES.get(name, "")
     if folder: check_files(folder)
     gone = missing_in(folder) if folder else ""
-    if folder and not gone: return str(folder)
+    if folder and not gone:
+        return str(folder)
     why = _why_not(name)
     if not why:
-        if is_main(): print(f"fetching {name}{size} from the Hub ...", file=sys.stderr, flush=True)
+        if is_main():
+            print(f"fetching {name}{size} from the Hub ...", file=sys.stderr, flush=True)
         return name
     told = (f"{wanted_by} needs {name}{size}, and that" if wanted_by else
             f"no model {name!r} could be loaded: it")

@@ -18,7 +18,8 @@ from trl import GRPOTrainer
 
 from ..common.basics import is_main, say
 from ..engine.generation import is_out_of_memory
-from .checkpoints import (checkpoints_in, lock_output_dir, find_checkpoint, save_state,
+from .checkpoints import (checkpoints_in,
+                                          lock_output_dir, find_checkpoint, save_state,
                                           unfinished)
 
 # %% ../../nbs/learner/long_runs.ipynb #127c642e
@@ -42,14 +43,16 @@ def _memory_needed(model, config: SQLGRPOConfig) -> float: # GB
     layers = c.num_hidden_layers
     kept = layers + _KEPT if config.activation_checkpointing else layers*_KEPT
     activations = tokens*kept*c.hidden_size*(2 if config.bf16 or config.fp16 else 4)
-    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    trained = sum(p.numel()
+                  for p in model.parameters() if p.requires_grad)
     fixed = model.get_memory_footprint() + 12*trained + 0.6e9 # the last is the program itself
     return (fixed + activations + 16*logits)/2**30
 
 def _total_memory(config: SQLGRPOConfig) -> float: # GB
     "What the machine has for a process, whatever is free of it: the same command is the same run."
     machine = detect_runtime()
-    if config.use_cpu: return machine.memory_gb/int(os.environ.get("LOCAL_WORLD_SIZE", 1))
+    if config.use_cpu:
+        return machine.memory_gb/int(os.environ.get("LOCAL_WORLD_SIZE", 1))
     beside = config.use_vllm and config.vllm_mode == "colocate"
     return machine.gpu_gb*(1 - beside*config.vllm_gpu_memory_utilization)
 
@@ -59,7 +62,8 @@ def fit_batch(model, config: SQLGRPOConfig) -> None:
     room = total*(0.75 if config.use_cpu else 0.9)
     fits = lambda: _memory_needed(model, config) <= room
     given = config.batch_given
-    while not (given or fits() or config.per_device_train_batch_size % 2): _halve(config)
+    while not (given or fits() or config.per_device_train_batch_size % 2):
+        _halve(config)
     size = config.per_device_train_batch_size
     short = ("" if fits() else ": it may run out; a lower max_context, peft "
              "or activation_checkpointing takes less")
@@ -84,13 +88,16 @@ def _halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
 # %% ../../nbs/learner/long_runs.ipynb #39ad160c
 def _set_aside(folder: str | Path) -> None:
     "Move an earlier run's checkpoints to previous/; those that are there already are deleted."
-    old, previous = checkpoints_in(folder), Path(folder).expanduser()/"previous"
+    old = checkpoints_in(folder)
+    previous = Path(folder).expanduser()/"previous"
     if not old: return
     previous.mkdir(exist_ok=True)
     say(f"checkpoints of an earlier run go to {previous}; "
         "--resume_from_checkpoint last would go on from them")
-    for p in checkpoints_in(previous): shutil.rmtree(p)
-    for p in old: p.rename(previous/p.name)
+    for p in checkpoints_in(previous):
+        shutil.rmtree(p)
+    for p in old:
+        p.rename(previous/p.name)
 
 # %% ../../nbs/learner/long_runs.ipynb #4214013b
 def run_training_with_metrics(
@@ -99,11 +106,16 @@ def run_training_with_metrics(
 ) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer, counted
     "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned."
     if trainer.args.max_steps == 0: # transformers would train for `num_train_epochs`
-        return dict(steps=0, seconds=0.0, interrupted=False, log=[], trainer=trainer, counted={})
-    if is_main(): lock_output_dir(trainer.args.output_dir)
+        return dict(steps=0, seconds=0.0, interrupted=False,
+                    log=[], trainer=trainer, counted={})
+    if is_main():
+        lock_output_dir(trainer.args.output_dir)
     resume = find_checkpoint(resume, trainer.args.output_dir)
-    start, interrupted, first = time.perf_counter(), False, _steps_done(resume)
-    if resume is None and is_main(): _set_aside(Path(trainer.args.output_dir))
+    start = time.perf_counter()
+    interrupted = False
+    first = _steps_done(resume)
+    if resume is None and is_main():
+        _set_aside(Path(trainer.args.output_dir))
     while True:
         out_of_memory = False
         try:
@@ -120,10 +132,13 @@ def run_training_with_metrics(
         if out_of_memory: # outside of the except block, whose traceback holds the tensors
             trainer, resume = _smaller(trainer)
             continue
-        log, seconds = trainer.state.log_history, time.perf_counter() - start
-        return dict(steps=trainer.state.global_step, interrupted=interrupted, log=log,
+        log = trainer.state.log_history
+        seconds = time.perf_counter() - start
+        return dict(steps=trainer.state.global_step,
+                    interrupted=interrupted, log=log,
                     counted=_counted(log, trainer.args),
-                    seconds=round(seconds + _earlier_seconds(log, first), 1), trainer=trainer)
+                    seconds=round(seconds + _earlier_seconds(log, first), 1),
+                    trainer=trainer)
 
 # %% ../../nbs/learner/long_runs.ipynb #2ca0bce1
 def _train(trainer: GRPOTrainer, resume: str | None) -> None:
@@ -133,7 +148,8 @@ def _train(trainer: GRPOTrainer, resume: str | None) -> None:
         return trainer.train(resume_from_checkpoint=resume)
     trainer._load_from_checkpoint(resume)
     trainer.state = TrainerState.load_from_json(f"{resume}/trainer_state.json")
-    trainer.callback_handler.on_train_begin(trainer.args, trainer.state, trainer.control)
+    trainer.callback_handler.on_train_begin(trainer.args,
+                                            trainer.state, trainer.control)
     _end(trainer)
 
 def _steps_done(checkpoint: str | None) -> int:
@@ -143,30 +159,41 @@ def _steps_done(checkpoint: str | None) -> int:
 
 def _earlier_seconds(log: list[dict], first: int) -> float:
     "What the steps up to `first` took, which an earlier run has logged, as means since the last."
-    logged = [r for r in log if "step_time" in r and r["step"] <= first]
+    logged = [r
+              for r in log if "step_time" in r and r["step"] <= first]
     before = [0] + [r["step"] for r in logged]
-    return sum(r["step_time"]*(r["step"] - b) for r, b in zip(logged, before, strict=False))
+    return sum(r["step_time"]*(r["step"] - b)
+               for r, b in zip(logged, before, strict=False))
 
 def _counted(log: list[dict], args: SQLGRPOConfig) -> dict:
     "How much was played and learned, from the means of the log."
     logged = [r for r in log if "learned/tokens" in r]
     before = [0] + [r["step"] for r in logged]
-    steps = [r["step"] - b for r, b in zip(logged, before, strict=False)]
-    def total(name): return round(sum(r[f"learned/{name}"]*n for r, n in zip(logged, steps, strict=True)))
+    steps = [r["step"] - b
+             for r, b in zip(logged, before, strict=False)]
+    def total(name):
+        return round(sum(r[f"learned/{name}"]*n
+                         for r, n in zip(logged, steps, strict=True)))
     n = sum(steps)
-    return dict(updates=n*args.updates_per_generation, learned=total("episodes"),
-                tokens=total("tokens"), played=n*args.generation_batch_size//args.num_iterations)
+    return dict(updates=n*args.updates_per_generation,
+                learned=total("episodes"),
+                tokens=total("tokens"),
+                played=n*args.generation_batch_size//args.num_iterations)
 
 # %% ../../nbs/learner/long_runs.ipynb #90b4b34e
 def _end(trainer) -> None:
     "Let the callbacks finish: the plot is drawn, the bar is closed."
-    trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
+    trainer.callback_handler.on_train_end(trainer.args,
+                                          trainer.state, trainer.control)
 
 def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on from
     "A trainer with half the batch, and the state it goes on from."
-    try: config = _halved(trainer.args)
-    except ValueError as e: sys.exit(f"sql_grpo train: {e}")
-    size, batches = config.per_device_train_batch_size, config.gradient_accumulation_steps
+    try:
+        config = _halved(trainer.args)
+    except ValueError as e:
+        sys.exit(f"sql_grpo train: {e}")
+    size = config.per_device_train_batch_size
+    batches = config.gradient_accumulation_steps
     if config.world_size > 1: # the others are amid a step, and cannot be asked to begin it again
         last = " --resume_from_checkpoint last" if checkpoints_in(config.output_dir) else ""
         sys.exit(f"sql_grpo train: out of memory in process {config.process_index} of "
@@ -182,5 +209,6 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
     trainer.optimizer = trainer.lr_scheduler = None
     trainer.accelerator.free_memory()
     gc.collect()
-    if torch.cuda.is_available(): torch.cuda.empty_cache()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
     return rebuild(config), resume and str(resume)

@@ -39,7 +39,8 @@ def folder_config(model_name: str) -> dict:
     "What is in a model's config.json, or its adapters' sql_grpo.json; nothing for other names."
     embedded = model_name == "embedded"
     folder = shipped_base() if embedded else Path(model_path(model_name))
-    found = [f for n in ("config.json", "sql_grpo.json") if (f := folder/n).is_file()]
+    found = [f for n in ("config.json", "sql_grpo.json")
+             if (f := folder/n).is_file()]
     return json.loads(found[0].read_text(encoding="utf-8")) if found else {}
 
 def _trained_with(model_name: str) -> Rules | None:
@@ -49,20 +50,25 @@ def _trained_with(model_name: str) -> Rules | None:
 
 def _instructions(config: SQLGRPOConfig) -> str:
     "The user's system message; else an earlier training's, the standard one, or none if embedded."
-    if config.instructions is not None: return config.instructions
-    if config.model_name == "embedded": return ""
+    if config.instructions is not None:
+        return config.instructions
+    if config.model_name == "embedded":
+        return ""
     saved = _trained_with(config.model_name)
-    if saved is not None and saved.mode == config.mode: return saved.instructions
+    if saved is not None and saved.mode == config.mode:
+        return saved.instructions
     return find_game(config.mode).instructions
 
 # %% ../../nbs/learner/models.ipynb #7bd1e0c6
 @patch(as_prop=True)
 def rules(self: SQLGRPOConfig) -> Rules:
     "The rules that a model of this configuration is trained with, and plays by later."
-    given = {f.name: getattr(self, f.name) for f in fields(Rules)}
+    given = {f.name: getattr(self, f.name)
+             for f in fields(Rules)}
     known = _trained_with(self.model_name) or Rules()
     for name in ("all_actions", "note_repeats", "suggest", "show_values"):
-        if given[name] is None: given[name] = getattr(known, name)
+        if given[name] is None:
+            given[name] = getattr(known, name)
     return Rules(**given | dict(instructions=_instructions(self)))
 
 # %% ../../nbs/learner/models.ipynb #29d6b8e0
@@ -71,7 +77,8 @@ def _weights_dtype(
     train: bool = True, # or does the model only play?
 ) -> torch.dtype: # of the model's own weights
     "float32 for weights that are trained on a GPU; for others what the hardware computes with."
-    if train and config.peft == "none" and not config.half_weights: return torch.float32
+    if train and config.peft == "none" and not config.half_weights:
+        return torch.float32
     return torch.bfloat16 if config.bf16 else torch.float16 if config.fp16 else torch.float32
 
 # %% ../../nbs/learner/models.ipynb #4ab92d67
@@ -86,7 +93,8 @@ def _four_bits(
 def _without_fast_path(model) -> None:
     "Keep bitsandbytes from repacking a CPU's 4-bit weights in a way that has no gradient."
     for module in model.modules():
-        if hasattr(module, "support_avx512bf16_for_cpu"): module.support_avx512bf16_for_cpu = False
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            module.support_avx512bf16_for_cpu = False
 
 # %% ../../nbs/learner/models.ipynb #342fd98b
 def _need_bitsandbytes() -> None:
@@ -97,7 +105,8 @@ def _need_bitsandbytes() -> None:
 
 # %% ../../nbs/learner/models.ipynb #9429761c
 def _load_pretrained(
-    name: str, dtype: torch.dtype, bits: bool = False, use_cpu: bool = True,
+    name: str, dtype: torch.dtype,
+    bits: bool = False, use_cpu: bool = True,
     wanted_by: str = "", # adapters, whose base it is
     each: float = 0, # bytes that a weight takes on a GPU
 ): # model, tokenizer
@@ -106,21 +115,26 @@ def _load_pretrained(
     if bits:
         _need_bitsandbytes()
         device = "cpu" if use_cpu else torch.cuda.current_device()
-        how |= dict(quantization_config=_four_bits(dtype), device_map={"": device})
+        how |= dict(quantization_config=_four_bits(dtype),
+                    device_map={"": device})
     is_file = str(name).endswith(".gguf")
     where = name if is_file else _pretrained_source(name, wanted_by)
-    if is_file and bits: raise ValueError(f"{name!r} has been quantised before: give peft lora")
+    if is_file and bits:
+        raise ValueError(f"{name!r} has been quantised before: give peft lora")
     def load(kind, **how):
-        try: return kind.from_pretrained(where, **how)
+        try:
+            return kind.from_pretrained(where, **how)
         except (OSError, ValueError, SafetensorError) as e:
             reason = str(e).strip().splitlines()[0]
             raise ValueError(f"no model {name!r} could be loaded: {reason}") from e
     model, tokenizer = read_gguf(name, dtype) if is_file else (None, load(AutoTokenizer))
     if not tokenizer("a")["input_ids"]: # what transformers makes up where the file is missing
         raise ValueError(f"{name!r} has no tokenizer: tokenizer.json is missing")
-    if tokenizer.pad_token is None: tokenizer.pad_token = tokenizer.eos_token
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
     ChatCodec(tokenizer) # raises if there is no usable chat template, before gigabytes are fetched
-    if not (is_file or use_cpu): _check_room(_count_weights(where), each, _free_bytes(), name)
+    if not (is_file or use_cpu):
+        _check_room(_count_weights(where), each, _free_bytes(), name)
     model = model or load(AutoModelForCausalLM, **how)
     if hasattr(model, "peft_config"):
         raise ValueError(f"{name!r} holds adapters: download them into a folder, "
@@ -145,7 +159,8 @@ def _free_bytes() -> int:
     unused = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
     return torch.cuda.mem_get_info()[0] + unused
 
-def _bytes_each(config: SQLGRPOConfig, train: bool, bits: bool) -> float:
+def _bytes_each(config: SQLGRPOConfig,
+                train: bool, bits: bool) -> float:
     "What a weight takes at least, with gradient and optimiser where all are trained."
     if bits: return 0.6 # some layers stay in 16
     everything = train and config.peft == "none"
@@ -167,13 +182,17 @@ def _check_room(
 # %% ../../nbs/learner/models.ipynb #342fd98c
 def _targets(model, config: SQLGRPOConfig) -> str | list[str]:
     "What peft is told of `lora_targets`. Raises ValueError for a name that no layer has."
-    if config.lora_targets == "all-linear": return "all-linear"
-    head, wanted = model.get_output_embeddings(), config.lora_targets.split(",")
+    if config.lora_targets == "all-linear":
+        return "all-linear"
+    head = model.get_output_embeddings()
+    wanted = config.lora_targets.split(",")
     wanted = [name.strip() for name in wanted]
     names = [n for n, m in model.named_modules()
-             if isinstance(m, torch.nn.Linear) and m is not head]
+             if isinstance(m, torch.nn.Linear)
+             and m is not head]
     for name in wanted:
-        if not any(n == name or n.endswith(f".{name}") for n in names):
+        if not any(n == name or n.endswith(f".{name}")
+                   for n in names):
             there = ", ".join(dict.fromkeys(n.split(".")[-1] for n in names))
             raise ValueError(f"lora_targets names {name!r}, and the model has no such layer: "
                              f"it has {there}")
@@ -187,20 +206,25 @@ def add_adapters(model, config: SQLGRPOConfig) -> PeftModel:
         torch.manual_seed(config.seed) # the same adapters, whatever was drawn before
         adapted = get_peft_model(model, lora, autocast_adapter_dtype=not config.half_weights)
     base = Path(lora.base_model_name_or_path or config.model_name).expanduser()
-    if is_hub_name(config.model_name): lora.base_model_name_or_path = config.model_name
-    elif base.exists(): lora.base_model_name_or_path = str(base.resolve())
+    if is_hub_name(config.model_name):
+        lora.base_model_name_or_path = config.model_name
+    elif base.exists():
+        lora.base_model_name_or_path = str(base.resolve())
     return adapted
 
 # %% ../../nbs/learner/models.ipynb #57f3d0ba
 def _adapter_base(model_name: str) -> str | None: # None if it is no adapter folder
     "The base model of an adapter folder. Raises ValueError if that is gone."
     file = Path(model_path(model_name))/"adapter_config.json"
-    if not file.is_file(): return None
+    if not file.is_file():
+        return None
     name = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
-    if not name: raise ValueError(f"{file} names no model that the adapters belong to: give "
-                                  "base_model_name_or_path there")
+    if not name:
+        raise ValueError(f"{file} names no model that the adapters belong to: give "
+                         "base_model_name_or_path there")
     beside = file.absolute().parent.parent/"base"
-    if Path(name).name == "base" and beside.is_dir(): return str(beside)
+    if Path(name).name == "base" and beside.is_dir():
+        return str(beside)
     if Path(name).is_absolute() and not Path(name).exists():
         raise ValueError(f"the adapters in {str(model_name)!r} belong to the model in {name!r}, "
                          "and that is gone: put it beside them, named base, "
@@ -211,23 +235,29 @@ def _adapter_base(model_name: str) -> str | None: # None if it is no adapter fol
 def _check_adapters(model, config: SQLGRPOConfig, base: str) -> None:
     "Raise ValueError unless the adapters of a folder have the shapes of a base model's layers."
     file = Path(model_path(config.model_name))/"adapter_model.safetensors"
-    if not file.is_file(): return # an older form, or none: peft says
+    if not file.is_file(): # an older form, or none: peft says
+        return
     layers = dict(model.named_modules())
     for key, shape in tensor_shapes(file).items():
         name, _, part = key.removeprefix("base_model.model.").rpartition(".lora_")
-        if not name or part[0] not in "AB": continue
+        if not name or part[0] not in "AB":
+            continue
         width = "in_features" if part[0] == "A" else "out_features"
-        theirs, own = shape[part[0] == "A"], getattr(layers.get(name), width, None)
+        theirs = shape[part[0] == "A"]
+        own = getattr(layers.get(name), width, None)
         if own == theirs: continue
         what = f"{width} {own}, not {theirs}" if own else "no such layer"
         raise ValueError(f"the adapters in {config.model_name!r} do not fit {base}, which for "
                          f"{name} has {what}: they belong to another model")
 
-def _check_adapted(model: PeftModel, config: SQLGRPOConfig, base: str) -> None:
+def _check_adapted(model: PeftModel,
+                   config: SQLGRPOConfig, base: str) -> None:
     "Raise ValueError if a layer has got an adapter that the folder has no matrices for."
     file = Path(model_path(config.model_name))/"adapter_model.safetensors"
-    if not file.is_file(): return
-    there = {key.rpartition(".lora_")[0] for key in tensor_shapes(file)}
+    if not file.is_file():
+        return
+    there = {key.rpartition(".lora_")[0]
+             for key in tensor_shapes(file)}
     for name, layer in model.named_modules():
         if isinstance(layer, LoraLayer) and name not in there:
             raise ValueError(f"the adapters in {config.model_name!r} do not fit {base}: they have "
@@ -236,16 +266,21 @@ def _check_adapted(model: PeftModel, config: SQLGRPOConfig, base: str) -> None:
 # %% ../../nbs/learner/models.ipynb #7c1e5d92
 def take_over(config: SQLGRPOConfig) -> None:
     "Adapters that go on keep rank, scale and layers. Raises ValueError if options contradict them."
-    if config.peft == "qlora": _need_bitsandbytes()
-    if config.peft == "none" or not _adapter_base(config.model_name): return
+    if config.peft == "qlora":
+        _need_bitsandbytes()
+    if config.peft == "none" or not _adapter_base(config.model_name):
+        return
     own = LoraConfig.from_pretrained(model_path(config.model_name))
-    layers = ",".join(sorted({name.split(".")[-1] for name in own.target_modules}))
+    layers = ",".join(sorted({name.split(".")[-1]
+                              for name in own.target_modules}))
     theirs = dict(peft=folder_config(config.model_name).get("peft", config.peft),
                   lora_rank=own.r, lora_targets=layers,
                   lora_alpha=folder_config(config.model_name).get("lora_alpha", own.lora_alpha))
     for name, value in theirs.items():
         given = getattr(config, name)
-        if name == "lora_targets": given = ",".join(sorted(w.strip() for w in given.split(",")))
+        if name == "lora_targets":
+            given = ",".join(sorted(w.strip()
+                                    for w in given.split(",")))
         if given not in (value, getattr(SQLGRPOConfig, name)):
             raise ValueError(f"{name} is {given!r}, and the adapters in {config.model_name!r} "
                              f"have {value!r}: give that, or leave it out")
@@ -258,8 +293,10 @@ def _scale_back(model: PeftModel, alpha: float) -> None:
     own = model.peft_config["default"]
     share = own.lora_alpha/alpha # a power of four
     for layer in model.modules():
-        if not isinstance(layer, LoraLayer): continue
-        for part in (layer.lora_A, layer.lora_B): part["default"].weight.mul_(share**0.5)
+        if not isinstance(layer, LoraLayer):
+            continue
+        for part in (layer.lora_A, layer.lora_B):
+            part["default"].weight.mul_(share**0.5)
         layer.scaling["default"] /= share
         layer.lora_alpha["default"] = alpha
     own.lora_alpha = alpha
@@ -273,7 +310,8 @@ def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, token
                          "give the merged one beside it")
     bits = (config.peft if go_on else folder_config(config.model_name).get("peft")) == "qlora"
     each = _bytes_each(config, train, bits)
-    model, tokenizer = _load_pretrained(base, _weights_dtype(config, train), bits, config.use_cpu,
+    model, tokenizer = _load_pretrained(base,
+                                        _weights_dtype(config, train), bits, config.use_cpu,
                                         str(config.model_name), each)
     _check_adapters(model, config, base)
     with warnings.catch_warnings():
@@ -283,42 +321,53 @@ def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, token
             model, model_path(config.model_name), is_trainable=go_on,
             autocast_adapter_dtype=not (go_on and config.half_weights), torch_device="cpu")
     _check_adapted(model, config, base)
-    if alpha := folder_config(config.model_name).get("lora_alpha"): _scale_back(model, alpha)
+    if alpha := folder_config(config.model_name).get("lora_alpha"):
+        _scale_back(model, alpha)
     own = model.peft_config["default"]
     if train and (own.use_dora or own.modules_to_save): # of other programs
         raise ValueError(f"the adapters in {config.model_name!r} are more than LoRA: "
                          "merge them with peft first")
-    if not is_hub_name(base): own.base_model_name_or_path = _pretrained_source(base)
+    if not is_hub_name(base):
+        own.base_model_name_or_path = _pretrained_source(base)
     return model if go_on or not train else _merged_model(model), tokenizer
 
 # %% ../../nbs/learner/models.ipynb #6be09f34
 @torch.no_grad()
 def _whole_weights(base) -> dict: # name -> tensor
     "The weights of a model with adapters in it, and what those add."
-    weights, done = {}, []
+    weights = {}
+    done = []
     for name, module in base.named_modules():
         in_4_bits = type(getattr(module, "weight", None)).__name__ == "Params4bit"
         if isinstance(module, LoraLayer):
-            layer, added = module.base_layer, module.get_delta_weight("default").float()
-        elif in_4_bits and not name.endswith(".base_layer"): layer, added = module, 0.0
+            layer = module.base_layer
+            added = module.get_delta_weight("default").float()
+        elif in_4_bits and not name.endswith(".base_layer"):
+            layer, added = module, 0.0
         else: continue
         w = dequantize_module_weight(layer)
         weights[f"{name}.weight"] = (w.float() + added).to(w.dtype).cpu()
-        if layer.bias is not None: weights[f"{name}.bias"] = layer.bias.detach().cpu()
+        if layer.bias is not None:
+            weights[f"{name}.bias"] = layer.bias.detach().cpu()
         done.append(f"{name}.")
     rest = (*base.named_parameters(), *base.named_buffers())
     done = tuple(done)
-    return weights | {name: x.detach().cpu() for name, x in rest if not name.startswith(done)}
+    return weights | {name: x.detach().cpu()
+                      for name, x in rest if not name.startswith(done)}
 
 # %% ../../nbs/learner/models.ipynb #a1c87d35
 def _merged_model(model: PeftModel): # a model of transformers
     "A whole model, adapters merged, in main memory; `model` stays as it is."
-    base, config = model.get_base_model(), copy.deepcopy(model.get_base_model().config)
-    if hasattr(config, "quantization_config"): del config.quantization_config
+    base = model.get_base_model()
+    config = copy.deepcopy(model.get_base_model().config)
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config
     config._name_or_path = "" # it is not what lies under the base's name
-    with init_empty_weights(include_buffers=False): whole = type(base)(config)
+    with init_empty_weights(include_buffers=False):
+        whole = type(base)(config)
     # not strict: tied weights are there once
-    whole.load_state_dict(_whole_weights(base), strict=False, assign=True)
+    whole.load_state_dict(_whole_weights(base),
+                          strict=False, assign=True)
     whole.tie_weights()
     whole.generation_config = base.generation_config
     return whole.eval()
@@ -326,13 +375,16 @@ def _merged_model(model: PeftModel): # a model of transformers
 # %% ../../nbs/learner/models.ipynb #d60e4f8b
 def _keep_base(model, tokenizer, config: SQLGRPOConfig) -> str: # the folder
     "Save the embedded model beside its adapters: the cache may be emptied, or hold another one."
-    out, base = Path(config.output_dir), Path(config.output_dir)/"base"
+    out = Path(config.output_dir)
+    base = Path(config.output_dir)/"base"
     if is_main():
         if not config.resume_from_checkpoint: # an earlier run's adapters go where their base goes
-            for folder in (out/"adapter", base): _move_away(folder)
+            for folder in (out/"adapter", base):
+                _move_away(folder)
         model.save_pretrained(base)
         tokenizer.save_pretrained(base)
-    if config.world_size > 1: config.distributed_state.wait_for_everyone()
+    if config.world_size > 1:
+        config.distributed_state.wait_for_everyone()
     return str(base.resolve())
 
 def _check_start(name: str, config: SQLGRPOConfig) -> None:
@@ -348,25 +400,33 @@ def load_model_and_tokenizer(
 ): # model, tokenizer
     "The model to train, or to play with. Raises ValueError if there is no such chat model."
     take_over(config)
-    name, adapting, info = config.model_name, train and config.peft != "none", None
+    name = config.model_name
+    adapting = train and config.peft != "none"
+    info = None
     if name == "embedded":
         model, tokenizer, info = base_model(config)
-        if adapting: name = _keep_base(model, tokenizer, config)
+        if adapting:
+            name = _keep_base(model, tokenizer, config)
     base = _adapter_base(name)
-    if adapting: _check_start(base or name, config)
-    if base: model, tokenizer = _load_adapted(config, base, train)
+    if adapting:
+        _check_start(base or name, config)
+    if base:
+        model, tokenizer = _load_adapted(config, base, train)
     elif name != "embedded":
         bits = adapting and config.peft == "qlora"
         dtype = _weights_dtype(config, train)
         each = _bytes_each(config, train, bits)
-        model, tokenizer = _load_pretrained(name, dtype, bits, config.use_cpu, each=each)
-        if adapting: model = add_adapters(model, config)
+        model, tokenizer = _load_pretrained(name, dtype,
+                                            bits, config.use_cpu, each=each)
+        if adapting:
+            model = add_adapters(model, config)
         elif train and getattr(model, "is_quantized", False):
             raise ValueError(f"the weights of {name!r} are quantised, and cannot be trained: "
                              "give peft lora")
     if info: model.warmup_info = info
     quantised = getattr(model, "is_quantized", False) # then it is there already
-    if not config.use_cpu and not quantised: model.to("cuda")
+    if not config.use_cpu and not quantised:
+        model.to("cuda")
     return model, tokenizer
 
 # %% ../../nbs/learner/models.ipynb #ddc1d7a1
@@ -377,30 +437,37 @@ def model_folder(config: SQLGRPOConfig) -> Path:
 
 def _move_away(folder: Path) -> None:
     "Move a folder into previous/."
-    if not folder.exists(): return
+    if not folder.exists():
+        return
     (folder.parent/"previous").mkdir(exist_ok=True)
-    shutil.rmtree(folder.parent/"previous"/folder.name, ignore_errors=True)
+    shutil.rmtree(folder.parent/"previous"/folder.name,
+                  ignore_errors=True)
     folder.rename(folder.parent/"previous"/folder.name)
 
 # %% ../../nbs/learner/models.ipynb #92f7a0e4
 def _save_adapter(model: PeftModel, tokenizer, config: SQLGRPOConfig) -> None:
     "Save the adapters alone, with tokenizer and rules."
-    folder, own = Path(config.output_dir)/"adapter", model.peft_config["default"]
+    folder = Path(config.output_dir)/"adapter"
+    own = model.peft_config["default"]
     where = own.base_model_name_or_path
     if where and Path(where).resolve().parent == (cache_folder()/"models").resolve():
         own.base_model_name_or_path = "smollm2" # wherever it lies
     model.save_pretrained(folder, selected_adapters=["default"], save_embedding_layers=False)
     own.base_model_name_or_path = where
     tokenizer.save_pretrained(folder)
-    about = dict(sql_grpo=asdict(config.rules), peft=config.peft,
+    about = dict(sql_grpo=asdict(config.rules),
+                 peft=config.peft,
                  vocab_size=model.config.get_text_config().vocab_size)
-    (folder/"sql_grpo.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    (folder/"sql_grpo.json").write_text(json.dumps(about, indent=2) + "\n",
+                                        encoding="utf-8")
 
 def save_model(model, tokenizer, config: SQLGRPOConfig) -> Path: # model_folder
     "Save model, tokenizer and rules; of adapters both themselves and the merged model."
-    out, adapted = Path(config.output_dir), isinstance(model, PeftModel)
+    out = Path(config.output_dir)
+    adapted = isinstance(model, PeftModel)
     rules = asdict(config.rules) # they may be noted in a folder that is moved now
-    if adapted: _save_adapter(model, tokenizer, config)
+    if adapted:
+        _save_adapter(model, tokenizer, config)
     else: _move_away(out/"adapter")
     if adapted and not config.save_merged:
         _move_away(out/"model")
@@ -423,24 +490,34 @@ def shrink_adapters(
     to: str | Path, # a new folder
 ) -> float: # how far off is what they add to the weights, as a share of its norm?
     "Save the adapters of a folder in 8 bits a number, as peft loads them."
-    own, weights = LoraConfig.from_pretrained(folder), load_peft_weights(folder, "cpu")
+    own = LoraConfig.from_pretrained(folder)
+    weights = load_peft_weights(folder, "cpu")
     about = folder_config(str(folder)) | dict(lora_alpha=own.lora_alpha)
     own.lora_alpha /= _SCALE**2
     own.save_pretrained(to)
-    small = {k: (w.float()*_SCALE).to(torch.float8_e4m3fn) for k, w in weights.items()}
-    save_file(small, Path(to)/"adapter_model.safetensors", metadata=dict(format="pt"))
+    small = {k: (w.float()*_SCALE).to(torch.float8_e4m3fn)
+             for k, w in weights.items()}
+    save_file(small, Path(to)/"adapter_model.safetensors",
+              metadata=dict(format="pt"))
     (Path(to)/"sql_grpo.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     pairs = [name for name in weights if "lora_A" in name]
     off = sum((_added(small, n)/_SCALE**2 - _added(weights, n)).square().sum() for n in pairs)
-    return (off/sum(_added(weights, n).square().sum() for n in pairs)).sqrt().item()
+    return (off/sum(_added(weights, n).square().sum()
+                    for n in pairs)).sqrt().item()
 
 # %% ../../nbs/learner/models.ipynb #df9c8054
 @contextmanager
 def adapters_kept(model):
     "Around the making of a trainer: adapters stay in their format, the reference is the first's."
-    if not isinstance(model, PeftModel): yield; return
-    kept = {n: p.data for n, p in model.named_parameters() if p.requires_grad or ".ref." in n}
-    if "ref" in model.peft_config: model.delete_adapter("ref")
+    if not isinstance(model, PeftModel):
+        yield
+        return
+    kept = {n: p.data
+            for n, p in model.named_parameters()
+            if p.requires_grad or ".ref." in n}
+    if "ref" in model.peft_config:
+        model.delete_adapter("ref")
     yield
     for n, p in model.named_parameters():
-        if n in kept: p.data = kept[n]
+        if n in kept:
+            p.data = kept[n]

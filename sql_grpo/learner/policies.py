@@ -27,12 +27,16 @@ from .models import folder_config, load_model_and_tokenizer
 def _config_of(name: str, endpoint: str | None = None) -> dict:
     "What is in the config of a model's folder; nothing for other models."
     if name in BUILT_IN: return {}
-    if name == "embedded": return {} if endpoint else folder_config(name)
+    if name == "embedded":
+        return {} if endpoint else folder_config(name)
     folder = Path(model_path(name))
-    if endpoint and not (folder/"config.json").is_file(): return {}
-    if not folder.exists() and (name.startswith((".", "/", "~")) or name.count("/") > 1):
+    if endpoint and not (folder/"config.json").is_file():
+        return {}
+    if not folder.exists() and (name.startswith((".", "/", "~"))
+                                or name.count("/") > 1):
         raise ValueError(f"no such folder of a model: {name}")
-    if found := folder_config(name): return found
+    if found := folder_config(name):
+        return found
     file = folder/"adapter_config.json" # of a checkpoint: it has the shape of its base
     if not file.is_file():
         if folder.is_dir():
@@ -59,13 +63,16 @@ def playing_rules(
     saved = _config_of(model, endpoint).get("sql_grpo") or {}
     game = find_game(mode or saved.get("mode", Rules.mode))
     auto = "" if not endpoint and _is_embedded(model) else game.instructions
-    if saved.get("mode", game.name) == game.name: auto = saved.get("instructions", auto)
-    instructions = dict(auto=auto, standard=game.instructions, tools=AS_TOOLS, none="")[told]
+    if saved.get("mode", game.name) == game.name:
+        auto = saved.get("instructions", auto)
+    instructions = dict(auto=auto, standard=game.instructions,
+                        tools=AS_TOOLS, none="")[told]
     if endpoint and told == "tools":
         raise ValueError("with an endpoint the chat template is the server's: give no tools")
     context = dict(max_context=None) if endpoint else {}
     untrained = asdict(Rules(suggest=model not in BUILT_IN))
-    if game.one_reply: context["max_turns"] = 1
+    if game.one_reply:
+        context["max_turns"] = 1
     return Rules.from_saved((saved or untrained) | limits
                             | dict(mode=game.name, instructions=instructions) | context)
 
@@ -85,10 +92,14 @@ def load_policy(
     if endpoint:
         load_env()
         return EndpointPolicy(endpoint, model, rules, temperature, **settings)
-    if settings: raise ValueError(f"{next(iter(settings))} has no effect without an endpoint")
-    if model in BUILT_IN: return built_in_policy(model, seed, rules.mode)
+    if settings:
+        raise ValueError(f"{next(iter(settings))} has no effect without an endpoint")
+    if model in BUILT_IN:
+        return built_in_policy(model, seed, rules.mode)
     hf_logging.disable_progress_bar()
-    config = SQLGRPOConfig(model_name=model, mode=rules.mode, output_dir=tempfile.gettempdir(),
+    config = SQLGRPOConfig(model_name=model,
+                           mode=rules.mode, output_dir=tempfile.gettempdir(),
                            bf16=False if _is_embedded(model) else None)
     lm, tokenizer = load_model_and_tokenizer(config, train=False)
-    return LMPolicy(lm.eval(), tokenizer, rules, temperature, seed)
+    return LMPolicy(lm.eval(),
+                    tokenizer, rules, temperature, seed)

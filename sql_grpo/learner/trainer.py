@@ -38,18 +38,23 @@ class EpisodeTrainer(GRPOTrainer):
     _unchecked = None # a checkpoint that other processes may still write into
 
     def _get_per_token_logps_and_entropies(
-            self, model, input_ids, attention_mask, logits_to_keep, batch_size=None, **kwargs):
+            self, model, input_ids, attention_mask,
+            logits_to_keep, batch_size=None, **kwargs):
         "As TRL's, of (B, P+C) padded tokens; log-probabilities and entropies of the last C."
         wanted = self._wanted
-        if wanted is None: wanted = attention_mask[:, -logits_to_keep:].bool()
+        if wanted is None:
+            wanted = attention_mask[:, -logits_to_keep:].bool()
         rows = torch.arange(len(wanted), device=wanted.device)
-        if self.accelerator.num_processes == 1 and wanted.any(): rows = rows[wanted.any(1)]
+        if self.accelerator.num_processes == 1 and wanted.any():
+            rows = rows[wanted.any(1)]
         by_tree = len(wanted) > 1 and self._by_tree(model, kwargs)
         read = self._read_trees if by_tree else self._read_slices
         with self.accelerator.autocast():
             logps, entropies, aux = read(
-                model, input_ids[rows], attention_mask[rows], wanted[rows], **kwargs)
-        if len(rows) == len(wanted): return logps, entropies, aux
+                model, input_ids[rows], attention_mask[rows],
+                wanted[rows], **kwargs)
+        if len(rows) == len(wanted):
+            return logps, entropies, aux
         usual = None
         if entropies is not None:
             usual = (entropies.detach()*wanted[rows]).sum()/wanted.sum()
@@ -60,7 +65,8 @@ class EpisodeTrainer(GRPOTrainer):
 
     def train(self, *args, **kwargs):
         "As transformers'; what an interrupted training had played is played anew."
-        self._buffered_inputs, self._step = None, 0
+        self._buffered_inputs = None
+        self._step = 0
         return super().train(*args, **kwargs)
 
     @staticmethod
@@ -72,17 +78,20 @@ class EpisodeTrainer(GRPOTrainer):
     def _finish_checkpoint(self):
         "Seal the checkpoint of several processes, once all of them have written their part."
         if self._unchecked and is_main() and self._unchecked.is_dir():
-            with whole_checkpoint(self._unchecked): pass
+            with whole_checkpoint(self._unchecked):
+                pass
         self._unchecked = None
 
     def create_model_card(self, *args, **kwargs):
         "None beside checkpoints: the card is written from the run's report."
 
-    def push_to_hub(self, *args, **kwargs): "None here: TRL's would upload all of output_dir."
+    def push_to_hub(self, *args, **kwargs):
+        "None here: TRL's would upload all of output_dir."
 
     def init_hf_repo(self, token=None, private=None):
         "Nothing to ask of the Hub: its repository is made before the run, by `check_sharing`."
-        self.hub_model_id, self.push_in_progress = self.args.hub_model_id, None
+        self.hub_model_id = self.args.hub_model_id
+        self.push_in_progress = None
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c02
 @patch
@@ -90,29 +99,39 @@ def _by_tree(self: EpisodeTrainer, model, options: dict) -> bool: # options of t
     "Can this pass go by trees, and is that exact?"
     more = any(v is not None and v is not False
                for name, v in options.items() if name != "compute_entropy")
-    return reads_trees(model) and not (more or self.is_fsdp_enabled or self.is_deepspeed_enabled)
+    return reads_trees(model) and not (more
+                                       or self.is_fsdp_enabled or self.is_deepspeed_enabled)
 
 @patch
-def _read_trees(self: EpisodeTrainer, model, ids, mask, wanted, compute_entropy=False, **kwargs):
+def _read_trees(self: EpisodeTrainer, model, ids,
+                mask, wanted, compute_entropy=False, **kwargs):
     "One pass for every 16 rows. Several processes pass equally often, whatever is in their rows."
     parts = [tree_logps(model, *part)
-             for part in zip(ids.split(_TREE), mask.split(_TREE), wanted.split(_TREE), strict=True)]
+             for part in zip(ids.split(_TREE),
+                             mask.split(_TREE),
+                             wanted.split(_TREE), strict=True)]
     logps, entropies = zip(*parts, strict=True)
     return torch.cat(logps), torch.cat(entropies) if compute_entropy else None, None
 
 @patch
-def _read_slices(self: EpisodeTrainer, model, ids, mask, wanted, **kwargs):
+def _read_slices(self: EpisodeTrainer, model,
+                 ids, mask, wanted, **kwargs):
     "TRL's way, in slices."
-    width, C = ids.shape[1], wanted.shape[1]
+    width = ids.shape[1]
+    C = wanted.shape[1]
     first = mask.int().argmax(1) # where each prompt begins
     last = width - mask.int().flip(1).argmax(1) # where each completion ends
-    order, parts = (last - first).argsort(), []
+    order = (last - first).argsort()
+    parts = []
     for rows in order.split(_SLICE):
-        lo, hi = first[rows].min().item(), max(last[rows].max().item(), width - C + 1)
+        lo = first[rows].min().item()
+        hi = max(last[rows].max().item(),
+                 width - C + 1)
         out = GRPOTrainer._get_per_token_logps_and_entropies(
             self, model, ids[rows, lo:hi], mask[rows, lo:hi], hi - width + C, None, **kwargs)
         parts.append([x if x is None or x.ndim < 2
-                      else torch.nn.functional.pad(x, (0, width - hi)) for x in out])
+                      else torch.nn.functional.pad(x, (0, width - hi))
+                      for x in out])
     logps, entropies, aux = zip(*parts, strict=True)
     back = order.argsort()
     whole = lambda xs: None if xs[0] is None else torch.cat(xs)[back]
@@ -125,22 +144,29 @@ def _dealt_out(
     updates: int,
 ) -> torch.Tensor: # (B,) an order, of one update after the other
     "Whole groups in random order; those that teach something are dealt out to the updates evenly."
-    order, groups = groups_together(prompt_ids), {}
-    same = torch.unique(prompt_ids.cpu(), dim=0, return_inverse=True)[1]
-    for row in order.tolist(): groups.setdefault(same[row].item(), []).append(row)
+    order = groups_together(prompt_ids)
+    groups = {}
+    same = torch.unique(prompt_ids.cpu(),
+                        dim=0, return_inverse=True)[1]
+    for row in order.tolist():
+        groups.setdefault(same[row].item(), []).append(row)
     teaches = counts.tolist()
-    found = sorted(groups.values(), key=lambda rows: not any(teaches[i] for i in rows))
-    return torch.tensor([i for k in range(updates) for rows in found[k::updates] for i in rows])
+    found = sorted(groups.values(),
+                   key=lambda rows: not any(teaches[i] for i in rows))
+    return torch.tensor([i for k in range(updates)
+                         for rows in found[k::updates] for i in rows])
 
 @patch
 def _prepare_inputs(self: EpisodeTrainer, generation_batch):
     "As TRL's, with the episodes of a prompt side by side, and each update's mean over its tokens."
-    if not self.model.training: return GRPOTrainer._prepare_inputs(self, generation_batch)
+    if not self.model.training:
+        return GRPOTrainer._prepare_inputs(self, generation_batch)
     steps = self.args.steps_per_generation
     if self._step % (steps*self.num_iterations) == 0 or self._buffered_inputs is None:
         batch = self._generate_and_score_completions(generation_batch)
         counts = (batch["advantages"].view(len(batch["prompt_ids"]), -1) != 0).any(1)
-        order = _dealt_out(batch["prompt_ids"], counts, self.args.updates_per_generation)
+        order = _dealt_out(batch["prompt_ids"],
+                           counts, self.args.updates_per_generation)
         batch = {k: x if x is None or x.ndim == 0 else x[order.to(x.device)]
                  for k, x in batch.items()}
         self._buffered_inputs = self._by_update(split_tensor_dict(batch, steps))
@@ -164,7 +190,8 @@ def _own_tokens(inputs: dict) -> torch.Tensor: # (B, C)
 def _asked_for(self: EpisodeTrainer, inputs: dict) -> torch.Tensor: # (B, C)
     "The tokens of a batch that its loss asks for."
     own = _own_tokens(inputs)
-    if self._asks_for_all(): return own
+    if self._asks_for_all():
+        return own
     return own & worth_reading(inputs["advantages"], own)[:, None]
 
 @patch
@@ -176,8 +203,10 @@ def _compute_loss(self: EpisodeTrainer, model, inputs):
         inputs = inputs | dict(old_per_token_logps=old*self._wanted)
     whole = self.current_gradient_accumulation_steps # batches of a step
     self.current_gradient_accumulation_steps = whole/self.args.updates_per_generation
-    try: return GRPOTrainer._compute_loss(self, model, inputs)
-    finally: self._wanted, self.current_gradient_accumulation_steps = None, whole
+    try:
+        return GRPOTrainer._compute_loss(self, model, inputs)
+    finally:
+        self._wanted, self.current_gradient_accumulation_steps = None, whole
 
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c07
@@ -186,14 +215,16 @@ def _by_update(self: EpisodeTrainer, batches: list) -> list: # of the inputs of 
     "Each batch with its update's number of tokens and, where weights move, its old log-probabilities."
     updates = self.args.updates_per_generation
     share = len(batches)//updates
-    if updates*self.num_iterations == 1: return batches
+    if updates*self.num_iterations == 1:
+        return batches
     for first in range(0, len(batches), share):
         update = batches[first:first + share]
         tokens = self.accelerator.reduce(sum(_own_tokens(b).sum() for b in update))
         for b in update:
             b["num_items_in_batch"] = tokens*updates # of which TRL takes the update's part
             known = "old_per_token_logps" in b or first == 0 and self.num_iterations == 1
-            if not known: b["old_per_token_logps"] = self._logps_now(b)
+            if not known:
+                b["old_per_token_logps"] = self._logps_now(b)
     return batches
 
 @patch
@@ -206,7 +237,8 @@ def _logps_now(self: EpisodeTrainer, inputs: dict) -> torch.Tensor: # (B, C)
     try:
         with disable_gradient_checkpointing(self.model, self.args.gradient_checkpointing_kwargs):
             return self._get_per_token_logps_and_entropies(
-                self.model, ids, mask, inputs["completion_ids"].shape[1])[0]
+                self.model, ids, mask,
+                inputs["completion_ids"].shape[1])[0]
     finally: self._wanted = None
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c09
@@ -223,22 +255,28 @@ def _adding_up(model):
 def training_step(self: EpisodeTrainer, model, inputs, num_items_in_batch):
     "As TRL's, with a tree's attention; the last batch of a share is followed by an update."
     share = self.args.gradient_accumulation_steps//self.args.updates_per_generation
-    state, due = self.accelerator.gradient_state, (self._step + 1) % share == 0
+    state = self.accelerator.gradient_state
+    due = (self._step + 1) % share == 0
     due = due and not state.sync_gradients # else transformers updates
-    if due: state._set_sync_gradients(True)
+    if due:
+        state._set_sync_gradients(True)
     with attending_to_trees(model), _adding_up(model) if due else nullcontext():
         loss = GRPOTrainer.training_step(self, model, inputs, num_items_in_batch)
-        if due: self._update(model)
-    if due: state._set_sync_gradients(False)
+        if due:
+            self._update(model)
+    if due:
+        state._set_sync_gradients(False)
     return loss/self.args.updates_per_generation # transformers adds up a step's
 
 @patch
 def _update(self: EpisodeTrainer, model) -> None:
     "Move the weights."
     if self.args.max_grad_norm:
-        self.accelerator.clip_grad_norm_(model.parameters(), self.args.max_grad_norm)
+        self.accelerator.clip_grad_norm_(model.parameters(),
+                                         self.args.max_grad_norm)
     self.optimizer.step()
-    if not self.accelerator.optimizer_step_was_skipped: self.lr_scheduler.step()
+    if not self.accelerator.optimizer_step_was_skipped:
+        self.lr_scheduler.step()
     model.zero_grad()
 
 @patch
@@ -248,9 +286,11 @@ def create_scheduler(self: EpisodeTrainer, num_training_steps: int, optimizer=No
         self, num_training_steps*self.args.updates_per_generation, optimizer)
 
 @patch
-def log(self: EpisodeTrainer, logs: dict, *args, **kwargs) -> None:
+def log(self: EpisodeTrainer, logs: dict,
+        *args, **kwargs) -> None:
     "As TRL's, with the number of updates so far."
-    if "loss" in logs: logs["updates"] = self.state.global_step*self.args.updates_per_generation
+    if "loss" in logs:
+        logs["updates"] = self.state.global_step*self.args.updates_per_generation
     return GRPOTrainer.log(self, logs, *args, **kwargs)
 
 # %% ../../nbs/learner/trainer.ipynb #94d7a3f0
@@ -285,7 +325,8 @@ def episode_stats(
 @patch
 def _calculate_rewards(self: EpisodeTrainer, inputs, prompts, completions, completion_ids_list):
     "As TRL's; keeps the episodes, and logs what they show."
-    start, G = time.perf_counter(), self.num_generations
+    start = time.perf_counter()
+    G = self.num_generations
     rewards = GRPOTrainer._calculate_rewards( # (all, funcs)
         self, inputs, prompts, completions, completion_ids_list)
     self.episodes = [x["episodes"] for x in inputs]
@@ -293,36 +334,46 @@ def _calculate_rewards(self: EpisodeTrainer, inputs, prompts, completions, compl
     stats["seconds/rewards"] = time.perf_counter() - start
     totals = (rewards*self.reward_weights.to(rewards)).nansum(1)
     stats["groups/zero_spread"] = len(_without_spread(totals, G))*G/len(totals)
-    for name, value in stats.items(): self._log_metric(name, value)
+    for name, value in stats.items():
+        self._log_metric(name, value)
     self._show_group(rewards)
     self._watch(stats["actions/unparseable"])
-    right = [correctness(ep, self.args.require_grounded) > 0 for ep in self.episodes]
+    right = [correctness(ep, self.args.require_grounded) > 0
+             for ep in self.episodes]
     right = self.accelerator.gather(torch.tensor(right, device=rewards.device)).view(-1, G).any(1)
     self._with_success = right.repeat_interleave(G) # (all,)
-    self._log_metric("groups/none_right", 1 - right.float().mean().item())
+    self._log_metric("groups/none_right",
+                     1 - right.float().mean().item())
     self._watch_success(bool(right.any()))
     return rewards
 
 @patch
 def _show_group(self: EpisodeTrainer, rewards: torch.Tensor) -> None: # (all, funcs)
     "Hand the first group to a dashboard, where there is one."
-    G, names = self.num_generations, self.reward_func_names
+    G = self.num_generations
+    names = self.reward_func_names
     parts = [name.removeprefix("reward_") for name in names]
     for callback in self.callback_handler.callbacks:
         if hasattr(callback, "see_group") and len(self.episodes) >= G:
             callback.see_group(
-                self.episodes[:G], rewards.nan_to_num().tolist(), parts,
-                self.reward_weights.tolist(), "group" if self.scale_rewards == "group" else "batch")
+                self.episodes[:G],
+                rewards.nan_to_num().tolist(), parts,
+                self.reward_weights.tolist(),
+                "group" if self.scale_rewards == "group" else "batch")
 
 # %% ../../nbs/learner/trainer.ipynb #e29c720c
 @patch
 def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an action
     "Warn when the form of the actions is lost, or was never there."
-    step, bound = self.state.global_step + 1, self.args.unparseable_bound
-    if share <= bound or step < getattr(self, "_quiet_until", 0): return
-    if not self.accelerator.is_main_process: return
+    step = self.state.global_step + 1
+    bound = self.args.unparseable_bound
+    if share <= bound or step < getattr(self, "_quiet_until", 0):
+        return
+    if not self.accelerator.is_main_process:
+        return
     self._quiet_until = step + 10
-    knew = any(r.get("actions/unparseable", 1) <= bound for r in self.state.log_history)
+    knew = any(r.get("actions/unparseable", 1) <= bound
+               for r in self.state.log_history)
     todo = ("the policy is coming apart: lower learning_rate, or hold it with beta (0.02, say)"
             if knew else "the model does not know the actions: let it learn demonstrations first")
     what = f"step {step}: no action in {share:.0%} of the turns (unparseable_bound is {bound:.0%})"
@@ -334,9 +385,11 @@ _PATIENCE = 5 # rounds of play without any success
 def _watch_success(self: EpisodeTrainer, right: bool) -> None: # was any of the round's episodes?
     "Warn, once, when nothing was right in the first rounds: GRPO has nothing to make likelier."
     # a run that goes on was told before
-    before = getattr(self, "_fruitless", _PATIENCE if self.state.global_step else 0)
+    before = getattr(self, "_fruitless",
+                     _PATIENCE if self.state.global_step else 0)
     self._fruitless = _PATIENCE if right else before + 1
-    if right or self._fruitless != _PATIENCE or not self.accelerator.is_main_process: return
+    if right or self._fruitless != _PATIENCE or not self.accelerator.is_main_process:
+        return
     warnings.warn(f"none of the episodes of the first {_PATIENCE} rounds was right, so there is "
                   "nothing yet that GRPO could make likelier; what helps: demonstrations (oracle "
                   "or explore, where there is gold SQL), easy questions first (curriculum), more "
@@ -346,10 +399,13 @@ def _watch_success(self: EpisodeTrainer, right: bool) -> None: # was any of the 
 @patch
 def _generate(self: EpisodeTrainer, prompts: list):
     "As TRL's, with the seconds that it took."
-    start, template = time.perf_counter(), getattr(self._tokenizer, "response_template", None)
+    start = time.perf_counter()
+    template = getattr(self._tokenizer, "response_template", None)
     self._tokenizer.response_template = None # TRL would parse an episode as if it were one reply
-    try: out = GRPOTrainer._generate(self, prompts)
-    finally: self._tokenizer.response_template = template
+    try:
+        out = GRPOTrainer._generate(self, prompts)
+    finally:
+        self._tokenizer.response_template = template
     self._log_metric("seconds/rollout", time.perf_counter() - start)
     return out
 
@@ -357,10 +413,13 @@ def _generate(self: EpisodeTrainer, prompts: list):
 @patch
 def score(self: EpisodeTrainer, episodes: list[Episode]) -> torch.Tensor: # (len(episodes),)
     "The weighted sums of the rewards of `episodes`; a reward of None counts as nothing."
-    given = dict(prompts=[ep.start.text for ep in episodes], episodes=episodes,
-                 completions=["\n".join(turns[0].text for turns in ep.replies) for ep in episodes])
+    given = dict(prompts=[ep.start.text
+                          for ep in episodes], episodes=episodes,
+                 completions=["\n".join(turns[0].text
+                                        for turns in ep.replies) for ep in episodes])
     parts = [f(**given) for f in self.reward_funcs]
-    parts = [[math.nan if r is None else r for r in rs] for rs in parts]
+    parts = [[math.nan if r is None else r
+              for r in rs] for rs in parts]
     weights = self.reward_weights.to("cpu", torch.float32)
     return (torch.tensor(parts, dtype=torch.float32).T*weights).nansum(1)
 
@@ -371,7 +430,8 @@ def with_spread(
 ): # another rollout function
     "Play groups whose episodes all earned the same anew, with other questions."
     def play(prompts, trainer):
-        out, G = rollout_func(prompts, trainer), trainer.num_generations
+        out = rollout_func(prompts, trainer)
+        G = trainer.num_generations
         flat = before = _without_spread(trainer.score(out["episodes"]), G)
         process = trainer.accelerator.process_index
         rng = random.Random(f"{trainer.args.seed} {trainer.state.global_step} {process}")
@@ -381,22 +441,27 @@ def with_spread(
             if not flat or not others: break
             drawn = rng.sample(others, min(len(flat), len(others)))
             played |= {str(p) for p in drawn}
-            more = rollout_func([p for p in drawn for _ in range(G)], trainer)
+            more = rollout_func([p for p in drawn
+                                 for _ in range(G)], trainer)
             still = _without_spread(trainer.score(more["episodes"]), G)
-            fresh = [k for k in range(len(drawn)) if k not in still]
+            fresh = [k
+                     for k in range(len(drawn)) if k not in still]
             for k, group in zip(fresh, flat, strict=False):
                 for name, column in more.items():
                     out[name][group*G:group*G + G] = column[k*G:k*G + G]
             flat = flat[len(fresh):]
-        trainer._log_metric("groups/replaced", (len(before) - len(flat))*G/len(prompts))
+        trainer._log_metric("groups/replaced",
+                            (len(before) - len(flat))*G/len(prompts))
         asked = [ep.task for ep in out["episodes"]]
-        return out | dict(task_id=[t.id for t in asked], difficulty=[t.difficulty for t in asked])
+        return out | dict(task_id=[t.id for t in asked],
+                          difficulty=[t.difficulty for t in asked])
     return play
 
 # %% ../../nbs/learner/trainer.ipynb #17ea6c3f
 def _before_turn(episode: Episode, t: int) -> Episode:
     "An episode cut off before its turn `t`."
-    return replace(episode, turns=episode.turns[:t], outcome=None, answer=None, submitted=None)
+    return replace(episode, turns=episode.turns[:t],
+                   outcome=None, answer=None, submitted=None)
 
 def _rewards_to_go(
     score, # function of episodes: their rewards (len(episodes),)
@@ -404,12 +469,17 @@ def _rewards_to_go(
 ) -> list[list[float]]: # for each episode, what was still to be earned at each of its replies
     "What an episode earned from each reply on: a reply may hold several turns."
     ends = [accumulate(map(len, ep.replies)) for ep in episodes]
-    begins = [[end - len(turns) for end, turns in zip(e, ep.replies, strict=True)]
+    begins = [[end - len(turns)
+               for end, turns in zip(e, ep.replies, strict=True)]
               for e, ep in zip(ends, episodes, strict=True)]
-    parts = [_before_turn(ep, t) for ep, turns in zip(episodes, begins, strict=True) for t in turns]
+    parts = [_before_turn(ep, t)
+             for ep, turns in zip(episodes, begins, strict=True)
+             for t in turns]
     scores = score(episodes + parts).tolist()
-    whole, earned = scores[:len(episodes)], iter(scores[len(episodes):])
-    return [[r - next(earned) for _ in turns] for r, turns in zip(whole, begins, strict=True)]
+    whole = scores[:len(episodes)]
+    earned = iter(scores[len(episodes):])
+    return [[r - next(earned) for _ in turns]
+            for r, turns in zip(whole, begins, strict=True)]
 
 # %% ../../nbs/learner/trainer.ipynb #b86fa41d
 def _turn_advantages(
@@ -420,18 +490,24 @@ def _turn_advantages(
     spread: float | None = None, # of the batch; by default that of `togo`
 ) -> list[list[float]]: # as `togo`
     "Advantages of turns: reward to go, compared in the group at the same turn."
-    if spread is None and scale == "batch": spread = sample_std([g for gs in togo for g in gs])
-    out = [[w]*len(gs) for w, gs in zip(whole, togo, strict=True)]
+    if spread is None and scale == "batch":
+        spread = sample_std([g for gs in togo for g in gs])
+    out = [[w]*len(gs)
+           for w, gs in zip(whole, togo, strict=True)]
     for first in range(0, len(togo), num_generations):
         group = range(first, first + num_generations)
         for t in range(max(len(togo[i]) for i in group)):
             there = [i for i in group if t < len(togo[i])]
-            if len(there) < 2: continue
+            if len(there) < 2:
+                continue
             mean = sum(togo[i][t] for i in there)/len(there)
             by = 1.0
-            if scale == "group": by = STD_EPS + sample_std([togo[i][t] for i in there])
-            if scale == "batch": by = STD_EPS + spread
-            for i in there: out[i][t] = (togo[i][t] - mean)/by
+            if scale == "group":
+                by = STD_EPS + sample_std([togo[i][t] for i in there])
+            if scale == "batch":
+                by = STD_EPS + spread
+            for i in there:
+                out[i][t] = (togo[i][t] - mean)/by
     return out
 
 # %% ../../nbs/learner/trainer.ipynb #84c2d7f6
@@ -442,7 +518,8 @@ def _over_tokens(
     "Each token of the policy gets the advantage of its turn, all others zero."
     begins = mask.bool() & ~torch.nn.functional.pad(mask, (1, 0))[:, :-1].bool()
     turn = begins.cumsum(1) # 1 in the first turn and up to the second
-    table = torch.zeros(len(mask), turn.max() + 1, device=mask.device)
+    table = torch.zeros(len(mask),
+                        turn.max() + 1, device=mask.device)
     for row, values in zip(table, advantages, strict=True):
         row[1:1 + len(values)] = torch.tensor(values[:len(row) - 1])
     return table.gather(1, turn)*mask
@@ -459,10 +536,13 @@ def _generate_and_score_completions(self: EpisodeTrainer, inputs):
     with self._old_logps_later():
         out = GRPOTrainer._generate_and_score_completions(self, inputs)
     self._finish_checkpoint() # rewards were gathered: nobody is still saving
-    if self.args.advantage_level == "turn": out["advantages"] = self._by_turn(out)
+    if self.args.advantage_level == "turn":
+        out["advantages"] = self._by_turn(out)
     a = _without_rounding(out["advantages"])
-    out["advantages"] = torch.where(a < 0, self.args.negative_weight*a, a)
-    if self.args.only_groups_with_success: self._leave_out_failures(out["advantages"])
+    out["advantages"] = torch.where(a < 0,
+                                    self.args.negative_weight*a, a)
+    if self.args.only_groups_with_success:
+        self._leave_out_failures(out["advantages"])
     self._count_learned(out)
     return out
 
@@ -473,7 +553,8 @@ def _old_logps_later(self: EpisodeTrainer):
     given = self.args.gradient_accumulation_steps
     self.args.gradient_accumulation_steps = self.args.steps_per_generation*self.num_iterations
     try: yield
-    finally: self.args.gradient_accumulation_steps = given
+    finally:
+        self.args.gradient_accumulation_steps = given
 
 @patch
 def _leave_out_failures(self: EpisodeTrainer, advantages: torch.Tensor) -> None: # (B,) or (B, T)
@@ -487,7 +568,9 @@ def _count_learned(self: EpisodeTrainer, out: dict) -> None:
     own = _own_tokens(out)
     some = (out["advantages"].view(len(own), -1)*own != 0)
     counts = torch.stack([some.any(1).sum(), some.sum()])*self.num_iterations
-    for name, n in zip(("episodes", "tokens"), self.accelerator.reduce(counts).tolist(), strict=True):
+    for name, n in zip(("episodes", "tokens"),
+                       self.accelerator.reduce(counts).tolist(),
+                       strict=True):
         self._metrics["train" if self.model.training else "eval"][f"learned/{name}"].append(n)
 
 @patch
@@ -495,11 +578,16 @@ def _by_turn(self: EpisodeTrainer, out: dict) -> torch.Tensor: # (B, T)
     "Advantages of the turns of the episodes that were just played."
     togo = _rewards_to_go(self.score, self.episodes)
     device = out["advantages"].device
-    mine = torch.tensor([g for gs in togo for g in gs], dtype=torch.float64, device=device)
-    sums = torch.stack([torch.ones_like(mine).sum(), mine.sum(), (mine**2).sum()])
+    mine = torch.tensor([g for gs in togo for g in gs],
+                        dtype=torch.float64, device=device)
+    sums = torch.stack([torch.ones_like(mine).sum(),
+                        mine.sum(), (mine**2).sum()])
     n, total, squares = self.accelerator.reduce(sums).tolist()
-    spread = math.sqrt(max(0.0, (squares - total**2/n)/max(1.0, n - 1))) # of all processes
-    by_turn = _turn_advantages(togo, self.num_generations, out["advantages"].tolist(),
+    # of all processes
+    spread = math.sqrt(max(0.0,
+                           (squares - total**2/n)/max(1.0, n - 1)))
+    by_turn = _turn_advantages(togo, self.num_generations,
+                               out["advantages"].tolist(),
                                self.scale_rewards, spread)
     return _over_tokens(by_turn, out["tool_mask"]*out["completion_mask"])
 
@@ -509,5 +597,6 @@ def _save_checkpoint(self: EpisodeTrainer, model, trial):
     "As TRL's, with checksums; a disk that is full costs the checkpoint, not the run."
     folder = Path(self.args.output_dir)/f"checkpoint-{self.state.global_step}"
     alone = self.args.world_size == 1
-    with whole_checkpoint(folder, alone): GRPOTrainer._save_checkpoint(self, model, trial)
+    with whole_checkpoint(folder, alone):
+        GRPOTrainer._save_checkpoint(self, model, trial)
     self._unchecked = None if alone else folder

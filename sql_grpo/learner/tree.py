@@ -32,16 +32,22 @@ def _prefix_tree(
     rows: list[list], # tokens
 ) -> _PrefixTree:
     "Sorted, each row has the most in common with the one before it."
-    tree, before, path, n = _PrefixTree([], [], [], [None]*len(rows), []), [], np.empty(0, int), 0
+    tree = _PrefixTree([], [], [], [None]*len(rows), [])
+    before = []
+    path = np.empty(0, int)
+    n = 0
     for i in sorted(range(len(rows)), key=rows.__getitem__):
-        row, same = rows[i], _in_common(rows[i], before)
-        path = np.append(path[:same], np.arange(n, n + len(row) - same))
+        row = rows[i]
+        same = _in_common(rows[i], before)
+        path = np.append(path[:same],
+                         np.arange(n, n + len(row) - same))
         tree.tokens += row[same:]
         tree.depth += range(same, len(row))
         tree.parent += [-1, *path][same:len(row)]
         tree.branches.append((i, len(row) - same))
         tree.paths[i], before, n = path, row, len(tree.tokens)
-    for name in ("tokens", "depth", "parent"): setattr(tree, name, np.array(getattr(tree, name)))
+    for name in ("tokens", "depth", "parent"):
+        setattr(tree, name, np.array(getattr(tree, name)))
     return tree
 
 def _in_common(a: list, b: list) -> int: # tokens
@@ -61,34 +67,43 @@ class _Branches:
     def of(cls, paths: list, new: list, device): # nodes of each path; how many of them are new
         def mask(length, new):
             if length == new: return None
-            later = torch.ones(new, length, dtype=torch.bool, device=device).triu(length - new + 1)
+            later = torch.ones(new, length, dtype=torch.bool,
+                               device=device).triu(length - new + 1)
             return torch.zeros(new, length, device=device).masked_fill_(later, -torch.inf)
         lengths = [len(path) for path in paths]
-        return cls(torch.as_tensor(np.concatenate(paths), device=device), lengths, new,
+        return cls(torch.as_tensor(np.concatenate(paths), device=device),
+                   lengths, new,
                    [*map(mask, lengths, new)])
 
     def attend(self, query, key, value, scaling): # (1, heads, n, dim) each; (1, n, heads, dim)
         share = query.shape[1]//key.shape[1] # heads that share keys
-        def seen(x): return x.index_select(2, self.where).repeat_interleave(share, 1)
-        keys, values = (seen(x).split(self.lengths, 2) for x in (key, value))
-        masks = [m if m is None else m.to(query.dtype) for m in self.masks]
+        def seen(x):
+            return x.index_select(2, self.where).repeat_interleave(share, 1)
+        keys, values = (seen(x).split(self.lengths, 2)
+                        for x in (key, value))
+        masks = [m if m is None else m.to(query.dtype)
+                 for m in self.masks]
         look = F.scaled_dot_product_attention
-        out = [look(q, k, v, attn_mask=m, is_causal=m is None, scale=scaling)
+        out = [look(q, k, v,
+                    attn_mask=m, is_causal=m is None, scale=scaling)
                for q, k, v, m in zip(query.split(self.new, 2), keys, values, masks, strict=True)]
         return torch.cat(out, 2).transpose(1, 2)
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61f
 def _filled(rows: list, n: int) -> np.ndarray: # (R, longest), of a multiple of 8 for the kernel
     "Rows of nodes as a rectangle. What fills up may be any of the `n`: nobody asks for it."
-    R, longest = len(rows), -(-max(map(len, rows))//8)*8
+    R = len(rows)
+    longest = -(-max(map(len, rows))//8)*8
     out = np.arange(R*longest).reshape(R, longest) % n
-    for r, row in enumerate(rows): out[r, :len(row)] = row
+    for r, row in enumerate(rows):
+        out[r, :len(row)] = row
     return out
 
 def _mask(lengths: list, new: list, N: int, L: int, device) -> torch.Tensor: # (R, 1, N, L)
     "Hides from a new node what comes later in its path, and what fills up."
     length, n = (torch.tensor(x, device=device).view(-1, 1, 1, 1) for x in (lengths, new))
-    query, key = torch.arange(N, device=device)[:, None], torch.arange(L, device=device)
+    query = torch.arange(N, device=device)[:, None]
+    key = torch.arange(L, device=device)
     hidden = (key > length - n + query) & (query < n)
     return torch.zeros(hidden.shape, device=device).masked_fill_(hidden, -torch.inf)
 
@@ -103,20 +118,28 @@ class _PaddedBranches:
 
     @classmethod
     def of(cls, paths: list, new: list, device): # as `_Branches.of`
-        rows, back, size = [*zip(paths, new, strict=True)], np.empty((1, sum(new)), int), 0
+        rows = [*zip(paths, new, strict=True)]
+        back = np.empty((1, sum(new)), int)
+        size = 0
         parts = [(p, n) for p, n in rows if len(p) == n], [(p, n) for p, n in rows if len(p) > n]
-        where, added, masks = [], [], []
+        where = []
+        added = []
+        masks = []
         for part in filter(None, parts):
-            lengths, counts = [len(p) for p, _ in part], [n for _, n in part]
+            lengths = [len(p) for p, _ in part]
+            counts = [n for _, n in part]
             where.append(_filled([p for p, _ in part], sum(new)))
-            added.append(_filled([p[-n:] for p, n in part], sum(new)))
-            N, L = added[-1].shape[1], where[-1].shape[1]
+            added.append(_filled([p[-n:] for p, n in part],
+                                 sum(new)))
+            N = added[-1].shape[1]
+            L = where[-1].shape[1]
             masks.append(None if lengths == counts else _mask(lengths, counts, N, L, device))
             for r, (path, n) in enumerate(part):
                 back[0, path[-n:]] = range(size + r*N, size + r*N + n)
             size += len(part)*N
         put = lambda x: torch.as_tensor(x, device=device)
-        return cls([*map(put, where)], [*map(put, added)], masks, put(back))
+        return cls([*map(put, where)],
+                   [*map(put, added)], masks, put(back))
 
 # %% ../../nbs/learner/tree.ipynb #c62fe620
 # not cuDNN's, which prepares itself for each new shape
@@ -125,34 +148,47 @@ _KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBacke
 @patch
 def attend(self: _PaddedBranches, query, key, value, scaling): # as that of `_Branches`
     "Attention of each part in one call."
-    kind, share = query.device.type, query.shape[1]//key.shape[1]
+    kind = query.device.type
+    share = query.shape[1]//key.shape[1]
     auto = torch.is_autocast_enabled(kind)
     dtype = torch.get_autocast_dtype(kind) if auto else query.dtype
-    dims, both = (key.shape[-1], value.shape[-1]), torch.cat([key, value], -1).to(dtype)
-    self.masks = [m if m is None else m.to(dtype) for m in self.masks] # once for all layers
+    dims = (key.shape[-1], value.shape[-1])
+    both = torch.cat([key, value], -1).to(dtype)
+    # once for all layers
+    self.masks = [m if m is None else m.to(dtype)
+                  for m in self.masks]
     def at(nodes, x): # x (1, n, heads, dim) at (R, N): (R, N, heads, dim)
         return F.embedding(nodes, x[0].flatten(1)).unflatten(2, x.shape[2:])
-    query, both, found = query.to(dtype).transpose(1, 2), both.transpose(1, 2), []
-    for where, new, mask in zip(self.where, self.new, self.masks, strict=True):
+    query = query.to(dtype).transpose(1, 2)
+    both = both.transpose(1, 2)
+    found = []
+    for where, new, mask in zip(self.where,
+                                self.new, self.masks, strict=True):
         q = at(new, query).transpose(1, 2)
         k, v = at(where, both).transpose(1, 2).repeat_interleave(share, 1).split(dims, -1)
-        with sdpa_kernel(_KERNELS): out = F.scaled_dot_product_attention(
-            q, k, v, mask, is_causal=mask is None, scale=scaling)
+        with sdpa_kernel(_KERNELS):
+            out = F.scaled_dot_product_attention(
+q, k, v, mask, is_causal=mask is None, scale=scaling)
         found.append(out.transpose(1, 2).flatten(0, 1))
     return at(self.back, torch.cat(found)[None])
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61c
-def _branches_of(tree: _PrefixTree, device: torch.device) -> _Branches | _PaddedBranches:
+def _branches_of(tree: _PrefixTree,
+                 device: torch.device) -> _Branches | _PaddedBranches:
     "The branches that add something."
-    paths, new = zip(*((tree.paths[row], new) for row, new in tree.branches if new), strict=True)
+    paths, new = zip(*((tree.paths[row], new)
+                       for row, new in tree.branches if new), strict=True)
     return (_PaddedBranches if device.type == "cuda" else _Branches).of(paths, new, device)
 
-def _tree_attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0,
+def _tree_attention(module, query, key, value,
+                    attention_mask, scaling=None, dropout=0.0,
                     branches=None, **kwargs):
     "Attention of a tree's nodes, `(1, heads, n, dim)`, to their paths. Without a tree, PyTorch's."
-    if branches: return branches.attend(query, key, value, scaling), None
+    if branches:
+        return branches.attend(query, key, value, scaling), None
     return sdpa_attention_forward(
-        module, query, key, value, attention_mask, scaling=scaling, dropout=dropout, **kwargs)
+        module, query, key, value, attention_mask,
+        scaling=scaling, dropout=dropout, **kwargs)
 
 ALL_ATTENTION_FUNCTIONS.register("sql_grpo_tree", _tree_attention)
 ALL_MASK_ATTENTION_FUNCTIONS.register("sql_grpo_tree", sdpa_mask)
@@ -168,7 +204,8 @@ def attending_to_trees(model):
     "Within, `model` may be given branches; computing layers once more belongs within, too."
     config = _inner_model(model).config.get_text_config()
     own = config._attn_implementation
-    if own == "sdpa": config._attn_implementation = "sql_grpo_tree"
+    if own == "sdpa":
+        config._attn_implementation = "sql_grpo_tree"
     try: yield
     finally: config._attn_implementation = own
 
@@ -193,10 +230,13 @@ def _read_tree(
     inner = _inner_model(model)
     put = lambda x: torch.as_tensor(x, device=inner.device)
     no_mask = torch.empty(1, 1, 0, 0, device=inner.device) # attention that looks at it fails
-    with attending_to_trees(model), _picked(inner.base_model, put(tree.parent[nodes])):
-        out = model(input_ids=put(tree.tokens)[None], position_ids=put(tree.depth)[None],
+    with attending_to_trees(model), _picked(inner.base_model,
+                                            put(tree.parent[nodes])):
+        out = model(input_ids=put(tree.tokens)[None],
+                    position_ids=put(tree.depth)[None],
                     attention_mask=no_mask, branches=_branches_of(tree, inner.device),
-                    shift_labels=put(tree.tokens[nodes])[None], fused_lm_head=True)
+                    shift_labels=put(tree.tokens[nodes])[None],
+                    fused_lm_head=True)
     return out.log_probs[0], None if out.entropy is None else out.entropy[0]
 
 def tree_logps(
@@ -206,9 +246,12 @@ def tree_logps(
     wanted: torch.Tensor, # (B, C) tokens of the completions whose log-probabilities are asked for
 ) -> tuple: # log-probabilities and entropies (B, C), zero where not wanted
     "Those of the rows one by one, from their tree, up to the last token that is wanted."
-    there, C = attention_mask.bool().cpu(), wanted.shape[1]
+    there = attention_mask.bool().cpu()
+    C = wanted.shape[1]
     there[:, -C:] &= wanted.cpu().flip(1).cummax(1).values.flip(1)
-    tree = _prefix_tree([ids[m].tolist() for ids, m in zip(input_ids.cpu(), there, strict=True)])
+    tree = _prefix_tree([ids[m].tolist()
+                         for ids, m in zip(input_ids.cpu(),
+                                           there, strict=True)])
     nodes = np.full(input_ids.shape, -1)
     nodes[there.numpy()] = np.concatenate(tree.paths)
     nodes, place = np.unique(nodes[:, -C:][wanted.cpu().numpy()], return_inverse=True)
@@ -226,17 +269,23 @@ def tree_cross_entropy(
     labels: torch.Tensor, # (B, T) the tokens that are learned, -100 elsewhere
 ) -> torch.Tensor: # a number
     "The sum of the losses of the tokens that are learned; the logits of others are not computed."
-    inner, there = _inner_model(model), attention_mask.bool().cpu()
-    tree = _prefix_tree([row[m].tolist() for row, m in zip(input_ids.cpu(), there, strict=True)])
+    inner = _inner_model(model)
+    there = attention_mask.bool().cpu()
+    tree = _prefix_tree([row[m].tolist()
+                         for row, m in zip(input_ids.cpu(),
+                                           there, strict=True)])
     nodes = np.concatenate(tree.paths)[labels.cpu()[there].numpy() != -100]
     nodes = nodes[tree.parent[nodes] >= 0] # nothing stands before the first token
     put = lambda x: torch.as_tensor(x, device=inner.device)
-    with attending_to_trees(model), _picked(inner.base_model, put(tree.parent[nodes])):
-        out = model(input_ids=put(tree.tokens)[None], position_ids=put(tree.depth)[None],
+    with attending_to_trees(model), _picked(inner.base_model,
+                                            put(tree.parent[nodes])):
+        out = model(input_ids=put(tree.tokens)[None],
+                    position_ids=put(tree.depth)[None],
                     use_cache=False,
                     attention_mask=torch.empty(1, 1, 0, 0, device=inner.device),
                     branches=_branches_of(tree, inner.device))
-    return F.cross_entropy(out.logits[0].float(), put(tree.tokens[nodes]), reduction="sum")
+    return F.cross_entropy(out.logits[0].float(),
+                           put(tree.tokens[nodes]), reduction="sum")
 
 # %% ../../nbs/learner/tree.ipynb #2506ec5f
 def reads_trees(model) -> bool:
@@ -246,11 +295,13 @@ def reads_trees(model) -> bool:
     full = set(getattr(config, "layer_types", None) or ["full_attention"]) == {"full_attention"}
     window = not hasattr(config, "layer_types") and getattr(config, "sliding_window", None)
     rope = (getattr(config, "rope_parameters", None) or {}).get("rope_type")
-    dropout = getattr(config, "attention_dropout", 0) or any(m.p for m in inner.modules()
+    dropout = getattr(config, "attention_dropout", 0) or any(m.p
+                                                             for m in inner.modules()
                                                              if isinstance(m, torch.nn.Dropout))
     return (config._attn_implementation in ("sdpa", "sql_grpo_tree") and full and not window
             and rope in ("default", "linear", "llama3", "yarn") # others change with the longest row
-            and not (inner.training and dropout) and not getattr(inner, "_is_stateful", False))
+            and not (inner.training and dropout)
+            and not getattr(inner, "_is_stateful", False))
 
 # %% ../../nbs/learner/tree.ipynb #57383c7c
 def groups_together(
@@ -258,9 +309,11 @@ def groups_together(
 ) -> torch.Tensor: # (B,) an order
     "A random order that keeps equal prompts together."
     drawn = torch.randperm(len(prompt_ids))
-    group = torch.unique(prompt_ids.cpu(), dim=0, return_inverse=True)[1][drawn]
+    group = torch.unique(prompt_ids.cpu(),
+                         dim=0, return_inverse=True)[1][drawn]
     at = torch.arange(len(drawn))
-    first = torch.zeros_like(at).scatter_reduce(0, group, at, "amin", include_self=False)
+    first = torch.zeros_like(at).scatter_reduce(0,
+                                                group, at, "amin", include_self=False)
     return drawn[first[group].argsort(stable=True)]
 
 # %% ../../nbs/learner/tree.ipynb #3366bb9a
@@ -270,7 +323,8 @@ def worth_reading(
 ) -> torch.Tensor: # (B,)
     "Rows that have a gradient; if none has, the one with the fewest tokens, for a backward pass."
     counts = ((advantages if advantages.ndim == 2 else advantages[:, None]) * own != 0).any(1)
-    if counts.any(): return counts
+    if counts.any():
+        return counts
     tokens = own.sum(1)
     counts[tokens.where(tokens > 0, own.shape[1] + 1).argmin()] = True
     return counts

@@ -52,10 +52,12 @@ def common_words() -> list[str]: # sorted
     "Plain English words from Python's manual, without the embedded world's names."
     from pydoc_data.topics import topics
     found = set(re.findall(r"(?<![\w.`'_])[a-z]{3,9}(?![\w_('.])", " ".join(topics.values())))
-    taken = {w for name in theme_words() for w in name.split("_")} | everyday_words()
+    taken = {w for name in theme_words()
+             for w in name.split("_")} | everyday_words()
     taken |= {w.removesuffix("s") for w in taken} | {w.removesuffix("es") for w in taken}
     taken |= _SQL_WORDS
-    return sorted(w for w in found - taken if re.search("[aeiouy]", w))
+    return sorted(w
+                  for w in found - taken if re.search("[aeiouy]", w))
 
 # %% ../../nbs/learner/warmup.ipynb #ccfc8c2a
 _CONSONANTS = "b c d f g h j k l m n p r s t v w z br cl dr fl gr pl st tr".split()
@@ -63,7 +65,8 @@ _SYLLABLES = [a + b for a in _CONSONANTS for b in "aeiou"]
 
 def _made_up(rng: random.Random) -> str:
     "A word that means nothing."
-    word = "".join(rng.choice(_SYLLABLES) for _ in range(rng.choice((1, 2, 2, 2, 3))))
+    word = "".join(rng.choice(_SYLLABLES)
+                   for _ in range(rng.choice((1, 2, 2, 2, 3))))
     return word + rng.choice("nrlstxm") if len(word) < 3 or rng.random() < 0.8 else word
 
 _SHARE = 0.6 # of dictionary words
@@ -71,14 +74,17 @@ _SHARE = 0.6 # of dictionary words
 class _Words:
     "Draws names, each only once."
     def __init__(self, rng: random.Random, words: list[str]):
-        self.rng, self.words, self.used = rng, words, set()
+        self.rng = rng
+        self.words = words
+        self.used = set()
 
     def draw(self) -> str:
         "A name that is new in this world, and no keyword, not even in the plural."
         while True:
             plain = self.rng.random() < _SHARE
             word = self.rng.choice(self.words) if plain else _made_up(self.rng)
-            if word not in self.used and not {word, word + "s", word + "es"} & _SQL_WORDS: break
+            if word not in self.used and not {word, word + "s", word + "es"} & _SQL_WORDS:
+                break
         self.used.add(word)
         return word
 
@@ -90,13 +96,17 @@ def _column(words: _Words) -> str:
 
 def _texts(words: _Words, n: int) -> list[str]:
     "`n` different texts, as cells of a text column."
-    rng, capital, out = words.rng, words.rng.random() < 0.75, []
+    rng = words.rng
+    capital = words.rng.random() < 0.75
+    out = []
     while len(out) < n:
         first = rng.choice(words.words) if rng.random() < 0.5 else _made_up(rng)
         second = _made_up(rng)
         parts = [first] + [second]*(rng.random() < 0.12)
-        text = " ".join(p.capitalize() if capital else p for p in parts)
-        if text not in out: out.append(text)
+        text = " ".join(p.capitalize() if capital else p
+                        for p in parts)
+        if text not in out:
+            out.append(text)
     return out
 
 # %% ../../nbs/learner/warmup.ipynb #01f58b51
@@ -105,57 +115,81 @@ def _cells(
 ) -> list:
     "The values of a column."
     rng = words.rng
-    if kind == "id": return list(range(1, n + 1))
-    if kind == "name": return _texts(words, n)
-    if kind == "ref": return [rng.randint(1, rows) for _ in range(n)]
+    if kind == "id":
+        return list(range(1, n + 1))
+    if kind == "name":
+        return _texts(words, n)
+    if kind == "ref":
+        return [rng.randint(1, rows) for _ in range(n)]
     if kind == "category":
         pool = _texts(words, rng.randint(2, 4))
         return [rng.choice(pool) for _ in range(n)]
     if kind == "real":
         low, high, digits = rng.choice(((0, 10, 1), (1, 100, 2), (1, 100, 1), (100, 3000, 2)))
-        return [round(rng.uniform(low, high), digits) for _ in range(n)]
+        return [round(rng.uniform(low, high), digits)
+                for _ in range(n)]
     if kind == "date":
         year = rng.randint(1990, 2024)
         def day(): return f"{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
         return [f"{rng.randint(year - 2, year)}-{day()}" for _ in range(n)]
     a = rng.randint(1900, 2015)
     low, high = ((a, a + 10) if kind == "year"
-                 else rng.choice(((1, 20), (1, 100), (10, 1000), (500, 9000), (10_000, 90_000))))
+                 else rng.choice(((1, 20), (1, 100),
+                                  (10, 1000), (500, 9000),
+                                  (10_000, 90_000))))
     return [rng.randint(low, high) for _ in range(n)]
 
 # %% ../../nbs/learner/warmup.ipynb #019cfe6f
-def _plural(noun: str) -> str: return noun + ("es" if noun.endswith(("s", "x")) else "s")
+def _plural(noun: str) -> str:
+    return noun + ("es" if noun.endswith(("s", "x")) else "s")
 
 def _random_table(words: _Words, tables: list) -> Table:
     "A table, which may refer to one of the tables before it."
-    rng, name = words.rng, _plural(words.draw())
-    while name in {t.name for t in tables}: name = _plural(words.draw()) # of "bas" and of "base"
-    kinds = rng.choices(("category", "integer", "real", "year", "date"), (4, 3, 2, 1.2, 0.8),
+    rng = words.rng
+    name = _plural(words.draw())
+    while name in {t.name for t in tables}: # of "bas" and of "base"
+        name = _plural(words.draw())
+    kinds = rng.choices(("category", "integer", "real", "year",
+                         "date"), (4, 3, 2, 1.2, 0.8),
                         k=rng.randint(2, 5))
-    fields = [Field(_column(words), k) for k in ["name", *kinds]]
+    fields = [Field(_column(words), k)
+              for k in ["name", *kinds]]
     parent = rng.choice(tables) if tables and rng.random() < 0.75 else None
-    if parent: fields.append(Field(re.sub("e?s$", "", parent.name) + "_id", "ref", parent.name))
-    if rng.random() < 0.5: rng.shuffle(fields)
-    fields, n = [Field("id", "id"), *fields], rng.randint(6, 16)
-    columns = [_cells(f.kind, n, words, len(parent.rows) if f.kind == "ref" else 0) for f in fields]
+    if parent:
+        fields.append(Field(re.sub("e?s$", "", parent.name) + "_id",
+                            "ref", parent.name))
+    if rng.random() < 0.5:
+        rng.shuffle(fields)
+    fields = [Field("id", "id"), *fields]
+    n = rng.randint(6, 16)
+    columns = [_cells(f.kind, n, words,
+                      len(parent.rows) if f.kind == "ref" else 0)
+               for f in fields]
     for f, cells in zip(fields, columns, strict=True):
         if f.kind in ("category", "integer", "real", "date") and rng.random() < 0.25:
-            cells[:] = [None if rng.random() < 0.2 else c for c in cells]
+            cells[:] = [None if rng.random() < 0.2 else c
+                        for c in cells]
     return Table(name, fields, list(zip(*columns, strict=True)))
 
-def _random_world(rng: random.Random, words: list[str]) -> World:
+def _random_world(rng: random.Random,
+                  words: list[str]) -> World:
     "A small database with made-up tables, columns and contents."
-    names, tables = _Words(rng, words), []
-    for _ in range(rng.choice((1, 2, 2, 3, 3, 4))): tables.append(_random_table(names, tables))
+    names = _Words(rng, words)
+    tables = []
+    for _ in range(rng.choice((1, 2, 2, 3, 3, 4))):
+        tables.append(_random_table(names, tables))
     return World("demo", tables)
 
 # %% ../../nbs/learner/warmup.ipynb #f7d3ca3c
-def _random_question(world: World, rng: random.Random, say: dict | None = None) -> dict | None:
+def _random_question(world: World, rng: random.Random,
+                     say: dict | None = None) -> dict | None:
     "A question about `world` whose gold query finds something; None if sixty draws gave none."
     for _ in range(60):
-        if (q := draw_question(world, rng, say)) is None: continue
+        if (q := draw_question(world, rng, say)) is None:
+            continue
         rows = world.conn.execute(q["query"]).fetchall()
-        if rows and rows[0][-1] is not None and rows != [(0,)]: return q
+        if rows and rows[0][-1] is not None and rows != [(0,)]:
+            return q
     return None
 
 def _tables_in(sql: str) -> list[str]:
@@ -163,7 +197,8 @@ def _tables_in(sql: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"(?:FROM|JOIN) (\w+)", sql)))
 
 # %% ../../nbs/learner/warmup.ipynb #5740c406
-def careful_actions(sql: str, sample: bool = False, tables: list[str] | None = None) -> list[str]:
+def careful_actions(sql: str, sample: bool = False,
+                    tables: list[str] | None = None) -> list[str]:
     "Describe the tables (by default those of one of the grammar's queries), run the query, submit."
     tables = _tables_in(sql) if tables is None else tables
     look = [f"SAMPLE {tables[0]}"] if sample else []
@@ -179,8 +214,11 @@ def _mistaken_column(world: World, sql: str, rng: random.Random) -> str: # "" if
     if not found: return ""
     name = rng.choice(found)
     tables = map(world.table, _tables_in(sql))
-    table = next(t for t in tables if name in {f.name for f in t.fields})
-    others = [f.name for f in table.of("category", "name") if f.name != name]
+    table = next(t for t in tables
+                 if name in {f.name for f in t.fields})
+    others = [f.name
+              for f in table.of("category", "name")
+              if f.name != name]
     wrong = others and re.sub(rf"\b{name} = '", f"{rng.choice(others)} = '", sql)
     return wrong if wrong and _finds_nothing(world, wrong) else ""
 
@@ -190,11 +228,15 @@ def _slip(world: World, sql: str, rng: random.Random) -> str: # a query that fai
     used = [f.name for t in tables for f in t.fields
             if f.kind != "id" and re.search(rf"\b{f.name}\b", sql)]
     if not used: return ""
-    name, taken = rng.choice(used), {f.name for t in tables for f in t.fields}
-    others = [f.name for t in world.tables for f in t.fields if f.name not in taken]
-    wrong = rng.choice([name.split("_")[0] + "_id", name + "s", *others[:1]])
+    name = rng.choice(used)
+    taken = {f.name for t in tables for f in t.fields}
+    others = [f.name for t in world.tables
+              for f in t.fields if f.name not in taken]
+    wrong = rng.choice([name.split("_")[0] + "_id",
+                        name + "s", *others[:1]])
     wrong = re.sub(rf"\b{name}\b", wrong, sql, count=1)
-    try: world.conn.execute(wrong)
+    try:
+        world.conn.execute(wrong)
     except sqlite3.OperationalError: return wrong
     return ""
 
@@ -208,22 +250,28 @@ def demonstration(
     mode: str = "agent", # name of a game
 ) -> Episode: # played to its end; task.extra["slips"] has the turns that nobody should learn
     "A demonstration on a world of its own."
-    question, say = None, dealt(rng) if rng.random() < everyday else None
+    question = None
+    say = dealt(rng) if rng.random() < everyday else None
     while question is None:
         world = _random_world(rng, words)
         question = _random_question(world, rng, say)
-    sql, wrong = question["query"], ""
+    sql = question["query"]
+    wrong = ""
     one_reply = find_game(mode).one_reply
     if not one_reply and rng.random() < _SLIPS:
         wrong = rng.choice((_slip, _mistaken_column))(world, sql, rng)
     actions = careful_actions(sql, rng.random() < _SAMPLES)
-    if wrong: actions.insert(-2, f"QUERY {wrong}")
+    if wrong:
+        actions.insert(-2, f"QUERY {wrong}")
     if one_reply: actions = [sql]
     slips = [len(actions) - 3] if wrong else []
-    task = Task("demo", "demo", question["question"], sql, question["difficulty"], "train",
-                SQLiteDatabase.from_sql(world_script(world)), dict(slips=slips))
+    task = Task("demo", "demo", question["question"],
+                sql, question["difficulty"], "train",
+                SQLiteDatabase.from_sql(world_script(world)),
+                dict(slips=slips))
     world.conn.close()
-    return rollout(ScriptedPolicy(actions), [task], Rules(mode=mode))[0]
+    return rollout(ScriptedPolicy(actions), [task],
+                   Rules(mode=mode))[0]
 
 # %% ../../nbs/learner/warmup.ipynb #e766d1ef
 _FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that
@@ -232,12 +280,14 @@ average mean total highest largest maximum lowest smallest minimum above below m
 under after before later earlier without missing different distinct do""".split()
 _FUNCTION_WORDS += sorted(everyday_words())
 # " how"; then " FROM ", names, digits, " = "
-_PIECES = (r" (?:" + "|".join(sorted(set(_FUNCTION_WORDS), key=len, reverse=True)) + r")(?![a-z_])"
+_PIECES = (r" (?:" + "|".join(sorted(set(_FUNCTION_WORDS),
+                                     key=len, reverse=True)) + r")(?![a-z_])"
            r"| ?[A-Z]{2,}(?: [A-Z]{2,})* ?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s")
 _SPECIALS = ["<|endoftext|>", "<|im_start|>user\n", "<|im_start|>assistant\n",
              "<|im_start|>system\n", "<|im_end|>\n"]
 # how servers of models find a reply's text
-_RESPONSE = dict(defaults=dict(role="assistant"), start_anchor=_SPECIALS[2],
+_RESPONSE = dict(defaults=dict(role="assistant"),
+                 start_anchor=_SPECIALS[2],
                 fields=dict(content=dict(close_pattern=r"<\|im_end\|>\s*", content="text")))
 
 # %% ../../nbs/learner/warmup.ipynb #814911f3
@@ -255,9 +305,11 @@ def train_tokenizer(
         vocab_size=size, special_tokens=_SPECIALS, show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend, eos_token=_SPECIALS[-1], pad_token=_SPECIALS[0],
+        tokenizer_object=backend, eos_token=_SPECIALS[-1],
+        pad_token=_SPECIALS[0],
         additional_special_tokens=_SPECIALS[1:-1], clean_up_tokenization_spaces=False)
-    tokenizer.chat_template, tokenizer.response_template = CHATML, _RESPONSE
+    tokenizer.chat_template = CHATML
+    tokenizer.response_template = _RESPONSE
     return tokenizer
 
 # %% ../../nbs/learner/warmup.ipynb #f0ccc420
@@ -274,9 +326,12 @@ def encode_messages(
     for i, m in enumerate(messages[1:]):
         policys = m["role"] == "assistant"
         new = codec._plain_ids(m["content"]) + [end] if policys else codec.glue_ids(m["content"])
-        ids, own = ids + new, own + [-1 if i//2 in slips and policys else int(policys)]*len(new)
-    seen, labels = set(), []
-    for before, t, o in zip([None, *ids], ids, own, strict=False):
+        ids = ids + new
+        own = own + [-1 if i//2 in slips and policys else int(policys)]*len(new)
+    seen = set()
+    labels = []
+    for before, t, o in zip([None, *ids],
+                            ids, own, strict=False):
         labels.append(t if o > 0 or o == 0 and repeats and (before, t) in seen else -100)
         seen.add((before, t))
     return dict(input_ids=ids, labels=labels)
@@ -302,18 +357,22 @@ def demonstration_stream(
             ep = demonstration(rng, words, mode=mode)
             repeats = start < all_tokens*steps and rng.random() < 0.5
             messages = history_messages(ep)[:-1] # nobody answers the last observation
-            rows.append(encode_messages(codec, messages, repeats, ep.task.extra["slips"]))
+            rows.append(encode_messages(codec, messages,
+                                        repeats, ep.task.extra["slips"]))
         rows.sort(key=lambda r: len(r["input_ids"]))
-        batches = [rows[i:i + batch_size] for i in range(0, len(rows), batch_size)]
+        batches = [rows[i:i + batch_size]
+                   for i in range(0, len(rows), batch_size)]
         rng.shuffle(batches)
-        for batch in batches[:steps - start]: yield from batch
+        for batch in batches[:steps - start]:
+            yield from batch
 
 # %% ../../nbs/learner/warmup.ipynb #833be69e
 def _share_direction(model) -> tuple: # that direction (width,), and others at right angles to it
     "Add a direction that tokens share to all embeddings; silence all that writes to the stream."
     table = model.get_input_embeddings().weight # (tokens, width)
     axes = torch.linalg.qr(torch.randn(table.shape[1], table.shape[1]))[0]
-    common, axes = axes[:, 0], axes[:, 1:]
+    common = axes[:, 0]
+    axes = axes[:, 1:]
     table.mul_(5)
     table += (0.7*table.norm(dim=1).mean() - table @ common)[:, None]*common
     for layer in model.model.layers:
@@ -324,8 +383,10 @@ def _share_direction(model) -> tuple: # that direction (width,), and others at r
 def _set_head(attention, i, query, key, read, write): # (head, width) twice, (width, head) twice
     "Give an attention's head `i` its weights: how it looks, what it takes, where it puts that."
     at = slice(i*attention.head_dim, (i + 1)*attention.head_dim)
-    attention.q_proj.weight[at], attention.k_proj.weight[at] = query, key
-    attention.v_proj.weight[at], attention.o_proj.weight[:, at] = read.T, write
+    attention.q_proj.weight[at] = query
+    attention.k_proj.weight[at] = key
+    attention.v_proj.weight[at] = read.T
+    attention.o_proj.weight[:, at] = write
 
 # %% ../../nbs/learner/warmup.ipynb #833be69b
 @torch.no_grad()
@@ -335,55 +396,71 @@ def _start_copying(
 ): # the model, changed
     "Heads that copy: what stands before, what followed the last time, what begins a line."
     sharp, write = 8.0, 3.0 # how clearly heads choose, how loudly what is found is said
-    size, table = model.config.head_dim, model.get_input_embeddings().weight
-    half, (common, axes) = size//2, _share_direction(model)
+    size = model.config.head_dim
+    table = model.get_input_embeddings().weight
+    half = size//2
+    (common, axes) = _share_direction(model)
     # radians that a pair of dimensions turns a token
     speed = model.config.rope_parameters["rope_theta"]**(-torch.arange(half)/half)
-    fast, slow = speed > 0.15, (speed < 0.02).repeat(2)
-    first, second = (layer.self_attn for layer in model.model.layers[:2])
+    fast = speed > 0.15
+    slow = (speed < 0.02).repeat(2)
+    first, second = (layer.self_attn
+                     for layer in model.model.layers[:2])
     for attention in (first, second):
-        for norm in (attention.q_norm, attention.k_norm): norm.weight.fill_(sharp**0.5)
+        for norm in (attention.q_norm, attention.k_norm):
+            norm.weight.fill_(sharp**0.5)
     # where a token stands in the stream, and where the one before it
-    now, before = axes[:, :2*size], axes[:, -2*size:]
+    now = axes[:, :2*size]
+    before = axes[:, -2*size:]
     key = torch.cat([fast.float(), torch.zeros(half)])
     # turned by one token: nearest to the key before
-    query = torch.cat([fast*speed.cos(), fast*-speed.sin()])
+    query = torch.cat([fast*speed.cos(),
+                       fast*-speed.sin()])
     for i in range(2):
         part = slice(i*size, (i + 1)*size)
-        _set_head(first, i, torch.outer(query, common), torch.outer(key, common), now[:, part],
+        _set_head(first, i, torch.outer(query, common),
+                  torch.outer(key, common), now[:, part],
                   before[:, part])
     for i in range(4):
         chosen = torch.randperm(2*size)[:slow.sum()]
         query, key = torch.zeros(2, size, table.shape[1])
-        query[slow], key[slow] = now[:, chosen].T, before[:, chosen].T
+        query[slow] = now[:, chosen].T
+        key[slow] = before[:, chosen].T
         part = axes[:, i*size:(i + 1)*size]
         _set_head(second, i, query, key, part, write*part)
     line = before @ (now.T @ table[newline])
     some = slow & (torch.arange(size) % 2 == 0)
     key = torch.outer(some.float(), line/line.norm())
-    key = key + torch.outer((slow & ~some).float(), 0.4*common)
+    key = key + torch.outer((slow & ~some).float(),
+                            0.4*common)
     for i in range(4, 6):
         part = axes[:, (i - 4)*size:(i - 3)*size]
-        _set_head(second, i, torch.outer(some.float(), common), key, part, 0.1*write*part)
+        _set_head(second, i, torch.outer(some.float(), common),
+                  key, part, 0.1*write*part)
     return model
 
 # %% ../../nbs/learner/warmup.ipynb #833be69c
-def base_config(tokenizer, width: int = 192, layers: int = 4) -> Qwen3Config:
+def base_config(tokenizer, width: int = 192,
+                layers: int = 4) -> Qwen3Config:
     "The shape of the base model."
     return Qwen3Config(
-        vocab_size=len(tokenizer), hidden_size=width, num_hidden_layers=layers, head_dim=32,
-        num_attention_heads=width//32, num_key_value_heads=width//32, intermediate_size=width*8//3,
+        vocab_size=len(tokenizer), hidden_size=width,
+        num_hidden_layers=layers, head_dim=32,
+        num_attention_heads=width//32, num_key_value_heads=width//32,
+        intermediate_size=width*8//3,
         max_position_embeddings=4096, rope_theta=1e6, tie_word_embeddings=True,
         bos_token_id=None, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
 
-def new_base_model(seed: int, words: list[str], size: int = 2000, mode: str = "agent"):
+def new_base_model(seed: int, words: list[str],
+                   size: int = 2000, mode: str = "agent"):
     "A random model, and a tokenizer learned from demonstrations."
     rng = random.Random(f"{seed}/tokenizer")
     texts = []
     for _ in range(3000):
         ep = demonstration(rng, words, mode=mode)
         texts.append(ep.start.text)
-        texts += [t for turn in ep.turns for t in (turn.text, turn.observation.text)]
+        texts += [t for turn in ep.turns
+                  for t in (turn.text, turn.observation.text)]
     tokenizer = train_tokenizer(texts, size)
     torch.manual_seed(seed)
     [newline] = tokenizer("\n").input_ids
@@ -392,25 +469,32 @@ def new_base_model(seed: int, words: list[str], size: int = 2000, mode: str = "a
 # %% ../../nbs/learner/warmup.ipynb #9333b1a0
 class WarmupProgress(TrainerCallback):
     "One bar in a terminal or notebook; elsewhere a line now and then."
-    def __init__(self, steps: int, every: int = 100, label: str = "warm-up"):
+    def __init__(self, steps: int,
+                 every: int = 100, label: str = "warm-up"):
         from tqdm.auto import tqdm
-        self.every, self.label, self.said = every, label, time.monotonic()
+        self.every = every
+        self.label = label
+        self.said = time.monotonic()
         self.live = in_notebook() or sys.stderr.isatty()
-        self.bar = tqdm(total=steps, desc=label, unit="step", disable=not self.live, leave=False)
+        self.bar = tqdm(total=steps, desc=label,
+                        unit="step", disable=not self.live, leave=False)
 
     def on_step_end(self, args, state, control, **kwargs):
         self.bar.update(state.global_step - self.bar.n)
 
     def on_log(self, args, state, control, logs=None, **kwargs):
-        if "loss" not in (logs or {}): return
+        if "loss" not in (logs or {}):
+            return
         loss = f"loss {float(logs['loss']):.3f}"
         self.bar.set_postfix_str(loss)
         late = time.monotonic() - self.said > QUIET
-        if not self.live and (state.global_step % self.every == 0 or late):
+        if not self.live and (state.global_step % self.every == 0
+                              or late):
             self.said = time.monotonic()
             print(f"{self.label} step {state.global_step}/{state.max_steps}: {loss}", flush=True)
 
-    def on_train_end(self, args, state, control, **kwargs): self.bar.close()
+    def on_train_end(self, args, state, control, **kwargs):
+        self.bar.close()
 
 # %% ../../nbs/learner/warmup.ipynb #2000e427
 END_RATE = 0.13 # the share of its highest rate at which a warm-up ends
@@ -418,17 +502,22 @@ END_RATE = 0.13 # the share of its highest rate at which a warm-up ends
 def _falling_rate(optimizer, steps: int): # a scheduler
     "Learning rate: up in a hundred steps, then down in a straight line."
     rise = min(100, max(steps//10, 1))
-    def share(s): return min(1, (s + 1)/rise)*(1 - (1 - END_RATE)*min(s/steps, 1))
+    def share(s):
+        return min(1, (s + 1)/rise)*(1 - (1 - END_RATE)*min(s/steps, 1))
     return torch.optim.lr_scheduler.LambdaLR(optimizer, share)
 
 def weight_groups(model) -> list[dict]: # parameter groups
     "Weight decay on matrices only."
     ps = [p for p in model.parameters() if p.requires_grad]
     table = model.get_input_embeddings().weight
-    return [dict(params=[p for p in ps if p.ndim > 1 and p is not table], weight_decay=0.05),
+    return [dict(params=[p for p in ps
+                         if p.ndim > 1 and p is not table],
+                 weight_decay=0.05),
             # rare tokens move little
-            dict(params=[p for p in ps if p is table], weight_decay=0.05, eps=1e-4),
-            dict(params=[p for p in ps if p.ndim < 2], weight_decay=0.0)]
+            dict(params=[p for p in ps if p is table],
+                 weight_decay=0.05, eps=1e-4),
+            dict(params=[p for p in ps if p.ndim < 2],
+                 weight_decay=0.0)]
 
 # %% ../../nbs/learner/warmup.ipynb #d3a7c3a2
 class ChecksumTrainer(SFTTrainer):
@@ -440,17 +529,21 @@ class ChecksumTrainer(SFTTrainer):
 
     def losses(self) -> list[dict]: # step and loss
         "What was logged."
-        return [dict(step=r["step"], loss=round(float(r["loss"]), 4))
+        return [dict(step=r["step"],
+                     loss=round(float(r["loss"]), 4))
                 for r in self.state.log_history if "loss" in r]
 
 class _LeanTrainer(ChecksumTrainer):
     "The same loss for the embedded model, without logits of tokens that are not learned."
-    def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+    def compute_loss(self, model, inputs,
+                     return_outputs=False, num_items_in_batch=None):
         labels = inputs["labels"][:, 1:]
         learned = labels != -100
-        ids, mask = inputs["input_ids"], inputs["attention_mask"]
+        ids = inputs["input_ids"]
+        mask = inputs["attention_mask"]
         hidden = model.model(ids, mask, use_cache=False)[0][:, :-1]
-        loss = cross_entropy(model.lm_head(hidden[learned]), labels[learned], reduction="sum")
+        loss = cross_entropy(model.lm_head(hidden[learned]),
+                             labels[learned], reduction="sum")
         return loss/(learned.sum() if num_items_in_batch is None else num_items_in_batch)
 
 # %% ../../nbs/learner/warmup.ipynb #d3a7c3a3
@@ -466,15 +559,19 @@ def sft_trainer(
 ) -> SFTTrainer:
     "TRL's supervised trainer, for rows that are tokens already."
     args = SFTConfig(
-        max_steps=steps, max_length=None, report_to="none", disable_tqdm=True, max_grad_norm=1.0,
+        max_steps=steps, max_length=None,
+        report_to="none", disable_tqdm=True, max_grad_norm=1.0,
         save_total_limit=1, dataset_kwargs=dict(skip_prepare_dataset=True),
         remove_unused_columns=False, **options)
     args._n_gpu = min(args.n_gpu, 1) # with more, transformers takes nn.DataParallel
-    optimizer = optimizer_for(weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True)
+    optimizer = optimizer_for(weight_groups(model), lr=learning_rate,
+                              betas=(0.9, 0.98), fused=True)
     trainer = trainer_class(model, args, train_dataset=rows, processing_class=tokenizer,
-                            optimizers=(optimizer, schedule(optimizer, steps)), callbacks=callbacks)
+                            optimizers=(optimizer, schedule(optimizer, steps)),
+                            callbacks=callbacks)
     for callback in list(trainer.callback_handler.callbacks):
-        if type(callback).__name__ == "PrinterCallback": trainer.remove_callback(callback)
+        if type(callback).__name__ == "PrinterCallback":
+            trainer.remove_callback(callback)
     return trainer
 
 # %% ../../nbs/learner/warmup.ipynb #98875d96
@@ -482,17 +579,21 @@ _SAVE_EVERY = 20 # seconds
 
 class _OftenSaved(TrainerCallback):
     "Has a checkpoint saved every few seconds, where a pool of batches ends."
-    def __init__(self): self.last = time.monotonic()
+    def __init__(self):
+        self.last = time.monotonic()
 
     def on_step_end(self, args, state, control, **kwargs):
         due = time.monotonic() - self.last > _SAVE_EVERY
-        if due and state.global_step % _POOL == 0: control.should_save = True
+        if due and state.global_step % _POOL == 0:
+            control.should_save = True
 
-    def on_save(self, args, state, control, **kwargs): self.last = time.monotonic()
+    def on_save(self, args, state, control, **kwargs):
+        self.last = time.monotonic()
 
 def _warm_up(
     model, tokenizer, words: list[str],
-    steps: int = 3500, batch_size: int = 4, learning_rate: float = 1.1e-3,
+    steps: int = 3500,
+    batch_size: int = 4, learning_rate: float = 1.1e-3,
     seed: int = 0,
     folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up
     use_cpu: bool = not torch.cuda.is_available(),
@@ -501,15 +602,18 @@ def _warm_up(
     "Supervised training on fresh demonstrations; changes `model` in place."
     resume = unfinished(folder, steps) if folder else None
     first = step_of(resume) if resume else 0
-    stream = dict(codec=ChatCodec(tokenizer), words=tuple(words), batch_size=batch_size,
+    stream = dict(codec=ChatCodec(tokenizer),
+                  words=tuple(words), batch_size=batch_size,
                   steps=steps, seed=seed, first=first, mode=mode)
     # a tuple of words: `datasets` would take a list for shards, and start once for each word
     rows = IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream)
     callbacks = [WarmupProgress(steps), *([_OftenSaved()] if folder else [])]
     trainer = sft_trainer(
         model, tokenizer, rows, steps, learning_rate, callbacks, _LeanTrainer,
-        output_dir=str(folder or tempfile.gettempdir()), per_device_train_batch_size=batch_size,
-        bf16=False, use_cpu=use_cpu, seed=seed, save_strategy="no", ignore_data_skip=True,
+        output_dir=str(folder or tempfile.gettempdir()),
+        per_device_train_batch_size=batch_size,
+        bf16=False, use_cpu=use_cpu,
+        seed=seed, save_strategy="no", ignore_data_skip=True,
         logging_steps=min(10, steps), dataloader_num_workers=1,
         dataloader_prefetch_factor=2*_POOL, activation_checkpointing=False,
         accelerator_config=dict(dispatch_batches=False))
@@ -521,7 +625,8 @@ _RECIPE = 7 # raised when the warm-up itself changes: older models in the cache 
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
-    key = dict(recipe=_RECIPE, steps=config.warmup_steps_sft, batch_size=config.warmup_batch_size,
+    key = dict(recipe=_RECIPE,
+               steps=config.warmup_steps_sft, batch_size=config.warmup_batch_size,
                learning_rate=config.warmup_learning_rate, seed=config.seed)
     return key if config.mode == Rules.mode else key | dict(mode=config.mode)
 
@@ -546,22 +651,28 @@ def _load_base(folder: Path, origin: str): # model, tokenizer, info
 
 def fresh_base(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, origin
     "A base model by the options of `config`: from the cache, or made now."
-    folder, steps = base_folder(config), config.warmup_steps_sft
-    if _without_damaged(folder): return _load_base(folder, "from the cache")
+    folder = base_folder(config)
+    steps = config.warmup_steps_sft
+    if _without_damaged(folder):
+        return _load_base(folder, "from the cache")
     if config.world_size > 1:
         raise ValueError("several processes cannot make the base model, and it is not in the "
                          "cache: give the command once without the launcher, with --max_steps 1")
     start = time.perf_counter()
     check_cache()
     part = folder.with_name(folder.name + "-part")
-    words, resumed = common_words(), unfinished(part, steps)
+    words = common_words()
+    resumed = unfinished(part, steps)
     share = 1 - step_of(resumed)/steps if resumed else 1 # of the steps made now
-    model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
+    model, tokenizer = new_base_model(config.seed,
+                                      words, mode=config.mode)
     log = _warm_up(model, tokenizer, words, steps, config.warmup_batch_size,
                   config.warmup_learning_rate, seed=config.seed, folder=part,
-                  use_cpu=config.use_cpu, mode=config.mode) if steps else []
+                  use_cpu=config.use_cpu,
+                   mode=config.mode) if steps else []
     model.cpu().eval() # as from the cache, where it is kept on no GPU
-    info = dict(seconds=round((time.perf_counter() - start)/share, 1), log=log, **_base_key(config))
+    info = dict(seconds=round((time.perf_counter() - start)/share,
+                              1), log=log, **_base_key(config))
     _keep(model, tokenizer, info, folder, part)
     return model, tokenizer, info | dict(origin="made now")
 
@@ -571,12 +682,14 @@ def check_cache() -> None:
     folder = cache_folder()/"base"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder): pass
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as e:
         raise ValueError(f"the cache folder {str(folder)!r} cannot be written to ({e.strerror}): "
                          "set SQL_GRPO_CACHE to another one") from e
 
-def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
+def _keep(model, tokenizer, info: dict,
+          folder: Path, part: Path) -> None:
     "Save a finished base model; it appears in the cache as a whole or not at all."
     with tempfile.TemporaryDirectory(dir=folder.parent) as tmp:
         made = Path(tmp)/"model"
@@ -584,7 +697,8 @@ def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
         tokenizer.save_pretrained(made)
         (made/"warmup.json").write_text(json.dumps(info))
         write_checksums(made)
-        if not folder.exists(): made.rename(folder)
+        if not folder.exists():
+            made.rename(folder)
     shutil.rmtree(part, ignore_errors=True)
 
 # %% ../../nbs/learner/warmup.ipynb #8b0e51a1
@@ -603,7 +717,8 @@ def shipped_base() -> Path: # its folder
 def check_base(config: SQLGRPOConfig) -> None:
     "See that the embedded base can be loaded or made. Raises ValueError, before any work."
     if config.model_name != "embedded": return
-    if config.fresh_base: return check_cache()
+    if config.fresh_base:
+        return check_cache()
     if find_game(config.mode).one_reply:
         raise ValueError(f"mode is {config.mode}, and the base model that comes with the package "
                          "plays in mode agent: train one with --fresh_base")

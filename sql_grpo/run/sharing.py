@@ -43,19 +43,25 @@ def _check_trackers(
         if name in _TRACKERS and not _TRACKERS[name]():
             raise ValueError(f"report_to is {name!r}, which is not installed: pip install {name}")
     if not config.report_to: return
-    folder, now = Path(config.output_dir).absolute().name, time.strftime("%m%d-%H%M%S")
+    folder = Path(config.output_dir).absolute().name
+    now = time.strftime("%m%d-%H%M%S")
     config.run_name = config.run_name or f"{folder}-seed{config.seed}-{now}"
-    if "wandb" in config.report_to: _check_wandb(config.project)
-    if "trackio" in config.report_to: _check_trackio(config)
+    if "wandb" in config.report_to:
+        _check_wandb(config.project)
+    if "trackio" in config.report_to:
+        _check_trackio(config)
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c11
 def _check_wandb(project: str):
     "Raise ValueError if wandb would ask for a key in the middle of a run."
     import wandb
     os.environ.setdefault("WANDB_PROJECT", project)
-    if wandb.run or wandb.setup().settings.mode in ("offline", "dryrun", "disabled"): return
-    try: ok, why = wandb.login(prompt=False), "there is no key"
-    except wandb.Error as e: ok, why = False, _hidden(e)
+    if wandb.run or wandb.setup().settings.mode in ("offline", "dryrun", "disabled"):
+        return
+    try:
+        ok, why = wandb.login(prompt=False), "there is no key"
+    except wandb.Error as e:
+        ok, why = False, _hidden(e)
     if ok: return
     raise ValueError(f"report_to is 'wandb', and {why}: put WANDB_API_KEY=... into the environment "
                      "or the file .env, or set WANDB_MODE=offline to keep the run on this machine")
@@ -77,7 +83,8 @@ def _hidden(
     "What an error says, without tokens and keys, which some servers send back."
     text = str(e).strip() or type(e).__name__
     for name, value in os.environ.items():
-        if name.endswith(("_KEY", "_TOKEN")) and len(value) > 7: text = text.replace(value, "***")
+        if name.endswith(("_KEY", "_TOKEN")) and len(value) > 7:
+            text = text.replace(value, "***")
     return one_line(" ".join(text.split()), 300)
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c23
@@ -110,23 +117,30 @@ _BEGINNINGS = "hub_", "trackio_", "save_", "logging_", "vllm_server_"
 
 def _changed_options(config: SQLGRPOConfig) -> dict:
     "The options that differ from their defaults, of those that shape the model; no paths."
-    same, out = ("mode", "output_dir", "use_cpu", "bf16", "fp16"), {}
-    default = SQLGRPOConfig(**{name: getattr(config, name) for name in same})
+    same = ("mode", "output_dir", "use_cpu", "bf16", "fp16")
+    out = {}
+    default = SQLGRPOConfig(**{name: getattr(config, name)
+                               for name in same})
     for f in fields(SQLGRPOConfig):
-        if f.name in _NOT_SHOWN or f.name.startswith(_BEGINNINGS): continue
+        if f.name in _NOT_SHOWN or f.name.startswith(_BEGINNINGS):
+            continue
         value = getattr(config, f.name, None)
-        if value != getattr(default, f.name, None): out[f.name] = getattr(value, "value", value)
+        if value != getattr(default, f.name, None):
+            out[f.name] = getattr(value, "value", value)
     out.pop("steps_per_generation", None) # follows from gradient_accumulation_steps
-    if config.demonstrations not in DEMONSTRATIONS: out["demonstrations"] = "FILE"
+    if config.demonstrations not in DEMONSTRATIONS:
+        out["demonstrations"] = "FILE"
     return out | (dict(mode=config.mode) if config.mode != SQLGRPOConfig.mode else {})
 
 def card_facts(config: SQLGRPOConfig) -> dict:
     "What a card says, and a report without these would not know."
     dists = ("sql_grpo", "torch", "transformers", "trl", "peft")
     versions = dict(python=platform.python_version())
-    versions |= {d: importlib.metadata.version(d) for d in dists}
+    versions |= {d: importlib.metadata.version(d)
+                 for d in dists}
     data = config.data_source if config.data_source in _DATA else "own"
-    return dict(data=data, base_model=_hub_name(config.model_name), peft=config.peft,
+    return dict(data=data,
+                base_model=_hub_name(config.model_name), peft=config.peft,
                 options=_changed_options(config),
                 negative_weight=config.negative_weight, versions=versions)
 
@@ -143,11 +157,14 @@ def _results(report: dict) -> list[EvalResult]:
             dataset_config=group, dataset_split="eval", metric_type="accuracy",
             metric_value=round(s["success"], 4), metric_name=f"success, N={s['n']}, {interval}",
             metric_args=dict(n=s["n"]) | {k: round(s[k], 4) for k in ("ci_low", "ci_high")})
-    return [result(g, label) for g, label in GROUPS.items() if report["trained"][g]["n"]]
+    return [result(g, label)
+            for g, label in GROUPS.items()
+            if report["trained"][g]["n"]]
 
 def _licence(report: dict) -> dict:
     "The licence of the weights, where it is plain."
-    if report["model"] == "embedded" and report["data"] == "embedded": return dict(license="mit")
+    if report["model"] == "embedded" and report["data"] == "embedded":
+        return dict(license="mit")
     link = f"https://huggingface.co/{report['base_model']}" if report["base_model"] else None
     return dict(license="other", license_name="not-chosen-yet", license_link=link)
 
@@ -158,35 +175,48 @@ def _card_data(
 ) -> ModelCardData:
     "The metadata of a card."
     data = _DATA[report["data"]][2]
-    tags = ["sql_grpo", "text-to-sql", "sql", "sqlite", "grpo", "trl", "reinforcement-learning"]
-    base, relation = report["base_model"], "adapter" if adapter else "finetune"
+    tags = ["sql_grpo", "text-to-sql", "sql",
+            "sqlite", "grpo", "trl", "reinforcement-learning"]
+    base = report["base_model"]
+    relation = "adapter" if adapter else "finetune"
     return ModelCardData(
         language="en", library_name="peft" if adapter else "transformers",
-        pipeline_tag="text-generation", tags=tags + ["lora"]*(report["peft"] != "none"),
-        **_licence(report), base_model=base, base_model_relation=relation if base else None,
-        datasets=[data] if data else None, metrics=["accuracy"], model_name=name,
+        pipeline_tag="text-generation",
+        tags=tags + ["lora"]*(report["peft"] != "none"),
+        **_licence(report), base_model=base,
+        base_model_relation=relation if base else None,
+        datasets=[data] if data else None,
+        metrics=["accuracy"], model_name=name,
         eval_results=_results(report))
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c33
 def _as_option(name: str, value) -> str:
     "An option as one types it."
-    if isinstance(value, bool): value = str(value).lower()
-    if isinstance(value, dict): value = json.dumps(value)
+    if isinstance(value, bool):
+        value = str(value).lower()
+    if isinstance(value, dict):
+        value = json.dumps(value)
     words = value if isinstance(value, (list, tuple)) else [value]
     return f"--{name} {shlex.join(map(str, words))}"
 
 def _command(report: dict) -> str:
     "The command that makes the model again."
-    options = [_as_option(*item) for item in report["options"].items()]
+    options = [_as_option(*item)
+               for item in report["options"].items()]
     base = "smollm2" if report["model"] == "smollm2" else report["base_model"] or "FOLDER"
-    if report["model"] != "embedded": options.insert(0, f"--model_name {base}")
-    if report["data"] == "own": options.append("--data_source FILE.sqlite")
+    if report["model"] != "embedded":
+        options.insert(0, f"--model_name {base}")
+    if report["data"] == "own":
+        options.append("--data_source FILE.sqlite")
     elif report["data"] != "embedded":
         options.append(f"--data_source {report['data']} --data_path FOLDER")
-    n, command = report.get("processes", 1), "sql_grpo train"
-    if n > 1: command = f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.cli.train"
+    n = report.get("processes", 1)
+    command = "sql_grpo train"
+    if n > 1:
+        command = f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.cli.train"
     baselines = ["--baselines"]*bool(set(BASELINES) & set(report))
-    return " ".join([command, *options, f"--seed {report['seed']}", *baselines])
+    return " ".join([command,
+                     *options, f"--seed {report['seed']}", *baselines])
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c35
 _TEMPLATE = files("sql_grpo")/"model_card.jinja"
@@ -203,10 +233,13 @@ def model_card(
     name = repo.split("/")[-1] if repo else f"sql_grpo-seed{report['seed']}"
     data, data_licence, _ = _DATA[report["data"]]
     return ModelCard.from_template(
-        _card_data(report, name, adapter), template_path=_TEMPLATE, r=report, name=name,
+        _card_data(report, name, adapter),
+        template_path=_TEMPLATE, r=report, name=name,
         repo=repo, adapter=adapter, data=data, data_licence=data_licence,
-        command=_command(report), table=report_table([report]), groups=GROUPS,
-        options=[(k, one_line(repr(v))) for k, v in report["options"].items()],
+        command=_command(report),
+        table=report_table([report]), groups=GROUPS,
+        options=[(k, one_line(repr(v)))
+                 for k, v in report["options"].items()],
         baselines=[c for c in BASELINES if c in report])
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c45
@@ -225,7 +258,8 @@ def _check_hub(
     if config.peft != "none" and not config.save_merged and not _hub_name(config.model_name):
         raise ValueError("push_to_hub would upload adapters of a model that nobody else has: "
                          "leave out save_merged")
-    if not get_token(): raise ValueError(f"push_to_hub is set, and {_NO_TOKEN}")
+    if not get_token():
+        raise ValueError(f"push_to_hub is set, and {_NO_TOKEN}")
     try:
         config.hub_model_id = HfApi().create_repo(
             config.hub_model_id, private=config.hub_private_repo, exist_ok=True).repo_id
@@ -249,7 +283,8 @@ def _write_card(
 ) -> Path: # README.md
     "Put the card into a model's folder."
     folder, path = Path(folder), Path(folder)/"README.md"
-    model_card(report, repo, (folder/"adapter_config.json").is_file()).save(path)
+    model_card(report, repo,
+               (folder/"adapter_config.json").is_file()).save(path)
     return path
 
 def share_model(
@@ -257,9 +292,11 @@ def share_model(
     report: dict,
 ) -> str | None: # the model's address on the Hub
     "Write the card of a run's model, and upload it if asked to. Raises ConnectionError."
-    folder, repo = model_folder(config), config.hub_model_id if config.push_to_hub else None
+    folder = model_folder(config)
+    repo = config.hub_model_id if config.push_to_hub else None
     for saved in Path(config.output_dir)/"model", Path(config.output_dir)/"adapter":
-        if saved.is_dir(): _write_card(saved, report, repo if saved == folder else None)
+        if saved.is_dir():
+            _write_card(saved, report, repo if saved == folder else None)
     if repo is None: return None
     try:
         HfApi().upload_folder(

@@ -52,35 +52,47 @@ def train(
     run = run or prepare(config, baselines, reward_funcs, reward_weights)
     run.preset = preset
     run.measure_base()
-    if run.demonstrations: run.learn_from_demonstrations()
+    if run.demonstrations:
+        run.learn_from_demonstrations()
     weights = copy.deepcopy(run.trainer.model.state_dict()) if baselines else None
-    if config.max_steps: run.learn_from_rewards()
+    if config.max_steps:
+        run.learn_from_rewards()
     run.save()
     run.measure("trained")
-    if baselines: run.measure_baselines(weights)
+    if baselines:
+        run.measure_baselines(weights)
     return run.finish()
 
 # %% ../../nbs/run/train.ipynb #c90c3542
 def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
     "Evaluate a policy as configured. Several processes share a model's questions."
-    was_training = getattr(getattr(policy, "model", None), "training", False)
-    if was_training: policy.model.eval()
+    was_training = getattr(getattr(policy, "model", None),
+                           "training", False)
+    if was_training:
+        policy.model.eval()
     def play(tasks):
         return evaluate(policy, tasks, config.rules,
                         terminal_progress(f"evaluating {policy.name}"))
     shared = config.world_size > 1 and hasattr(policy, "model")
     ev = _together(play, tasks, config) if shared else play(tasks)
-    if was_training: policy.model.train()
+    if was_training:
+        policy.model.train()
     return ev
 
 def _together(play, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
     "Each process plays every n-th question. Tasks may hold what cannot be sent, and are put back."
-    mine = range(config.process_index, len(tasks), config.world_size)
+    mine = range(config.process_index,
+                 len(tasks), config.world_size)
     ev = play([tasks[i] for i in mine]) if mine else Evaluation("", [])
-    for ep in ev.episodes: ep.task = None
-    found = gather_object(list(zip(mine, ev.records, ev.episodes, strict=True)))
-    _, records, episodes = map(list, zip(*sorted(found, key=lambda p: p[0]), strict=True))
-    for task, ep in zip(tasks, episodes, strict=True): ep.task = task
+    for ep in ev.episodes:
+        ep.task = None
+    found = gather_object(list(zip(mine,
+                                   ev.records, ev.episodes, strict=True)))
+    _, records, episodes = map(list,
+                               zip(*sorted(found, key=lambda p: p[0]),
+                                   strict=True))
+    for task, ep in zip(tasks, episodes, strict=True):
+        ep.task = task
     return Evaluation(ev.name, records, episodes)
 
 # %% ../../nbs/run/train.ipynb #9e00001c
@@ -104,8 +116,10 @@ class Run:
 
     def measure(self, name: str) -> None:
         "Measure the model as it is now, under this name."
-        tasks, n = self.eval_tasks, self.config.base_questions
-        if name == "base" and n: tasks = pick_some(tasks, n, self.config.seed)
+        tasks = self.eval_tasks
+        n = self.config.base_questions
+        if name == "base" and n:
+            tasks = pick_some(tasks, n, self.config.seed)
         with self.counting("eval"), whole_model(self.trainer) as model:
             policy = greedy_policy(model, self.tokenizer, self.config, name)
             self.found[name] = measure(policy, tasks, self.config)
@@ -116,25 +130,30 @@ class Run:
         "Count the seconds of what is done inside it for a phase."
         clock = time.perf_counter()
         try: yield
-        finally: self.wall[phase] = self.wall.get(phase, 0) + time.perf_counter() - clock
+        finally:
+            self.wall[phase] = self.wall.get(phase, 0) + time.perf_counter() - clock
 
 # %% ../../nbs/run/train.ipynb #a7401b23
 def make_dashboard(
-    config: SQLGRPOConfig, model, tokenizer, tasks: list[Task], eval_tasks: list[Task],
+    config: SQLGRPOConfig, model, tokenizer,
+    tasks: list[Task], eval_tasks: list[Task],
 ): # a callback
     "The dashboard of a run; with `dashboard=False` it only keeps the log."
     watch = config.dashboard
     play = lambda ts: rollout(greedy_policy(model, tokenizer, config), ts)
     return LiveVisualizationCallback(
-        tasks, eval_tasks, play if watch else None, config.plot_every, config.trace_every,
+        tasks, eval_tasks, play if watch else None,
+        config.plot_every, config.trace_every,
         config.success_every, config.output_dir, config.dashboard_questions,
         None if watch else False, config.seed, config.require_grounded)
 
 # %% ../../nbs/run/train.ipynb #66fc5aba
-def _what_is_asked(config: SQLGRPOConfig, tasks: list[Task], eval_tasks: list[Task]) -> str:
+def _what_is_asked(config: SQLGRPOConfig, tasks: list[Task],
+                   eval_tasks: list[Task]) -> str:
     "A run's line about its questions, seed and folder."
     trained_on = {(t.db_id, t.question) for t in tasks}
-    again = sum((t.db_id, t.question) in trained_on for t in eval_tasks)
+    again = sum((t.db_id, t.question) in trained_on
+                for t in eval_tasks)
     note = (f" ({again} of them the same: a score on these says little)" if again else
             " (of one list, which is shared out)"*one_list(config.data_source, config.data_path))
     return (f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions{note}, "
@@ -159,7 +178,8 @@ def prepare(
     reward_weights: list[float] | None = None, # the same
 ) -> Run:
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
-    if baselines and (config.peft == "qlora" or config.world_size > 1):
+    if baselines and (config.peft == "qlora"
+                      or config.world_size > 1):
         raise ValueError("baselines run in one process, and not on weights in 4 bits: "
                          "leave out the launcher, or qlora")
     if baselines and not config.max_steps:
@@ -168,12 +188,14 @@ def prepare(
     set_seed(config.seed)
     prompts, tasks = load_question_prompts(config)
     asked = draw_eval_tasks(config, every=True)
-    eval_tasks = pick_some(asked, config.eval_questions or len(asked), config.seed)
+    eval_tasks = pick_some(asked, config.eval_questions
+                           or len(asked), config.seed)
     check_sharing(config)
     facts = card_facts(config) # before the trainer, which would lose its devices by that
     say(_what_is_asked(config, tasks, eval_tasks))
     check_vllm_server(config)
-    if is_main(): lock_output_dir(config.output_dir)
+    if is_main():
+        lock_output_dir(config.output_dir)
     model, tokenizer, seconds = _timed_model(config)
     fit_batch(model, config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
@@ -184,10 +206,13 @@ def prepare(
              if config.demonstrations != "none" else None)
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
     trainer = build_trainer(
-        model, tokenizer, prompts, tasks, config, [dashboard], reward_funcs, reward_weights)
-    if _is_sharded(trainer): dashboard.play = None # one process cannot play alone
+        model, tokenizer, prompts, tasks,
+        config, [dashboard], reward_funcs, reward_weights)
+    if _is_sharded(trainer): # one process cannot play alone
+        dashboard.play = None
     wall = dict(warmup=seconds, eval=0.0)
-    return Run(config, trainer, tokenizer, tasks, eval_tasks, shown, facts, wall)
+    return Run(config, trainer, tokenizer,
+               tasks, eval_tasks, shown, facts, wall)
 
 # %% ../../nbs/run/train.ipynb #3b1c7f60
 def _is_sharded(trainer: GRPOTrainer) -> bool:
@@ -200,7 +225,8 @@ def _is_sharded(trainer: GRPOTrainer) -> bool:
     if shared and trainer.args.dynamic_sampling:
         raise ValueError("with ZeRO-3 or FSDP all processes must play equally often: "
                          "leave dynamic_sampling out, or take DDP or ZeRO-2")
-    if trainer.args.updates_per_generation > 1 and (backend.is_fsdp or trainer.is_deepspeed_enabled):
+    if trainer.args.updates_per_generation > 1 and (backend.is_fsdp
+                                                    or trainer.is_deepspeed_enabled):
         raise ValueError("several updates of a generation have not been tried with FSDP or "
                          "DeepSpeed: set updates_per_generation to 1")
     if shared and trainer.args.peft != "none":
@@ -210,10 +236,12 @@ def _is_sharded(trainer: GRPOTrainer) -> bool:
 def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
     "The model, and the seconds that making it took; None for a base that comes with the package."
     clock = time.perf_counter()
-    if config.fresh_base: say("base model: from the cache, or made now ...")
+    if config.fresh_base:
+        say("base model: from the cache, or made now ...")
     model, tokenizer = load_model_and_tokenizer(config)
     info = getattr(model, "warmup_info", None)
-    if not info: return model, tokenizer, time.perf_counter() - clock
+    if not info:
+        return model, tokenizer, time.perf_counter() - clock
     seconds = info["seconds"] if config.fresh_base else None
     took = f", {seconds:.0f} s of warm-up" if config.fresh_base else ""
     say(f"base model: {info['origin']}{took}")
@@ -224,8 +252,10 @@ def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
 def measure_base(self: Run) -> None:
     "Measure a random policy, and the model before its training."
     with self.counting("eval"):
-        policy = built_in_policy("random", self.config.seed, self.config.mode)
-        self.found["random"] = measure(policy, self.eval_tasks, self.config)
+        policy = built_in_policy("random",
+                                 self.config.seed, self.config.mode)
+        self.found["random"] = measure(policy,
+                                       self.eval_tasks, self.config)
     say(repr(self.found["random"]))
     self.measure("base")
 
@@ -235,7 +265,8 @@ def learn_from_demonstrations(self: Run) -> None:
     rows, told = self.demonstrations
     self.wall["demonstrations"] = told["seconds"] # in which they were made
     with self.counting("demonstrations"):
-        learn_demonstrations(self.trainer.model, self.tokenizer, rows, self.config)
+        learn_demonstrations(self.trainer.model,
+                             self.tokenizer, rows, self.config)
     _begin_reference(self.trainer)
     if self.config.max_steps:
         self.measure("warmed")
@@ -244,16 +275,19 @@ def learn_from_demonstrations(self: Run) -> None:
 def _begin_reference(trainer: GRPOTrainer):
     "Let the reference of a KL term be the model as it is now."
     model = trainer.model
-    if trainer.ref_model is not None: trainer.ref_model.load_state_dict(model.state_dict())
+    if trainer.ref_model is not None:
+        trainer.ref_model.load_state_dict(model.state_dict())
     for name, p in model.named_parameters():
-        if ".ref." in name: p.data.copy_(model.get_parameter(name.replace(".ref.", ".default.")))
+        if ".ref." in name:
+            p.data.copy_(model.get_parameter(name.replace(".ref.", ".default.")))
 
 # %% ../../nbs/run/train.ipynb #9e00001f
 @patch
 def learn_from_rewards(self: Run) -> None:
     "GRPO. When it is interrupted, what was learned is kept, and KeyboardInterrupt goes on."
     metrics = run_training_with_metrics(self.trainer, self.config.resume_from_checkpoint)
-    self.wall["grpo"], self.steps = metrics["seconds"], metrics["steps"]
+    self.wall["grpo"] = metrics["seconds"]
+    self.steps = metrics["steps"]
     self.counted = metrics["counted"]
     if not metrics["interrupted"]: return
     kept = "the last checkpoint is what is kept"
@@ -269,14 +303,18 @@ def learn_from_rewards(self: Run) -> None:
 @patch
 def save(self: Run) -> None:
     "Save the trained model: the first process does, or all where each has only a part."
-    trainer, folder = self.trainer, model_folder(self.config)
-    if is_main(): (folder/"README.md").unlink(missing_ok=True) # the card of an earlier run's model
+    trainer = self.trainer
+    folder = model_folder(self.config)
+    if is_main(): # the card of an earlier run's model
+        (folder/"README.md").unlink(missing_ok=True)
     if _is_sharded(trainer):
         trainer.model.config.sql_grpo = asdict(self.config.rules)
         # an internal call: else it would upload output_dir, with transcripts
         trainer.save_model(str(folder), _internal_call=True)
-        if is_main(): (folder/"training_args.bin").unlink(missing_ok=True) # has paths in it
-    elif is_main(): save_model(trainer.model, self.tokenizer, self.config)
+        if is_main(): # has paths in it
+            (folder/"training_args.bin").unlink(missing_ok=True)
+    elif is_main():
+        save_model(trainer.model, self.tokenizer, self.config)
 
 # %% ../../nbs/run/train.ipynb #9e000021
 @patch
@@ -287,30 +325,40 @@ def measure_baselines(
     "Learn by cheaper ways for as long as GRPO took, and measure them."
     self.report()
     shown = self.demonstrations[0] if self.demonstrations else []
-    start = Start(self.trainer.model, self.tokenizer, weights, self.config, self.tasks,
+    start = Start(self.trainer.model,
+                  self.tokenizer, weights, self.config, self.tasks,
                   self.eval_tasks, self.wall["grpo"], shown)
-    run_baselines(start, self.trainer.model, self.found, self.wall, self.report)
+    run_baselines(start, self.trainer.model,
+                  self.found, self.wall, self.report)
 
 # %% ../../nbs/run/train.ipynb #4d2f0fc9
 def _about(run: Run) -> dict:
     "What the report says about a run."
-    config, model, shown = run.config, run.trainer.model, run.demonstrations
+    config = run.config
+    model = run.trainer.model
+    shown = run.demonstrations
     info = getattr(model, "warmup_info", None) or {}
     return dict(
-        preset=run.preset, mode=config.mode, seed=config.seed, wall_seconds=run.wall,
-        model=config.model_name, steps=run.steps, updates=run.counted.get("updates", 0),
-        episodes=run.counted.get("played", 0), learned_episodes=run.counted.get("learned", 0),
+        preset=run.preset, mode=config.mode,
+        seed=config.seed, wall_seconds=run.wall,
+        model=config.model_name, steps=run.steps,
+        updates=run.counted.get("updates", 0),
+        episodes=run.counted.get("played", 0),
+        learned_episodes=run.counted.get("learned", 0),
         learned_tokens=run.counted.get("tokens", 0),
         parameters=model.num_parameters(),
         trained_parameters=model.num_parameters(only_trainable=True),
         base_origin=info.get("origin"),
         device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
-        torch=torch.__version__, threads=torch.get_num_threads(), processes=config.world_size,
-        demonstrations=shown and shown[1], needs=_needs(config), **run.facts)
+        torch=torch.__version__,
+        threads=torch.get_num_threads(), processes=config.world_size,
+        demonstrations=shown and shown[1],
+        needs=_needs(config), **run.facts)
 
 def _needs(config: SQLGRPOConfig) -> dict: # by policy
     "What each policy has to be given beyond the base model."
-    first = dict(none="nothing", oracle="gold SQL", explore="gold SQL", self="answers")
+    first = dict(none="nothing",
+                 oracle="gold SQL", explore="gold SQL", self="answers")
     shown = first.get(str(config.demonstrations), "demonstrations")
     trained = shown if shown == "gold SQL" else NEEDS["trained"]
     return NEEDS | dict(warmed=shown, trained=trained)
@@ -319,13 +367,16 @@ def _needs(config: SQLGRPOConfig) -> dict: # by policy
 @patch
 def report(self: Run, told: dict | None = None) -> dict: # empty in all processes but the first
     "Write what was measured so far. `trained` comes last: all others are compared with it."
-    if not is_main(): return {}
+    if not is_main():
+        return {}
     if "trained" in self.found and "total" not in self.wall:
         made = self.demonstrations[1]["seconds"] if self.demonstrations else 0
         self.wall["total"] = time.perf_counter() - self.begun + (self.wall["warmup"] or 0) + made
     self.told |= told or {}
-    found = dict(sorted(self.found.items(), key=lambda pair: pair[0] == "trained"))
-    return write_report(self.config.output_dir, Comparison(found), _about(self) | self.told)
+    found = dict(sorted(self.found.items(),
+                        key=lambda pair: pair[0] == "trained"))
+    return write_report(self.config.output_dir,
+                        Comparison(found), _about(self) | self.told)
 
 @patch
 def finish(self: Run) -> dict: # the report
@@ -333,5 +384,6 @@ def finish(self: Run) -> dict: # the report
     report = self.report()
     if not report: return {}
     say(better_or_not(report))
-    if url := share_model(self.config, report): say(f"model uploaded to {url}")
+    if url := share_model(self.config, report):
+        say(f"model uploaded to {url}")
     return report

@@ -27,28 +27,35 @@ from ..world.replies import SQLAction
 
 # %% ../../nbs/serve/agents.ipynb #6dde7568
 def _said(text: str, error: bool = False) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)], isError=error)
+    return CallToolResult(content=[TextContent(type="text", text=text)],
+                          isError=error)
 
-def _turn(db: Database, action: SQLAction, rules: Rules) -> CallToolResult:
+def _turn(db: Database,
+          action: SQLAction, rules: Rules) -> CallToolResult:
     "What a policy would read after `action`."
     env = SQLEnvironment(rules=rules)
     env.reset(Task("", db.name, "", db_path=db))
-    text, result = env.step(action).text, env.episode.turns[0].result
-    return _said(text, error=result is not None and not result.ok)
+    text = env.step(action).text
+    result = env.episode.turns[0].result
+    return _said(text,
+                 error=result is not None and not result.ok)
 
 # %% ../../nbs/serve/agents.ipynb #f46539b3
 class _Served:
     "A database, as it is at each call."
     def __init__(self, path_or_db, timeout: float):
         self.db = open_database(path_or_db, timeout=timeout, now=None)
-        self.path, self.timeout, self.stamp = self.db.path, self.db.timeout, None
+        self.path = self.db.path
+        self.timeout = self.db.timeout
+        self.stamp = None
 
     def call(self, f: Callable) -> CallToolResult: # `f` gets a `Database`
         "What `f` makes of the database, or what is wrong with it."
         for pause in (0, 0.05, 0.1, 0.2, 0.4):
             time.sleep(pause)
             stamp = _stamp(self.path)
-            try: result = f(self._now(stamp))
+            try:
+                result = f(self._now(stamp))
             except (apsw.Error, OSError, ValueError, MemoryError) as e:
                 result = _said(f"Error: {one_line(e, 300)}", error=True)
             locked = result.isError and "database is locked" in result.content[0].text
@@ -59,7 +66,9 @@ class _Served:
     def _now(self, stamp: tuple) -> Database:
         "The database, opened anew if it has changed."
         if stamp != self.stamp:
-            if self.stamp is not None: self.db = SQLiteDatabase(self.path, self.timeout, now=None)
+            if self.stamp is not None:
+                self.db = SQLiteDatabase(self.path,
+                                         self.timeout, now=None)
             self.stamp = stamp
         return self.db
 
@@ -67,12 +76,16 @@ class _Served:
 def _stamp(path: Path | None) -> tuple: # for a file and its journals; () in memory
     "What changes whenever somebody writes."
     def one(file):
-        try: stat = os.stat(file)
-        except OSError: return 0, 0, 0
+        try:
+            stat = os.stat(file)
+        except OSError:
+            return 0, 0, 0
         return stat.st_size, stat.st_mtime_ns, stat.st_ino
-    return tuple(one(f"{path}{end}") for end in ("", "-wal", "-journal")) if path else ()
+    return tuple(one(f"{path}{end}")
+                 for end in ("", "-wal", "-journal")) if path else ()
 
-def _has_wal(stamp: tuple) -> bool: return len(stamp) > 1 and stamp[1][0] > 0
+def _has_wal(stamp: tuple) -> bool:
+    return len(stamp) > 1 and stamp[1][0] > 0
 
 # %% ../../nbs/serve/agents.ipynb #de23c4ac
 _HELLO = """Read-only access to databases: {names}. Describe or sample a table before you
@@ -95,8 +108,11 @@ def _names(served: dict, rules: Rules) -> CallToolResult:
     "All tables, a line for each database."
     def line(name, db):
         return _said(one_line(f"{name}: {', '.join(db.tables)}", rules.max_obs_chars))
-    found = [one.call(partial(line, name)) for name, one in served.items()]
-    return _said("\n".join(r.content[0].text for r in found), all(r.isError for r in found))
+    found = [one.call(partial(line, name))
+             for name, one in served.items()]
+    return _said("\n".join(r.content[0].text
+                           for r in found),
+                 all(r.isError for r in found))
 
 def _tools(served: dict, rules: Rules) -> list: # of four functions
     "The tools. They work in threads, so that a slow query does not hold up the others."
@@ -110,13 +126,18 @@ def _tools(served: dict, rules: Rules) -> list: # of four functions
     async def in_thread(f, *args):
         return await asyncio.get_running_loop().run_in_executor(pool, f, *args)
     async def turn(database, *action):
-        def f(db): return _turn(db, SQLAction(*action), rules)
+        def f(db):
+            return _turn(db, SQLAction(*action), rules)
         return await in_thread(served[database].call, f)
 
-    async def tables(): return await in_thread(_names, served, rules)
-    async def describe(table: Table, database: Name): return await turn(database, "DESCRIBE", table)
-    async def sample(table: Table, database: Name): return await turn(database, "SAMPLE", table)
-    async def query(sql: SQL, database: Name): return await turn(database, "QUERY", sql)
+    async def tables():
+        return await in_thread(_names, served, rules)
+    async def describe(table: Table, database: Name):
+        return await turn(database, "DESCRIBE", table)
+    async def sample(table: Table, database: Name):
+        return await turn(database, "SAMPLE", table)
+    async def query(sql: SQL, database: Name):
+        return await turn(database, "QUERY", sql)
     return [tables, describe, sample, query]
 
 # %% ../../nbs/serve/agents.ipynb #9b8e5506
@@ -134,8 +155,10 @@ def make_mcp_server(
     server = FastMCP("sql_grpo", instructions=_HELLO.format(names=", ".join(f"{name} ({one.db.engine})" for name, one in served.items())), host=host,
                      stateless_http=True, json_response=True, log_level="WARNING")
     query = _QUERY.format(timeout=timeout, rows=max_obs_rows)
-    for tool, about in zip(_tools(served, rules), (*_ABOUT, query), strict=True):
-        server.add_tool(tool, description=about, annotations=_READS, structured_output=False)
+    for tool, about in zip(_tools(served, rules),
+                           (*_ABOUT, query), strict=True):
+        server.add_tool(tool, description=about,
+                        annotations=_READS, structured_output=False)
     return server
 
 # %% ../../nbs/serve/agents.ipynb #41a4ba80

@@ -33,32 +33,43 @@ class Answer:
     @property
     def sql(self) -> str|None:
         "The query that produced it; None if it was a guess."
-        if self.kept: return self.kept.action.argument
+        if self.kept:
+            return self.kept.action.argument
         return (query_behind(self.episode) or [None])[0]
 
     @property
     def kept(self): # a turn, or None
         "The last query that worked, where its result was kept without an ANSWER."
         ep = self.episode
-        ran = [t for t in ep.turns if t.action.action_type == "QUERY" and t.result and t.result.ok]
+        ran = [t for t in ep.turns
+               if t.action.action_type == "QUERY"
+               and t.result and t.result.ok]
         return ran[-1] if ran and ep.truncated and ep.submitted is not None else None
 
     @cached_property
     def result(self) -> Result|None:
         "The rows of the answer; None if there was none."
-        ep, behind = self.episode, query_behind(self.episode)
-        if not behind or ep.submitted: return ep.final
+        ep = self.episode
+        behind = query_behind(self.episode)
+        if not behind or ep.submitted:
+            return ep.final
         sql, columns = behind
         found = next(t.result for t in ep.turns
-                     if t.action.argument == sql and t.result and t.result.ok)
+                     if t.action.argument == sql
+                     and t.result and t.result.ok)
         if columns is None: return found
-        rows = [tuple(row[i] for i in columns) for row in found.rows]
-        return replace(found, columns=[found.columns[i] for i in columns], rows=rows)
+        rows = [tuple(row[i] for i in columns)
+                for row in found.rows]
+        return replace(found,
+                       columns=[found.columns[i] for i in columns],
+                       rows=rows)
 
     @property
-    def columns(self) -> list: return self.result.columns if self.result else []
+    def columns(self) -> list:
+        return self.result.columns if self.result else []
     @property
-    def rows(self) -> list: return self.result.rows if self.result else []
+    def rows(self) -> list:
+        return self.result.rows if self.result else []
     @property
     def value(self):
         "The one value, if the answer is one; else None."
@@ -77,9 +88,12 @@ def _no_answer(episode: Episode) -> str:
 @patch
 def __str__(self: Answer) -> str:
     "A value, a table, or why there is no answer."
-    if self.result is None: return _no_answer(self.episode)
-    if not self.sql and self.episode.answer: return self.episode.answer.strip()
-    if len(self.rows) == len(self.columns) == 1: return format_value(self.value, _SHOWN_CHARS)
+    if self.result is None:
+        return _no_answer(self.episode)
+    if not self.sql and self.episode.answer:
+        return self.episode.answer.strip()
+    if len(self.rows) == len(self.columns) == 1:
+        return format_value(self.value, _SHOWN_CHARS)
     return format_result(self.result, _SHOWN, _SHOWN_CHARS)
 
 @patch
@@ -98,24 +112,30 @@ def __repr__(self: Answer) -> str:
 # %% ../../nbs/serve/ask.ipynb #fbac07bb
 def _said(answer: Answer) -> str: # Markdown
     "A value in bold, the first rows as a table, or why there are none."
-    if answer.result is None: return f"**{answer}**"
+    if answer.result is None:
+        return f"**{answer}**"
     if not answer.rows: return f"{answer.result._repr_markdown_()}\n\n0 rows"
-    if len(answer.rows)*len(answer.columns) > 1: return answer.result._repr_markdown_()
+    if len(answer.rows)*len(answer.columns) > 1:
+        return answer.result._repr_markdown_()
     return f"**{markdown_cell(answer.value, _SHOWN_CHARS)}**"
 
 @patch
 def _repr_markdown_(self: Answer) -> str:
-    sql, n = f"```sql\n{self.sql}\n```" if self.sql else "", len(self.episode.turns)
+    sql = f"```sql\n{self.sql}\n```" if self.sql else ""
+    n = len(self.episode.turns)
     turns = (f"<details><summary>the {n} turn{'s'*(n != 1)}</summary>\n\n"
              f"{self.episode._repr_markdown_()}\n\n</details>")
     origin = self.origin() and f"*{self.origin()}*"
-    return "\n\n".join(filter(None, [_said(self), sql, origin, turns]))
+    return "\n\n".join(filter(None,
+                              [_said(self), sql, origin, turns]))
 
 # %% ../../nbs/serve/ask.ipynb #e3e320c8
 def _agree(a: Answer, b: Answer) -> bool:
     "Do two answers say the same?"
-    if a.sql is not None and a.sql == b.sql: return True
-    return results_match(as_read(a.result), as_read(b.result), ordered=False)
+    if a.sql is not None and a.sql == b.sql:
+        return True
+    return results_match(as_read(a.result),
+                         as_read(b.result), ordered=False)
 
 def vote(
     episodes: list[Episode], # of one question, at least one
@@ -124,12 +144,18 @@ def vote(
     camps = []
     for answer in map(Answer, episodes):
         if answer.result is None: continue
-        camp = next((c for c in camps if _agree(c[0], answer)), None)
-        if camp is None: camps.append([answer])
+        camp = next((c
+                     for c in camps if _agree(c[0], answer)),
+                    None)
+        if camp is None:
+            camps.append([answer])
         else: camp.append(answer)
-    if not camps: return Answer(episodes[0], 0, len(episodes))
+    if not camps:
+        return Answer(episodes[0], 0, len(episodes))
     best = max(camps, key=len)
-    shown = next((answer for answer in best if answer.sql), best[0]) # rather one with SQL
+    # rather one with SQL
+    shown = next((answer for answer in best if answer.sql),
+                 best[0])
     return replace(shown, votes=len(best), of=len(episodes))
 
 # %% ../../nbs/serve/ask.ipynb #7de0a640
@@ -139,9 +165,12 @@ def question_task(
 ) -> Task: # without gold SQL: it can be played, not judged
     "A question as a task. Raises ValueError and FileNotFoundError for what cannot be played."
     db = open_database(database, now=None) # the clock goes: nobody judges
-    if not db.tables: raise ValueError(f"there are no tables in {db.name}")
-    if not question.strip(): raise ValueError("the question is empty")
-    return Task("ask", db.name, as_text(question.strip()), db_path=db)
+    if not db.tables:
+        raise ValueError(f"there are no tables in {db.name}")
+    if not question.strip():
+        raise ValueError("the question is empty")
+    return Task("ask", db.name,
+                as_text(question.strip()), db_path=db)
 
 # %% ../../nbs/serve/ask.ipynb #f87e174d
 VOTE_TEMPERATURE = 0.7 # of the sampling, where several episodes vote on an answer
@@ -155,8 +184,10 @@ def ask(
     **settings, # with a name: further arguments of load_policy, such as endpoint
 ) -> Answer:
     "The answer of a model to a question about a database."
-    task, policy = question_task(database, question), model
-    if votes < 1: raise ValueError(f"votes must be at least 1, got {votes}")
+    task = question_task(database, question)
+    policy = model
+    if votes < 1:
+        raise ValueError(f"votes must be at least 1, got {votes}")
     if isinstance(model, (str, os.PathLike)):
         sampled = dict(temperature=VOTE_TEMPERATURE) if votes > 1 else {}
         policy = load_policy(str(model), **sampled | settings)

@@ -58,16 +58,20 @@ class SQLEnv(EnvClient[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
     "A session with a server: `reset`, `step`, `state` and `close`, as OpenEnv has them."
     def _step_payload(self, action: SQLEnvAction|SQLAction|str) -> dict: # or a policy's text
         if isinstance(action, SQLAction):
-            action = SQLEnvAction(action_type=action.action_type, argument=as_text(action.argument))
-        elif not isinstance(action, SQLEnvAction): action = SQLEnvAction(text=as_text(action))
+            action = SQLEnvAction(action_type=action.action_type,
+                                  argument=as_text(action.argument))
+        elif not isinstance(action, SQLEnvAction):
+            action = SQLEnvAction(text=as_text(action))
         return action.model_dump(exclude_defaults=True)
 
     def _parse_result(self, payload: dict) -> StepResult:
-        ends = {name: payload.get(name) for name in ("reward", "done")}
+        ends = {name: payload.get(name)
+                for name in ("reward", "done")}
         obs = SQLEnvObservation(**payload.get("observation", {}) | ends)
         return StepResult(obs, obs.reward, obs.done)
 
-    def _parse_state(self, payload: dict) -> SQLEnvState: return SQLEnvState(**payload)
+    def _parse_state(self, payload: dict) -> SQLEnvState:
+        return SQLEnvState(**payload)
 
 # %% ../../nbs/serve/client.ipynb #c11e0041
 class SQLEnvTools:
@@ -76,36 +80,47 @@ class SQLEnvTools:
         base_url: str, # of the server
         **options # of the client
     ):
-        self._env, self._result, self._failure = SQLEnv(base_url, **options).sync(), None, None
+        self._env = SQLEnv(base_url, **options).sync()
+        self._result = None
+        self._failure = None
 
-    def reset(self, task_id: str|None = None, split: str|None = None,
+    def reset(self, task_id: str|None = None,
+              split: str|None = None,
               prompt: list|None = None, **row) -> str|None:
         "Begin an episode; the question, unless the prompt ends with it."
-        self._result, self._failure = self._env.reset(task_id=task_id, split=split), None
+        self._result = self._env.reset(task_id=task_id, split=split)
+        self._failure = None
         text = self._result.observation.text
         return None if prompt and str(prompt[-1]["content"]).endswith(text) else text
 
     def get_reward(self) -> float:
         "The verdict; 0 if nothing was answered. Raises what a tool raised."
-        if self._failure is not None: raise self._failure
+        if self._failure is not None:
+            raise self._failure
         return float(self._result.reward)
 
     def _call(self, action_type: str, argument) -> str:
-        if self._result.done: return "The episode is over."
-        try: self._result = self._env.step(SQLAction(action_type, str(argument)[:MAX_TEXT]))
+        if self._result.done:
+            return "The episode is over."
+        try:
+            self._result = self._env.step(SQLAction(action_type, str(argument)[:MAX_TEXT]))
         except Exception as e:
             self._failure = e
             raise
         return self._result.observation.text
 
     @wraps(SQLToolEnvironment.describe)
-    def describe(self, table: str) -> str: return self._call("DESCRIBE", table)
+    def describe(self, table: str) -> str:
+        return self._call("DESCRIBE", table)
     @wraps(SQLToolEnvironment.sample)
-    def sample(self, table: str) -> str: return self._call("SAMPLE", table)
+    def sample(self, table: str) -> str:
+        return self._call("SAMPLE", table)
     @wraps(SQLToolEnvironment.query)
-    def query(self, sql: str) -> str: return self._call("QUERY", sql)
+    def query(self, sql: str) -> str:
+        return self._call("QUERY", sql)
     @wraps(SQLToolEnvironment.answer)
-    def answer(self, value: str = "") -> str: return self._call("ANSWER", value)
+    def answer(self, value: str = "") -> str:
+        return self._call("ANSWER", value)
 
 # %% ../../nbs/serve/client.ipynb #c11e0049
 def served_tasks(
@@ -117,7 +132,8 @@ def served_tasks(
     body = json.dumps(dict(split=split)).encode()
     request = Request(f"{base_url}/sql_grpo/tasks", body, {"content-type": "application/json"})
     try:
-        with urlopen(request, timeout=timeout) as answer: return json.load(answer)["tasks"]
+        with urlopen(request, timeout=timeout) as answer:
+            return json.load(answer)["tasks"]
     except HTTPError as e:
         why = json.load(e)["detail"] if e.code == 400 else e.reason
         raise ValueError(why) from None

@@ -39,30 +39,40 @@ class TaskBook:
     "The tasks that a server has, by their split and place, and by their id."
     def __init__(self, tasks: list|dict): # or such lists by the name of their split
         splits = tasks if isinstance(tasks, dict) else {"train": tasks}
-        self.splits = {name: list(found) for name, found in splits.items() if found}
-        if not self.splits: raise ValueError("no tasks: a server needs at least one")
+        self.splits = {name: list(found)
+                       for name, found in splits.items() if found}
+        if not self.splits:
+            raise ValueError("no tasks: a server needs at least one")
         self.by_id = {}
         for name, found in self.splits.items():
-            for task in found: self.by_id.setdefault(task.id, {})[name] = task
+            for task in found:
+                self.by_id.setdefault(task.id, {})[name] = task
 
     def split(self, name: str) -> list: # of tasks
         "The tasks of a split. Raises `ValueError` if there is none of that name."
-        if name in self.splits: return self.splits[name]
+        if name in self.splits:
+            return self.splits[name]
         raise ValueError(f"no split {name!r} here, only {', '.join(self.splits)}")
 
-    def pick(self, task_id=None, split=None, index=None, rng=random) -> Task:
+    def pick(self, task_id=None, split=None,
+             index=None, rng=random) -> Task:
         "One task: by its id, by its place in a split, or drawn. Raises `ValueError`."
-        if task_id is not None: return self._named(task_id, split)
+        if task_id is not None:
+            return self._named(task_id, split)
         found = self.split(next(iter(self.splits)) if split is None else split)
-        if index is None: return rng.choice(found)
+        if index is None:
+            return rng.choice(found)
         if not 0 <= index < len(found):
             raise ValueError(f"index must be from 0 to {len(found) - 1}, got {index!r}")
         return found[index]
 
     def _named(self, task_id, split) -> Task:
         found = self.by_id.get(task_id, {})
-        if split is not None: found = {k: v for k, v in found.items() if k == split}
-        if len(found) == 1: return next(iter(found.values()))
+        if split is not None:
+            found = {k: v
+                     for k, v in found.items() if k == split}
+        if len(found) == 1:
+            return next(iter(found.values()))
         if found:
             raise ValueError(f"task {task_id!r} is in {' and '.join(found)}: give its split, too")
         raise ValueError(f"no task {task_id!r} among the {len(self.by_id)} here")
@@ -70,23 +80,30 @@ class TaskBook:
 # %% ../../nbs/serve/server.ipynb #5e4e0017
 def _public(task: Task, split: str, index: int) -> dict:
     "What anybody may know of a task."
-    return dict(task_id=task.id, split=split, index=index, db_id=task.db_id,
+    return dict(task_id=task.id, split=split,
+                index=index, db_id=task.db_id,
                 question=task.question, difficulty=task.difficulty)
 
 class _TaskApi:
     "What OpenEnv's task API asks of an environment; `book` has the tasks."
-    def list_splits(self) -> list: return list(self.book.splits)
+    def list_splits(self) -> list:
+        return list(self.book.splits)
 
-    def num_tasks(self, split: str) -> int: return len(self.book.split(split))
+    def num_tasks(self, split: str) -> int:
+        return len(self.book.split(split))
 
     def get_task(self, split: str, index: int) -> dict:
-        return _public(self.book.pick(split=split, index=index), split, index)
+        return _public(self.book.pick(split=split, index=index),
+                       split, index)
 
-    def get_task_range(self, split: str, start: int|None = None, stop: int|None = None) -> list:
+    def get_task_range(self, split: str, start: int|None = None,
+                       stop: int|None = None) -> list:
         every = list(enumerate(self.book.split(split)))
-        return [_public(task, split, i) for i, task in every[start:stop]]
+        return [_public(task, split, i)
+                for i, task in every[start:stop]]
 
-    def list_tasks(self, split: str) -> list: return self.get_task_range(split)
+    def list_tasks(self, split: str) -> list:
+        return self.get_task_range(split)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0018
 ABOUT = ("A question about a SQLite database that nobody has shown you. Four actions: "
@@ -103,7 +120,8 @@ class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation
     ):
         super().__init__()
         self.book = tasks if isinstance(tasks, TaskBook) else TaskBook(tasks)
-        self.game, self.episode_id = SQLEnvironment(rules=rules), None
+        self.game = SQLEnvironment(rules=rules)
+        self.episode_id = None
         self._rng = random.Random()
 
     def reset(self, /,
@@ -116,19 +134,25 @@ class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation
     ) -> SQLEnvObservation: # the question, and the names of the tables
         "Begin an episode. Raises `ValueError` for a task that is not there."
         if unknown: raise ValueError(f"reset takes {_RESET}, not {', '.join(unknown)}")
-        if seed is not None: self._rng.seed(seed)
-        obs = self.game.reset(self.book.pick(task_id, split, index, self._rng))
+        if seed is not None:
+            self._rng.seed(seed)
+        obs = self.game.reset(self.book.pick(task_id,
+                                             split, index, self._rng))
         self.episode_id = str(episode_id or uuid.uuid4())[:255]
         return _served(self.game.episode, obs, 0.0)
 
-    def step(self, action: SQLEnvAction, timeout_s=None, **kwargs) -> SQLEnvObservation:
+    def step(self, action: SQLEnvAction,
+             timeout_s=None, **kwargs) -> SQLEnvObservation:
         "Take one turn. Raises `RuntimeError` if there is no episode to continue."
         given = action.text
-        if given is None: given = SQLAction(action.action_type, action.argument)
+        if given is None:
+            given = SQLAction(action.action_type, action.argument)
         obs = self.game.step(given)
-        ep, grounded = self.game.episode, self.game.rules.require_grounded
+        ep = self.game.episode
+        grounded = self.game.rules.require_grounded
         if not grounded: _let_go(ep)
-        return _served(ep, obs, correctness(ep, grounded) if obs.done else 0.0)
+        return _served(ep, obs,
+                       correctness(ep, grounded) if obs.done else 0.0)
 
     def get_metadata(self) -> EnvironmentMetadata:
         "What OpenEnv asks about the environment as a whole."
@@ -143,23 +167,29 @@ class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation
 _RESET = "seed, episode_id, task_id, split and index"
 _TOLD = "text", "terminated", "truncated", "done", "turns_left"
 
-def _served(ep: Episode, obs: SQLObservation, reward: float) -> SQLEnvObservation:
+def _served(ep: Episode,
+            obs: SQLObservation, reward: float) -> SQLEnvObservation:
     "An observation in the form in which it is sent."
     told = {name: getattr(obs, name) for name in _TOLD}
-    return SQLEnvObservation(**told, task_id=ep.task.id, reward=reward)
+    return SQLEnvObservation(**told,
+                             task_id=ep.task.id, reward=reward)
 
 def _state(game: SQLEnvironment, episode_id: str|None) -> SQLEnvState:
-    if (ep := game.episode) is None: return SQLEnvState()
+    if (ep := game.episode) is None:
+        return SQLEnvState()
     left = 0 if ep.done else game.rules.max_turns - len(ep.turns)
     return SQLEnvState(
-        episode_id=episode_id, step_count=len(ep.turns), task_id=ep.task.id,
-        db_id=ep.task.db_id, turns_left=left, outcome=ep.outcome)
+        episode_id=episode_id, step_count=len(ep.turns),
+        task_id=ep.task.id,
+        db_id=ep.task.db_id,
+        turns_left=left, outcome=ep.outcome)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0016
 def _let_go(ep: Episode):
     "Forget the rows of all turns but the last: the verdict needs no others."
     for turn in ep.turns[:-1]:
-        if turn.result is not None: turn.result = replace(turn.result, rows=[])
+        if turn.result is not None:
+            turn.result = replace(turn.result, rows=[])
 
 @patch
 def close(self: ServedSQLEnvironment) -> None:
@@ -173,10 +203,12 @@ _opened = threading.local()
 
 def _keep_few(env: ServedSQLEnvironment):
     "Close the connection that this thread used longest ago, if it has more than `_OPEN`."
-    if (db := getattr(env.game, "db", None)) is None: return
+    if (db := getattr(env.game, "db", None)) is None:
+        return
     mine = _opened.__dict__.setdefault("dbs", OrderedDict())
     mine[db] = mine.pop(db, None)
-    if len(mine) > _OPEN: mine.popitem(last=False)[0].close()
+    if len(mine) > _OPEN:
+        mine.popitem(last=False)[0].close()
 
 # %% ../../nbs/serve/server.ipynb #5e4e0032
 _log = logging.getLogger(__name__)
@@ -185,61 +217,84 @@ def _sentence(e: Exception) -> str:
     "What is wrong, on one line; of a `ValidationError`, without the input."
     if isinstance(e, ValidationError):
         where = lambda fault: ".".join(map(str, fault["loc"])) or "action"
-        return "; ".join(f"{where(fault)}: {fault['msg']}" for fault in e.errors()[:3])
+        return "; ".join(f"{where(fault)}: {fault['msg']}"
+                         for fault in e.errors()[:3])
     return one_line(str(e) or type(e).__name__, 500)
 
 def _error(message: str, code: str, **more) -> str:
-    return json.dumps(dict(type="error", data=dict(message=message, code=code, **more)))
+    return json.dumps(dict(type="error",
+                           data=dict(message=message,
+                                     code=code, **more)))
 
 def _answer(env: ServedSQLEnvironment, message: dict) -> str|None: # None: the client says goodbye
     "The frame that answers a message."
-    kind, data = message.get("type"), message.get("data", {})
+    kind = message.get("type")
+    data = message.get("data", {})
 
-    if kind == "reset": return _frame(env.reset(**data))
-    if kind == "step": return _frame(env.step(SQLEnvAction.model_validate(data)))
-    if kind == "state": return json.dumps(dict(type="state", data=env.state.model_dump()))
+    if kind == "reset":
+        return _frame(env.reset(**data))
+    if kind == "step":
+        return _frame(env.step(SQLEnvAction.model_validate(data)))
+    if kind == "state":
+        return json.dumps(dict(type="state",
+                               data=env.state.model_dump()))
     if kind == "close": return None
     return _error(f"unknown message type: {kind!r}", "UNKNOWN_TYPE")
 
 def _frame(obs: SQLEnvObservation) -> str:
     fields = dict(obs.__dict__)
-    ends = {name: fields.pop(name) for name in ("reward", "done")}
-    return json.dumps(dict(type="observation", data=dict(observation=fields, **ends)))
+    ends = {name: fields.pop(name)
+            for name in ("reward", "done")}
+    return json.dumps(dict(type="observation",
+                           data=dict(observation=fields, **ends)))
 
 # %% ../../nbs/serve/server.ipynb #5e4e0096
 def reply(env: ServedSQLEnvironment, text: str) -> str|None:
     "The frame that answers a frame, whatever that is."
-    try: return _reply(env, text)
+    try:
+        return _reply(env, text)
     finally: _keep_few(env)
 
 def _reply(env, text):
-    if text is None: return _error("expected a frame of text", "INVALID_JSON")
-    try: message = json.loads(text)
+    if text is None:
+        return _error("expected a frame of text", "INVALID_JSON")
+    try:
+        message = json.loads(text)
     except (ValueError, RecursionError) as e:
         return _error(f"this is not JSON: {_sentence(e)}", "INVALID_JSON")
     if not isinstance(message, dict):
         return _error("expected an object with a type", "VALIDATION_ERROR")
-    try: return _answer(env, message)
-    except ValidationError as e: return _error(_sentence(e), "VALIDATION_ERROR")
+    try:
+        return _answer(env, message)
+    except ValidationError as e:
+        return _error(_sentence(e), "VALIDATION_ERROR")
     except Exception as e: # the session goes on, whatever happened
-        if not isinstance(e, (ValueError, RuntimeError, TypeError, OSError)):
+        if not isinstance(e,
+                          (ValueError, RuntimeError, TypeError, OSError)):
             _log.exception("a turn failed")
         return _error(_sentence(e), "EXECUTION_ERROR")
 
 # %% ../../nbs/serve/server.ipynb #5e4e0034
 class _Sessions:
     "The WebSocket route: a session for each connection, one turn at a time in it."
-    def __init__(self, book: TaskBook, rules: Rules|None = None, most: int = 256):
-        self.book, self.rules, self.most, self.envs = book, rules, most, set()
+    def __init__(self, book: TaskBook,
+                 rules: Rules|None = None, most: int = 256):
+        self.book = book
+        self.rules = rules
+        self.most = most
+        self.envs = set()
         self.pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="turns")
 
     async def __call__(self, scope, receive, send):
         await receive() # websocket.connect
-        if not _same_origin(scope): return await send(dict(type="websocket.close", code=1008))
+        if not _same_origin(scope):
+            return await send(dict(type="websocket.close", code=1008))
         await send(dict(type="websocket.accept"))
-        if len(self.envs) >= self.most: return await self._refuse(send)
+        if len(self.envs) >= self.most:
+            return await self._refuse(send)
         self.envs.add(env := ServedSQLEnvironment(self.book, self.rules))
-        try: await self._play(env, receive, send)
+        try:
+            await self._play(env, receive, send)
         except OSError: pass # the client is gone
         finally:
             self.envs.discard(env)
@@ -248,20 +303,25 @@ class _Sessions:
     async def _play(self, env, receive, send):
         loop = asyncio.get_running_loop()
         while (message := await receive())["type"] == "websocket.receive":
-            answer = await loop.run_in_executor(self.pool, reply, env, message.get("text"))
-            if answer is None: return await send(dict(type="websocket.close"))
+            answer = await loop.run_in_executor(self.pool,
+                                                reply, env, message.get("text"))
+            if answer is None:
+                return await send(dict(type="websocket.close"))
             await send(dict(type="websocket.send", text=answer))
 
     async def _refuse(self, send):
-        n, why = len(self.envs), f"all {self.most} places are taken, try again later"
-        text = _error(why, "CAPACITY_REACHED", active_sessions=n, max_sessions=self.most)
+        n = len(self.envs)
+        why = f"all {self.most} places are taken, try again later"
+        text = _error(why, "CAPACITY_REACHED",
+                      active_sessions=n, max_sessions=self.most)
         await send(dict(type="websocket.send", text=text))
         await send(dict(type="websocket.close", code=1013))
 
 # %% ../../nbs/serve/server.ipynb #5e4e0035
 def _same_origin(scope) -> bool:
     "No page of another site may play here from a visitor's browser."
-    head = {name: value.decode("latin-1") for name, value in scope["headers"]}
+    head = {name: value.decode("latin-1")
+            for name, value in scope["headers"]}
     origin = head.get(b"origin")
     return origin is None or urlsplit(origin).netloc == head.get(b"host", "")
 
@@ -273,7 +333,8 @@ class _SmallBodies:
     def __init__(self, app): self.app = app
 
     async def __call__(self, scope, receive, send):
-        if scope["type"] != "http": return await self.app(scope, receive, send)
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
         size = 0
         async def counted():
             nonlocal size
@@ -308,7 +369,8 @@ def make_app(
     app.add_exception_handler(ValueError, _refusal(400))
     app.add_exception_handler(RuntimeError, _refusal(409, _NOT_HERE))
     app.state.sessions = _Sessions(book, rules, max_sessions)
-    app.router.routes.insert(0, WebSocketRoute("/ws", app.state.sessions))
+    app.router.routes.insert(0,
+                             WebSocketRoute("/ws", app.state.sessions))
     return app
 
 # %% ../../nbs/serve/server.ipynb #5e4e0020
@@ -323,9 +385,11 @@ def serving(app, host: str = "127.0.0.1", port: int = 0): # 0: a free one
     "The application behind an address while the block runs, in a thread; yields the address."
     server = make_server(app)
     with listening(host, port) as sock:
-        thread = threading.Thread(target=server.run, kwargs=dict(sockets=[sock]), daemon=True)
+        thread = threading.Thread(target=server.run,
+                                  kwargs=dict(sockets=[sock]), daemon=True)
         thread.start()
-        while not server.started and thread.is_alive(): time.sleep(0.01)
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
         try: yield f"http://{host}:{sock.getsockname()[1]}"
         finally:
             server.should_exit = True

@@ -36,18 +36,24 @@ def _success_counts(
     require_grounded=False # is a guess wrong, even if it is right?
 ): # k right of n, their rate, and the interval's ends low and high
     "How many episodes the judge finds right."
-    k, n = sum(correctness(ep, require_grounded) == 1 for ep in episodes), len(episodes)
+    k = sum(correctness(ep, require_grounded) == 1
+            for ep in episodes)
+    n = len(episodes)
     low, high = wilson(k, n)
-    return dict(k=k, n=n, rate=k / n if n else 0.0, low=low, high=high)
+    return dict(k=k, n=n,
+                rate=k / n if n else 0.0, low=low, high=high)
 
 # %% ../../nbs/watch/dashboard.ipynb #ef8b8135
 def _trace_text(episode, require_grounded=False):
     "One episode to be read: the question, each action with its observation, right or wrong."
     verdict = "right" if correctness(episode, require_grounded) else "wrong"
-    if verdict == "wrong" and is_correct(episode): verdict += " (a guess)"
-    if episode.outcome != "answered": verdict += f" ({episode.outcome})".replace("_", " ")
+    if verdict == "wrong" and is_correct(episode):
+        verdict += " (a guess)"
+    if episode.outcome != "answered":
+        verdict += f" ({episode.outcome})".replace("_", " ")
     text = f"{episode.transcript().strip()}\nJudge: {verdict}"
-    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd"
+                   for c in text)
 
 # %% ../../nbs/watch/dashboard.ipynb #591ea8fd
 _LOG_NAME = "training_log.jsonl" # the log's name in a run's folder
@@ -57,7 +63,8 @@ _CURVE_NAME = "curve.png" # the final picture's name in a run's folder
 def _append_record(path, record): # of the log; a dict with "step"
     "Adds one record to a log, whole and at once."
     line = json.dumps(rounded(record), ensure_ascii=False) + "\n"
-    with open(path, "ab", buffering=0) as f: f.write(line.encode("utf-8", "replace"))
+    with open(path, "ab", buffering=0) as f:
+        f.write(line.encode("utf-8", "replace"))
 
 # %% ../../nbs/watch/dashboard.ipynb #a66c82cc
 def read_log(
@@ -65,7 +72,8 @@ def read_log(
 ) -> list[dict]: # oldest first
     "The records of a log; a last line that a crash cut short is left out."
     path = Path(path)
-    if path.is_dir(): path = path / _LOG_NAME
+    if path.is_dir():
+        path = path / _LOG_NAME
     lines = path.read_bytes().split(b"\n")[:-1]
     return [json.loads(line) for line in lines]
 
@@ -75,7 +83,8 @@ def _rewind_log(path, step):
     kept = [r for r in read_log(path) if r["step"] <= step]
     with written_whole(path) as part:
         part.touch()
-        for record in kept: _append_record(part, record)
+        for record in kept:
+            _append_record(part, record)
     return kept
 
 # %% ../../nbs/watch/dashboard.ipynb #efd36882
@@ -87,7 +96,9 @@ def _duration(seconds):
 # %% ../../nbs/watch/dashboard.ipynb #72aecda2
 def _series(records, key):
     "The steps at which a metric was logged, and its values there."
-    got = [(r["step"], r[key]) for r in records if isinstance(r.get(key), (int, float))]
+    got = [(r["step"], r[key])
+           for r in records
+           if isinstance(r.get(key), (int, float))]
     return [s for s, _ in got], [v for _, v in got]
 
 # %% ../../nbs/watch/dashboard.ipynb #31e3755e
@@ -98,7 +109,8 @@ def _mean_record(records):
     def mean(k):
         vals = _series(records, k)[1]
         return sum(vals) / len(vals) if vals else None
-    return records[-1] | {k: mean(k) for k in records[-1] if k.startswith(_NOISY)}
+    return records[-1] | {k: mean(k)
+                          for k in records[-1] if k.startswith(_NOISY)}
 
 # %% ../../nbs/watch/dashboard.ipynb #2706e0b6
 _SUCCESS_NAMES = {"success_train": "training questions", "success_eval": "evaluation questions",
@@ -112,20 +124,26 @@ _SUCCESS = "{} {k}/{n} = {rate:.0%} ({low:.0%} to {high:.0%})"
 def _summary_line(record):
     "A report, or a measurement of success, in a line."
     bits = [f"step {record['step']}"]
-    if "max_steps" in record: bits[0] += f"/{record['max_steps']}"
+    if "max_steps" in record:
+        bits[0] += f"/{record['max_steps']}"
     updates = record.get("updates", record["step"])
-    if updates != record["step"]: bits[0] += f" ({updates} updates)"
+    if updates != record["step"]:
+        bits[0] += f" ({updates} updates)"
     bits += [_SUCCESS.format(name, **record[k])
              for k, name in _SUCCESS_NAMES.items() if k in record]
-    bits += [form.format(record[k]) for k, form in _SHOWN.items() if record.get(k) is not None]
-    if "seconds_left" in record: bits.append(f"{_duration(record['seconds_left'])} left")
+    bits += [form.format(record[k])
+             for k, form in _SHOWN.items()
+             if record.get(k) is not None]
+    if "seconds_left" in record:
+        bits.append(f"{_duration(record['seconds_left'])} left")
     return " | ".join(bits)
 
 # %% ../../nbs/watch/dashboard.ipynb #76f87eca
 def _smooth(values): # one for each report; as many come back
     "Running mean over a centred window: 5 values or a twelfth of all, fewer at both ends."
     half = max(5, len(values) // 12) // 2
-    windows = [values[max(0, i - half):i + half + 1] for i in range(len(values))]
+    windows = [values[max(0, i - half):i + half + 1]
+               for i in range(len(values))]
     return [sum(w) / len(w) for w in windows]
 
 # %% ../../nbs/watch/dashboard.ipynb #e2cf19ac
@@ -139,35 +157,45 @@ def _line(ax, records, key, label, color, **kw):
     steps, vals = _series(records, key)
     if not steps: return
     ax.plot(steps, vals, color=color, alpha=.25, lw=.8)
-    style = dict(lw=1.6, marker="o" if len(steps) < 8 else None, ms=3) | kw
-    ax.plot(steps, _smooth(vals), color=color, label=label, **style)
+    style = dict(lw=1.6,
+                 marker="o" if len(steps) < 8 else None,
+                 ms=3) | kw
+    ax.plot(steps, _smooth(vals),
+            color=color, label=label, **style)
 
 # %% ../../nbs/watch/dashboard.ipynb #bb3bdd1b
 _PART_COLORS = COLORS | dict(correctness=COLORS["correct"])
 
 def _draw_rewards(ax, records):
     "Total reward, broad and pale, and its parts above it."
-    _line(ax, records, "reward", "total", COLORS["muted"], lw=5, alpha=.4)
+    _line(ax, records, "reward", "total",
+          COLORS["muted"], lw=5, alpha=.4)
     for i, (key, name) in enumerate(_reward_parts(records).items()):
-        _line(ax, records, key, name, _PART_COLORS.get(name, f"C{i}"))
+        _line(ax, records, key, name,
+              _PART_COLORS.get(name, f"C{i}"))
     ax.set_title("reward of the sampled episodes")
 
 # %% ../../nbs/watch/dashboard.ipynb #bcbf92fe
-def _success_points(ax, records, key, name, color, dotted=False):
+def _success_points(ax, records, key,
+                    name, color, dotted=False):
     "One success rate over the run, with Wilson intervals unless `dotted`."
     got = [r for r in records if key in r]
     if not got: return
     rate, low, high = (np.array([r[key][k] for r in got]) for k in ("rate", "low", "high"))
     bars = None if dotted else np.maximum(0, [rate - low, high - rate])
-    ax.errorbar([r["step"] for r in got], rate, bars, fmt="o:" if dotted else "o-", ms=3, lw=1.2,
+    ax.errorbar([r["step"] for r in got], rate,
+                bars, fmt="o:" if dotted else "o-",
+                ms=3, lw=1.2,
                 capsize=2, color=color, label=name)
 
 def _draw_success(ax, records):
     "Sampled success, and the current policy's success on fixed questions."
     _line(ax, records, "rewards/reward_correctness/mean", "sampled in training", COLORS["correct"])
     colors = COLORS["control"], COLORS["trained"], COLORS["trained"]
-    for (key, name), color in zip(_SUCCESS_NAMES.items(), colors, strict=False):
-        _success_points(ax, records, key, name, color, dotted=key == "success_heldout")
+    for (key, name), color in zip(_SUCCESS_NAMES.items(),
+                                  colors, strict=False):
+        _success_points(ax, records, key,
+                        name, color, dotted=key == "success_heldout")
     ax.set(title="success", ylim=(-.03, 1.03))
 
 # %% ../../nbs/watch/dashboard.ipynb #4baa39c1
@@ -175,8 +203,10 @@ def _panel(title, left, right=(), **kw):
     "A panel of metrics (key, label, colour), with a scale on either side."
     def draw(ax, records):
         other = ax.twinx() if right else None
-        for line in left: _line(ax, records, *line)
-        for line in right: _line(other, records, *line)
+        for line in left:
+            _line(ax, records, *line)
+        for line in right:
+            _line(other, records, *line)
         ax.set(title=title, **kw)
         return other
     return draw
@@ -193,9 +223,14 @@ _HEALTH = _panel(
 def _legend(ax, right=None):
     "One small legend for a panel and its right-hand scale."
     axes = [ax] + ([right] if right else [])
-    pairs = [p for a in axes for p in zip(*a.get_legend_handles_labels(), strict=True) if p[1]]
-    if pairs: ax.legend(*zip(*pairs, strict=True), fontsize=7, framealpha=.6)
-    if right and not right.has_data(): right.set_yticks([])
+    pairs = [p for a in axes
+             for p in zip(*a.get_legend_handles_labels(), strict=True)
+             if p[1]]
+    if pairs:
+        ax.legend(*zip(*pairs, strict=True),
+                  fontsize=7, framealpha=.6)
+    if right and not right.has_data():
+        right.set_yticks([])
 
 # %% ../../nbs/watch/dashboard.ipynb #62e76554
 _OPTIMISER = dict(loss="loss", kl="KL from the reference", grad_norm="norm of the gradient",
@@ -211,18 +246,24 @@ def plot_training(
     panels = [_draw_rewards, _draw_success, _LENGTHS, _HEALTH]
     if optimiser:
         panels = [_panel(title, [(k, "", COLORS["ink"])])
-                  for k, title in _OPTIMISER.items() if _series(records, k)[0]]
-    fig = _TrainingFigure(figsize=(9, 5.4), dpi=80, layout="constrained")
-    for ax, draw in zip(fig.subplots(2, 2).flat, panels, strict=False):
+                  for k, title in _OPTIMISER.items()
+                  if _series(records, k)[0]]
+    fig = _TrainingFigure(figsize=(9, 5.4),
+                          dpi=80, layout="constrained")
+    for ax, draw in zip(fig.subplots(2, 2).flat,
+                        panels, strict=False):
         right = draw(ax, records)
         _legend(ax, right)
         ax.set_xlabel("step", fontsize=8)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.title.set_fontsize(10)
-        for a in filter(None, (ax, right)): a.tick_params(labelsize=8)
+        for a in filter(None, (ax, right)):
+            a.tick_params(labelsize=8)
     for ax in fig.axes:
-        if not ax.has_data() and optimiser: ax.set_axis_off()
-    if path: Path(path).write_bytes(fig._repr_png_())
+        if not ax.has_data() and optimiser:
+            ax.set_axis_off()
+    if path:
+        Path(path).write_bytes(fig._repr_png_())
     return fig
 
 # %% ../../nbs/watch/dashboard.ipynb #6df5dbce
@@ -249,8 +290,10 @@ def _bar_line(step, total, pace=None): # seconds a step
 # %% ../../nbs/watch/dashboard.ipynb #c76c3447
 def _answered(ep):
     "An episode's answer in a line; without one, how it ended."
-    if ep.final is None: return "nothing" if ep.terminated else (ep.outcome or "").replace("_", " ")
-    rows = "; ".join(" | ".join(map(format_value, row)) for row in ep.final.rows[:20])
+    if ep.final is None:
+        return "nothing" if ep.terminated else (ep.outcome or "").replace("_", " ")
+    rows = "; ".join(" | ".join(map(format_value, row))
+                     for row in ep.final.rows[:20])
     return rows[:40] or "no rows"
 
 def _group_table(
@@ -261,13 +304,19 @@ def _group_table(
     scale, # by whose spread the run divides: group, batch
 ): # Markdown
     "A group's episodes with their rewards and advantages."
-    totals, lines = [sum(w*r for w, r in zip(weights, row, strict=True)) for row in rewards], []
+    totals = [sum(w*r
+                  for w, r in zip(weights, row, strict=True))
+              for row in rewards]
+    lines = []
     worth = group_advantages(totals, len(episodes), scale)
-    for ep, row, total, advantage in zip(episodes, rewards, totals, worth, strict=True):
+    for ep, row, total, advantage in zip(episodes,
+                                         rewards, totals, worth, strict=True):
         did = " ".join(t.action.action_type for t in ep.turns)
         numbers = [f"{r:.2f}" for r in (*row, total)]
         lines.append([did, f"`{_answered(ep)}`", *numbers, f"{advantage:+.2f}"])
-    table = markdown_table(["actions", "answer", *parts, "reward", "advantage"], lines, left=2)
+    table = markdown_table(["actions", "answer",
+                            *parts, "reward", "advantage"],
+                           lines, left=2)
     return f"The last group: *{episodes[0].task.question}*\n\n{table}"
 
 # %% ../../nbs/watch/dashboard.ipynb #22865da9
@@ -276,13 +325,16 @@ class _Board:
     def __init__(self):
         from IPython import display as shown
         text = shown.HTML
-        self.makers = dict(status=text, png=shown.Image, more=text, group=shown.Markdown,
+        self.makers = dict(status=text,
+                           png=shown.Image, more=text, group=shown.Markdown,
                            trace=text)
-        self.handles = {name: shown.display(text(""), display_id=True) for name in self.makers}
+        self.handles = {name: shown.display(text(""), display_id=True)
+                        for name in self.makers}
 
     def show(self, **parts): # HTML, Markdown for group, bytes for png
         "Changes the given ones of `status`, `png`, `more`, `group` and `trace`."
-        for name, part in parts.items(): self.handles[name].update(self.makers[name](part))
+        for name, part in parts.items():
+            self.handles[name].update(self.makers[name](part))
 
 # %% ../../nbs/watch/dashboard.ipynb #c9b8f578
 class LiveVisualizationCallback(TrainerCallback):
@@ -299,13 +351,19 @@ class LiveVisualizationCallback(TrainerCallback):
         live: bool|None = None, # a board in the notebook, lines of text (False), or find out
         seed: int = 0, # picks the questions
         require_grounded: bool = False): # count guesses as wrong, as the rewards of the run do
-        self.play, self.live, self.folder = play, live, Path(folder) if folder else None
+        self.play = play
+        self.live = live
+        self.folder = Path(folder) if folder else None
         self.require_grounded = require_grounded
-        self.plot_every, self.trace_every = plot_every, trace_every
+        self.plot_every = plot_every
+        self.trace_every = trace_every
         self.success_every = success_every
         self.train_set = pick_some(tasks_train or [], questions, seed)
         self.eval_set = pick_some(tasks_eval or [], questions, seed)
-        self.records, self._unshown, self._status, self._rates = [], [], {}, {}
+        self.records = []
+        self._unshown = []
+        self._status = {}
+        self._rates = {}
         self._board = self._bar = self._group = None
         self._active = False
 
@@ -339,7 +397,8 @@ def _say(self:LiveVisualizationCallback, text):
 @patch
 def _tell(self:LiveVisualizationCallback, kind, line):
     "A line of text: on the board the latest of its kind, elsewhere one after the other."
-    if not self._board: return self._say(line)
+    if not self._board:
+        return self._say(line)
     self._status[kind] = line
     self._board.show(status=_as_html("\n".join(self._status.values())))
 
@@ -350,14 +409,17 @@ def _draw(self:LiveVisualizationCallback):
     if not self._board: return
     def draw():
         more = plot_training(self.records, optimiser=True)._repr_png_()
-        self._board.show(png=plot_training(self.records)._repr_png_(), more=_unfolded(more))
-        if self._group: self._board.show(group=_group_table(*self._group))
+        self._board.show(png=plot_training(self.records)._repr_png_(),
+                         more=_unfolded(more))
+        if self._group:
+            self._board.show(group=_group_table(*self._group))
     self._safely("drawing the figure", draw)
 
 @patch
 def _refresh(self:LiveVisualizationCallback):
     "One line for the reports since the last one, and a new figure on the board."
-    if self._unshown: self._tell("report", _summary_line(_mean_record(self._unshown)))
+    if self._unshown:
+        self._tell("report", _summary_line(_mean_record(self._unshown)))
     self._unshown = []
     self._draw()
 
@@ -373,7 +435,8 @@ def _played(self:LiveVisualizationCallback, tasks, model=None):
     "The episodes of `tasks`, with the model in evaluation mode meanwhile."
     training = getattr(model, "training", False)
     if training: model.eval()
-    try: return self.play(tasks)
+    try:
+        return self.play(tasks)
     finally:
         if training: model.train()
 
@@ -385,13 +448,17 @@ def measure(self:LiveVisualizationCallback,
 ) -> dict: # the record
     "Plays the fixed questions and records how many come out right."
     eps = self._played(self.train_set + self.eval_set, model)
-    train, evals = eps[:len(self.train_set)], eps[len(self.train_set):]
+    train = eps[:len(self.train_set)]
+    evals = eps[len(self.train_set):]
     held = [ep for ep in evals if ep.task.extra.get("heldout")]
     sets = dict(success_train=train, success_eval=evals)
-    if len(held) < len(evals): sets["success_heldout"] = held
-    rates = {k: _success_counts(v, self.require_grounded) for k, v in sets.items() if v}
+    if len(held) < len(evals):
+        sets["success_heldout"] = held
+    rates = {k: _success_counts(v, self.require_grounded)
+             for k, v in sets.items() if v}
     record = self._record({"step": step} | rates)
-    self._rates = {k.replace("_", "/"): v["rate"] for k, v in rates.items()}
+    self._rates = {k.replace("_", "/"): v["rate"]
+                   for k, v in rates.items()}
     self._tell("success", _summary_line(record))
     return record
 
@@ -405,9 +472,11 @@ def trace(self:LiveVisualizationCallback,
     tasks = self.eval_set or self.train_set
     i = sum("trace" in r for r in self.records) % len(tasks)
     [episode] = self._played([tasks[i]], model)
-    record = self._record({"step": step, "trace": _trace_text(episode, self.require_grounded)})
+    record = self._record({"step": step,
+                           "trace": _trace_text(episode, self.require_grounded)})
     text = f"Episode at step {step}\n{record['trace']}"
-    if self._board: self._board.show(trace=_as_html(text))
+    if self._board:
+        self._board.show(trace=_as_html(text))
     else: self._say(text)
     return record
 
@@ -419,28 +488,39 @@ def _open_log(self:LiveVisualizationCallback, step):
     if not self.folder: return
     self.folder.mkdir(parents=True, exist_ok=True)
     path = self.folder / _LOG_NAME
-    if not path.exists(): return
-    if step: self.records = _rewind_log(path, step)
-    else: os.replace(path, path.with_suffix(".previous.jsonl"))
+    if not path.exists():
+        return
+    if step:
+        self.records = _rewind_log(path, step)
+    else:
+        os.replace(path, path.with_suffix(".previous.jsonl"))
 
 # %% ../../nbs/watch/dashboard.ipynb #d0ff061f
 @patch
 def _look(self:LiveVisualizationCallback, step, model, always=False):
     "Success and trace, where `step` is one for them; at both ends of a run always."
-    if not (self.play and self.train_set + self.eval_set): return
-    seen = {k for r in self.records if r["step"] == step for k in r}
-    def due(every): return every and (always or step % every == 0)
-    if due(self.success_every) and not seen & set(_SUCCESS_NAMES): self.measure(step, model)
-    if due(self.trace_every) and "trace" not in seen: self.trace(step, model)
+    if not (self.play and self.train_set + self.eval_set):
+        return
+    seen = {k for r in self.records if r["step"] == step
+            for k in r}
+    def due(every):
+        return every and (always or step % every == 0)
+    if due(self.success_every) and not seen & set(_SUCCESS_NAMES):
+        self.measure(step, model)
+    if due(self.trace_every) and "trace" not in seen:
+        self.trace(step, model)
 
 # %% ../../nbs/watch/dashboard.ipynb #080c9f73
 @patch
 def _open_display(self:LiveVisualizationCallback, state):
     "The board in a notebook; elsewhere a progress bar, if there is a terminal for it."
-    self._status, live = {}, in_notebook() if self.live is None else self.live
-    if live: self._board = self._safely("opening the board", _Board)
+    self._status = {}
+    live = in_notebook() if self.live is None else self.live
+    if live:
+        self._board = self._safely("opening the board", _Board)
     quiet = live or not sys.stderr.isatty()
-    self._bar = tqdm(total=state.max_steps, initial=state.global_step, unit="step",
+    self._bar = tqdm(total=state.max_steps,
+                     initial=state.global_step, unit="step",
                      dynamic_ncols=True, disable=quiet)
 
 @patch
@@ -450,17 +530,21 @@ def _show_pace(self:LiveVisualizationCallback, state):
     if not self._board: return
     done = state.global_step - self._first
     pace = (time.perf_counter() - self._start)/done if done else None
-    self._tell("bar", _bar_line(state.global_step, state.max_steps, pace))
+    self._tell("bar",
+               _bar_line(state.global_step, state.max_steps, pace))
 
 # %% ../../nbs/watch/dashboard.ipynb #445450e9
 @patch
-def on_train_begin(self:LiveVisualizationCallback, args, state, control, model=None, **kwargs):
+def on_train_begin(self:LiveVisualizationCallback, args, state,
+                   control, model=None, **kwargs):
     "Opens the log and the display; measures the policy as it is before the first step."
     self._active = state.is_world_process_zero
     if not self._active: return
     self._safely("opening the training log", self._open_log, state.global_step)
-    self._unshown, self._shown_step = [], state.global_step
-    self._elapsed0 = max((r.get("elapsed") or 0 for r in self.records), default=0)
+    self._unshown = []
+    self._shown_step = state.global_step
+    self._elapsed0 = max((r.get("elapsed") or 0
+                          for r in self.records), default=0)
     self._open_display(state)
     questions = len(self.train_set + self.eval_set)
     if state.global_step == 0 and self.play and questions and self.success_every:
@@ -468,13 +552,15 @@ def on_train_begin(self:LiveVisualizationCallback, args, state, control, model=N
         self._look(0, model, always=True)
     self._draw()
     self._rates = {} # those of step 0 belong to no report
-    self._start, self._first = time.perf_counter(), state.global_step
+    self._start = time.perf_counter()
+    self._first = state.global_step
     self._shown_at = self._start
     self._show_pace(state)
 
 # %% ../../nbs/watch/dashboard.ipynb #5ea4b647
 @patch
-def on_step_end(self:LiveVisualizationCallback, args, state, control, model=None, **kwargs):
+def on_step_end(self:LiveVisualizationCallback, args, state,
+                control, model=None, **kwargs):
     "Moves the bar; plays, when it is time to."
     if not self._active: return
     self._show_pace(state)
@@ -491,19 +577,23 @@ def _timing(self:LiveVisualizationCallback, step, total):
 
 # %% ../../nbs/watch/dashboard.ipynb #dce0738b
 @patch
-def on_log(self:LiveVisualizationCallback, args, state, control, logs=None, **kwargs):
+def on_log(self:LiveVisualizationCallback, args, state,
+           control, logs=None, **kwargs):
     "Records a report; shows it every `plot_every` steps, in a log also after a silence."
-    if not self._active or not logs: return
+    if not self._active or not logs:
+        return
     step = state.global_step
     record = self._record({"step": step} | self._timing(step, state.max_steps) | logs)
     logs.update(self._rates) # for trackers, which come after this callback
     self._rates = {}
-    if "reward" in record or "loss" in record: self._unshown.append(record)
+    if "reward" in record or "loss" in record:
+        self._unshown.append(record)
     if not self.plot_every: return
     due = step // self.plot_every > self._shown_step // self.plot_every
     in_log = self._board is None and not sys.stderr.isatty()
     if due or in_log and time.perf_counter() - self._shown_at > QUIET:
-        self._shown_step, self._shown_at = step, time.perf_counter()
+        self._shown_step = step
+        self._shown_at = time.perf_counter()
         self._refresh()
 
 # %% ../../nbs/watch/dashboard.ipynb #f866237e
@@ -516,13 +606,16 @@ def close(self:LiveVisualizationCallback):
     if self.folder:
         path = self.folder / _CURVE_NAME
         self._safely("saving the picture", plot_training, self.records, path)
-    if self._bar is not None: self._bar.close() # an interrupt may come before there is one
+    if self._bar is not None: # an interrupt may come before there is one
+        self._bar.close()
     self._board = self._bar = None
 
 # %% ../../nbs/watch/dashboard.ipynb #1b5d915f
 @patch
-def on_train_end(self:LiveVisualizationCallback, args, state, control, model=None, **kwargs):
+def on_train_end(self:LiveVisualizationCallback, args, state,
+                 control, model=None, **kwargs):
     "The last measurement, unless somebody has ended the run early, and the final picture."
     if not self._active: return
-    if state.global_step >= state.max_steps: self._look(state.global_step, model, always=True)
+    if state.global_step >= state.max_steps:
+        self._look(state.global_step, model, always=True)
     self.close()

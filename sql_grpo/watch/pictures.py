@@ -26,99 +26,144 @@ COLORS = dict(
 def as_png(figure: Figure, colors: int) -> bytes:
     "A figure as a small PNG file."
     figure.savefig(raw := io.BytesIO(), format="png")
-    image = Image.open(raw).convert("RGB").quantize(colors, dither=Image.Dither.NONE)
+    image = Image.open(raw).convert("RGB").quantize(colors,
+                                                    dither=Image.Dither.NONE)
     image.save(out := io.BytesIO(), "PNG", optimize=True)
     return out.getvalue()
 
 class Picture:
     "A white sheet 504 points wide, measured from its upper left corner."
     def __init__(self, height: float): # points
-        self.figure = Figure((7, height/72), dpi=144, facecolor="white")
-        self.sheet = self.figure.add_axes([0, 0, 1, 1], xlim=(0, 504), ylim=(height, 0))
+        self.figure = Figure((7, height/72),
+                             dpi=144, facecolor="white")
+        self.sheet = self.figure.add_axes([0, 0, 1, 1],
+                                          xlim=(0, 504), ylim=(height, 0))
         self.sheet.axis("off")
-    def __repr__(self) -> str: return f"<Picture, 7 by {self.figure.get_figheight():.1f} inches>"
+    def __repr__(self) -> str:
+        return f"<Picture, 7 by {self.figure.get_figheight():.1f} inches>"
     def _repr_png_(self) -> tuple[bytes, dict]: # and how wide it is shown, in pixels
         return as_png(self.figure, 64), dict(width=672)
-    def write(self, x, y, text: str, mono: bool = False, **kw):
+    def write(self, x, y, text: str,
+              mono: bool = False, **kw):
         "Text of 12 points, its middle at height `y`; dollar signs are no formula."
         family = "DejaVu Sans" + " Mono"*mono
-        kw = dict(size=12, color=COLORS["ink"], va="center", family=family) | kw
+        kw = dict(size=12, color=COLORS["ink"],
+                  va="center", family=family) | kw
         self.sheet.text(x, y, text, parse_math=False, **kw)
-    def box(self, x, y, w, h, color: str, edge: str = "none", r: float = 3, **kw):
+    def box(self, x, y, w, h, color: str,
+            edge: str = "none", r: float = 3, **kw):
         "A block whose corners are round with radius `r`; a negative width goes to the left."
-        at, style = (x + r, y + r), f"round,pad={r}" if r else "square,pad=0"
-        self.sheet.add_patch(FancyBboxPatch(at, w - 2*r, h - 2*r, style, fc=color, ec=edge, **kw))
+        at = (x + r, y + r)
+        style = f"round,pad={r}" if r else "square,pad=0"
+        self.sheet.add_patch(FancyBboxPatch(at, w - 2*r,
+                                            h - 2*r, style,
+                                            fc=color, ec=edge, **kw))
     def path(self, *points: tuple, arrow: bool = True, **kw): # (x, y) of each corner
         "A line through `points`, with an arrow's head at its end."
         kw = dict(color=COLORS["muted"], lw=1.6) | kw
-        self.sheet.plot(*zip(*points, strict=True), **kw, solid_capstyle="butt")
+        self.sheet.plot(*zip(*points, strict=True),
+                        **kw, solid_capstyle="butt")
         kw |= dict(arrowstyle="-|>,head_width=.28,head_length=.5", mutation_scale=14, shrinkB=0)
-        if arrow: self.sheet.add_patch(FancyArrowPatch(*points[-2:], **kw))
+        if arrow:
+            self.sheet.add_patch(FancyArrowPatch(*points[-2:], **kw))
 
 # %% ../../nbs/watch/pictures.ipynb #32b36d29
 def _shorten(text: str, chars: int, lines: int = 1) -> list: # of lines
     "`text` in at most so many lines of so many characters, with an ellipsis if that is not all."
-    got = wrap(text, chars, max_lines=lines, placeholder=" …") or [""]
+    got = wrap(text, chars,
+               max_lines=lines, placeholder=" …") or [""]
     return [text.strip()[:chars-1] + "…"] if got == ["…"] else got
 
 def _turn_lines(turn) -> tuple[list, list]: # lines sent, and read
-    kind, text = turn.action.action_type, turn.action.argument
+    kind = turn.action.action_type
+    text = turn.action.argument
     seen = turn.observation.text.splitlines()
-    if kind == "ANSWER": return _shorten(text or "(the last result)", 53, 2), []
-    if kind == "DESCRIBE" and len(seen) > 1: seen = seen[:1] + _shorten(", ".join(seen[1:]), 53, 2)
-    if len(seen) > 3: seen = seen[:2] + [f"… {len(seen) - 2} more lines"]
-    return _shorten(text, 53, 2), [_shorten(line, 53)[0] for line in seen]
+    if kind == "ANSWER":
+        return _shorten(text or "(the last result)", 53, 2), []
+    if kind == "DESCRIBE" and len(seen) > 1:
+        seen = seen[:1] + _shorten(", ".join(seen[1:]), 53, 2)
+    if len(seen) > 3:
+        seen = seen[:2] + [f"… {len(seen) - 2} more lines"]
+    return _shorten(text, 53, 2), [_shorten(line, 53)[0]
+                                   for line in seen]
 
 def ending(episode: Episode) -> str:
     "How an episode ended, in words."
     how = (episode.outcome or "still running").replace("_", " ")
-    if how != "answered" or not episode.task.judged: return how
+    if how != "answered" or not episode.task.judged:
+        return how
     return "✓ answered, right" if is_correct(episode) else "✗ answered, wrong"
 
 # %% ../../nbs/watch/pictures.ipynb #e8187b5c
 def draw_episode(episode: Episode) -> Picture:
     "An episode from the question to its end."
-    rows = [(t.action.action_type, *_turn_lines(t)) for t in episode.turns]
+    rows = [(t.action.action_type, *_turn_lines(t))
+            for t in episode.turns]
     head = _shorten(episode.task.question, 64, 2)
     y = 18*len(head) + 20
-    pic = Picture(y + sum(17*len(sent + seen) + 18 for _, sent, seen in rows) + 28)
-    for i, line in enumerate(head): pic.write(8, 16 + 18*i, line, weight="bold")
+    pic = Picture(y + sum(17*len(sent + seen) + 18
+                          for _, sent, seen in rows) + 28)
+    for i, line in enumerate(head):
+        pic.write(8, 16 + 18*i, line, weight="bold")
     for kind, sent, seen in rows:
         height = 17*len(sent + seen) + 18
-        pic.path((56, y + 11), (56, y + height), arrow=False, color=COLORS["line"], zorder=0)
+        pic.path((56, y + 11),
+                 (56, y + height), arrow=False,
+                 color=COLORS["line"], zorder=0)
         pic.box(8, y, 96, 22, COLORS[kind])
         pic.write(56, y + 11, kind, ha="center", weight="bold")
         for i, line in enumerate(sent + seen):
             color = COLORS["ink" if i < len(sent) else "muted"]
-            pic.write(114, y + 11 + 17*i, line, mono=True, color=color)
+            pic.write(114, y + 11 + 17*i,
+                      line, mono=True, color=color)
         y += height
     color = COLORS["correct" if is_correct(episode) else "ink"]
-    pic.write(8, y + 12, ending(episode), weight="bold", color=color)
+    pic.write(8, y + 12,
+              ending(episode), weight="bold", color=color)
     return pic
 
 # %% ../../nbs/watch/pictures.ipynb #1fa43702
 def draw_schema(database: Database) -> Picture: # three tables stand side by side
     "Tables and their columns, and an arrow from each foreign key to what it refers to."
     tables = {t: database.columns(t) for t in database.tables}
-    high = {t: 17*len(columns) + 25 for t, columns in tables.items()}
-    rows = [list(tables)[i:i + 3] for i in range(0, len(tables), 3)]
-    pic, y, spots, keys = Picture(sum(max(map(high.get, r)) + 24 for r in rows) - 8), 8, {}, []
+    high = {t: 17*len(columns) + 25
+            for t, columns in tables.items()}
+    rows = [list(tables)[i:i + 3]
+            for i in range(0, len(tables), 3)]
+    pic = Picture(sum(max(map(high.get, r)) + 24
+                      for r in rows) - 8)
+    y = 8
+    spots = {}
+    keys = []
     for row in rows:
         for i, t in enumerate(row):
-            x, top = 277 - 91*len(rows[0]) + 182*i, y + (max(map(high.get, row)) - high[t])/2
-            pic.box(x, top, 132, high[t], "white", COLORS["line"])
-            pic.box(x, top, 132, 20, COLORS["pale"], COLORS["line"])
-            pic.write(x + 6, top + 11, _shorten(t, 14)[0], weight="bold")
+            x = 277 - 91*len(rows[0]) + 182*i
+            top = y + (max(map(high.get, row)) - high[t])/2
+            pic.box(x, top, 132,
+                    high[t], "white", COLORS["line"])
+            pic.box(x, top, 132,
+                    20, COLORS["pale"], COLORS["line"])
+            pic.write(x + 6, top + 11,
+                      _shorten(t, 14)[0], weight="bold")
             for j, c in enumerate(tables[t]):
-                key, middle = "PK" if c.pk else "FK" if c.fk else "", top + 17*j + 29.5
+                key = "PK" if c.pk else "FK" if c.fk else ""
+                middle = top + 17*j + 29.5
                 spots[f"{t}.{c.name}".lower()] = x, middle
-                if c.fk: keys.append((x, middle, c.fk.lower()))
-                pic.write(x + 6, middle, _shorten(c.name, 13 if key else 16)[0], mono=True)
-                pic.write(x + 126, middle, key, ha="right", weight="bold", color=COLORS["muted"])
+                if c.fk:
+                    keys.append((x, middle, c.fk.lower()))
+                pic.write(x + 6, middle,
+                          _shorten(c.name, 13 if key else 16)[0],
+                          mono=True)
+                pic.write(x + 126, middle, key,
+                          ha="right", weight="bold", color=COLORS["muted"])
         y += max(map(high.get, row)) + 24
-    for x, y, (x2, y2) in [(x, y, spots[key]) for x, y, key in keys if key in spots]:
+    for x, y, (x2, y2) in [(x, y, spots[key])
+                           for x, y, key in keys if key in spots]:
         right = x2 > x or x2 == x < 300 # the side on which an arrow leaves
-        a, b = x + 132*right, x2 + 132*(right == (x == x2))
+        a = x + 132*right
+        b = x2 + 132*(right == (x == x2))
         between = (a + b)/2 if x != x2 else a + (25 if right else -25)
-        pic.path((a, y), (between, y), (between, y2), (b, y2), zorder=0) # behind tables
+        # behind tables
+        pic.path((a, y), (between, y),
+                 (between, y2), (b, y2), zorder=0)
     return pic

@@ -26,11 +26,16 @@ from .pictures import COLORS
 # %% ../../nbs/watch/report.ipynb #e7787f17
 def _text_table(head: list[str], rows: list[list]) -> str:
     "A table for a terminal."
-    rows = [[re.sub(r"\s+", " ", str(c)) for c in row] for row in [head, *rows]]
-    widths = [max(map(len, col)) for col in zip(*rows, strict=True)]
+    rows = [[re.sub(r"\s+", " ", str(c))
+             for c in row] for row in [head, *rows]]
+    widths = [max(map(len, col))
+              for col in zip(*rows, strict=True)]
     widths[0] = -widths[0] # to the left
-    pad = lambda row: "  ".join(f"%{w}s" % c for c, w in zip(row, widths, strict=True))
-    return "\n".join(map(pad, [rows[0], ["-" * abs(w) for w in widths], *rows[1:]]))
+    pad = lambda row: "  ".join(f"%{w}s" % c
+                                for c, w in zip(row, widths, strict=True))
+    return "\n".join(map(pad, [rows[0],
+                               ["-" * abs(w) for w in widths],
+                               *rows[1:]]))
 
 # %% ../../nbs/watch/report.ipynb #263c6379
 _CARD = dict( # column: what of `aggregate`, and how it is written
@@ -40,8 +45,10 @@ _CARD = dict( # column: what of `aggregate`, and how it is written
 
 def _with_interval(s: dict, prefix: str = "") -> list[str]:
     "A rate and its interval, a cell each."
-    rate, *ends = (s[f"{prefix}{k}"] for k in ("success", "ci_low", "ci_high"))
-    if rate is None: return ["-", "-"]
+    rate, *ends = (s[f"{prefix}{k}"]
+                   for k in ("success", "ci_low", "ci_high"))
+    if rate is None:
+        return ["-", "-"]
     return [f"{100*rate:.1f} %", "{:.1f} to {:.1f}".format(*(100*x for x in ends))]
 
 def report_card(
@@ -50,18 +57,25 @@ def report_card(
 ) -> str:
     "An evaluation by group, difficulty and database, as a table."
     records = evaluation.records
-    splits = [(label, evaluation.pick(g)) for g, label in GROUPS.items()]
-    for key, order in (("difficulty", LEVELS), ("db_id", sorted({r.db_id for r in records}))):
-        by = {v: [r for r in records if getattr(r, key) == v] for v in order}
-        splits += [(v, found) for v, found in by.items() if found]
+    splits = [(label, evaluation.pick(g))
+              for g, label in GROUPS.items()]
+    for key, order in (("difficulty", LEVELS),
+                       ("db_id",
+                        sorted({r.db_id for r in records}))):
+        by = {v: [r for r in records
+                  if getattr(r, key) == v] for v in order}
+        splits += [(v, found)
+                   for v, found in by.items() if found]
     suite = any(r.suite is not None for r in records)
     def row(name, s):
-        cells = ["-" if s[k] is None else form.format(s[k]) for k, form in _CARD.values()]
+        cells = ["-" if s[k] is None else form.format(s[k])
+                 for k, form in _CARD.values()]
         return [name, s["n"], *_with_interval(s), *(c.replace("%", " %") for c in cells),
                 *_with_interval(s, "suite_")*suite]
     head = ["questions", "n", "success", "95 % interval", *_CARD]
     head += ["on all variants", "95 % interval"]*suite
-    return table(head, [row(name, aggregate(found)) for name, found in splits])
+    return table(head, [row(name, aggregate(found))
+                        for name, found in splits])
 
 # %% ../../nbs/watch/report.ipynb #24dadee1
 _SORTS = dict(words=dict(plain="plain words", everyday="everyday words"),
@@ -71,11 +85,18 @@ def _draw_policy(ax, row: int, color: str, rights: list): # for each sort: (runs
     "A policy's line of the picture: a mark and an interval for each sort of question."
     for i, right in enumerate(rights):
         if not right.size: continue
-        y, mark = row + 0.32*i - 0.16, dict(color=color, mfc=(color, "white")[i], mew=1.6, ms=8)
-        ax.plot(mean_interval(right.mean(0)), [y, y], color=color, lw=2.5, alpha=0.5)
-        if len(right) > 1: ax.plot(right.mean(1), [y]*len(right), "|", color=COLORS["ink"], ms=8)
+        y = row + 0.32*i - 0.16
+        mark = dict(color=color,
+                    mfc=(color, "white")[i], mew=1.6, ms=8)
+        ax.plot(mean_interval(right.mean(0)),
+                [y, y], color=color, lw=2.5, alpha=0.5)
+        if len(right) > 1:
+            ax.plot(right.mean(1),
+                    [y]*len(right), "|",
+                    color=COLORS["ink"], ms=8)
         ax.plot(right.mean(), y, "os"[i], **mark)
-        ax.text(1.01, y, f"{right.mean():.0%}", color=color, va="center")
+        ax.text(1.01, y,
+                f"{right.mean():.0%}", color=color, va="center")
 
 # %% ../../nbs/watch/report.ipynb #24dadef2
 def plot_policies(
@@ -86,25 +107,34 @@ def plot_policies(
     "Success of policies on two sorts of questions, with 95 % intervals. Raises ValueError."
     if len({str([(q["id"], q["kind"], q[key]) for q in r["questions"]]) for r in reports}) != 1:
         raise ValueError("the reports are of different questions, or there is none")
-    names, ink = names or {p: p for p in policies_of(reports[0])}, COLORS["ink"]
+    names = names or {p: p for p in policies_of(reports[0])}
+    ink = COLORS["ink"]
     runs = {p: [r for r in reports if p in r] for p in names}
-    if bad := [p for p in names if not runs[p]]: raise ValueError(f"no report has {bad[0]!r}")
+    if bad := [p for p in names if not runs[p]]:
+        raise ValueError(f"no report has {bad[0]!r}")
     few = lambda p: f"\n({len(runs[p])} of {len(reports)} runs)"*(len(runs[p]) < len(reports))
     with plt.rc_context({"font.size": 12}):
         fig, ax = plt.subplots(figsize=(7, 1.1 + 0.55*len(names)), layout="constrained")
         for i, label in enumerate(_SORTS[key].values()):
-            ax.plot([], [], "os"[i], color=ink, mfc=(ink, "white")[i], ms=8, label=label)
+            ax.plot([], [], "os"[i],
+                    color=ink, mfc=(ink, "white")[i],
+                    ms=8, label=label)
         for row, p in enumerate(names):
-            def rights(v, p=p): return np.array([
-                [q["right"][p] for q in r["questions"] if q[key] == v and p in q["right"]]
-                for r in runs[p]])
+            def rights(v, p=p):
+                return np.array([
+[q["right"][p] for q in r["questions"]
+ if q[key] == v and p in q["right"]]
+for r in runs[p]])
             color = COLORS[p if p in ("base", "trained") else "control"]
-            _draw_policy(ax, row, color, [*map(rights, _SORTS[key])])
-        ax.set(yticks=range(len(names)), yticklabels=[names[p] + few(p) for p in names],
+            _draw_policy(ax, row, color,
+                         [*map(rights, _SORTS[key])])
+        ax.set(yticks=range(len(names)),
+               yticklabels=[names[p] + few(p) for p in names],
                xlim=(0, 1), xlabel="questions answered right")
         ax.invert_yaxis()
         ax.grid(axis="x", alpha=0.3)
-        ax.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(-0.2, 1))
+        ax.legend(frameon=False, ncols=2,
+                  loc="lower left", bbox_to_anchor=(-0.2, 1))
         ax.spines[["top", "right", "left"]].set_visible(False)
     plt.close(fig)
     return fig
@@ -115,14 +145,21 @@ def _questions(
     counts: dict, # right samples, by policy and question
 ) -> list[dict]:
     "A line for each question: what it is, who was right, and how many of a policy's samples were."
-    evs, out = comparison.evaluations, []
-    right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
+    evs = comparison.evaluations
+    out = []
+    right = {name: {r.id: int(r.correct)
+                    for r in e.records}
+             for name, e in evs.items()}
     for r in [*evs.values()][-1].records:
         told = ("id", "db_id", "kind", "words", "difficulty", "heldout")
         out.append({k: getattr(r, k) for k in told})
-        out[-1]["right"] = {name: by_id[r.id] for name, by_id in right.items() if r.id in by_id}
-        sampled = {name: c[r.id] for name, c in counts.items() if r.id in c}
-        if sampled: out[-1]["sampled"] = sampled
+        out[-1]["right"] = {name: by_id[r.id]
+                            for name, by_id in right.items()
+                            if r.id in by_id}
+        sampled = {name: c[r.id]
+                   for name, c in counts.items() if r.id in c}
+        if sampled:
+            out[-1]["sampled"] = sampled
     return out
 
 # %% ../../nbs/watch/report.ipynb #703df0c7
@@ -133,12 +170,17 @@ def make_report(
     meta: dict | None = None, # preset, seed, wall_seconds by phase, whatever is worth keeping
 ) -> dict: # meta first, then each policy, then "paired" and "questions"; floats rounded
     "The content of `report.json`."
-    meta, peak, head = dict(meta or {}), peak_memory(), dict(preset=None, seed=None)
-    wall, many = meta.pop("wall_seconds", {}), dict(meta.pop("pass_at_k", {}))
+    meta = dict(meta or {})
+    peak = peak_memory()
+    head = dict(preset=None, seed=None)
+    wall = meta.pop("wall_seconds", {})
+    many = dict(meta.pop("pass_at_k", {}))
     lines = _questions(comparison, many.pop("counts", {}))
-    head |= dict(n_eval=len(lines), wall_seconds=rounded(dict.fromkeys(_PHASES) | wall, 4),
+    head |= dict(n_eval=len(lines),
+                 wall_seconds=rounded(dict.fromkeys(_PHASES) | wall, 4),
                  peak_rss_mb=rounded(peak and peak/1e6, 4))
-    if many: meta["pass_at_k"] = many
+    if many:
+        meta["pass_at_k"] = many
     return rounded(head | meta | comparison.summary() | dict(questions=lines))
 
 # %% ../../nbs/watch/report.ipynb #38023680
@@ -148,14 +190,17 @@ def _split_table(
     policies: list | None = None, # by default all
 ) -> MarkdownText: # a row for each value
     "Success of policies by what a question is."
-    names, values = policies or policies_of(report), {q[key] for q in report["questions"]}
+    names = policies or policies_of(report)
+    values = {q[key] for q in report["questions"]}
     def row(v):
-        right = [q["right"] for q in report["questions"] if q[key] == v]
+        right = [q["right"]
+                 for q in report["questions"] if q[key] == v]
         def rate(p):
             asked = [r[p] for r in right if p in r]
             return f"{100*sum(asked)/len(asked):.0f} %" if asked else "-"
         return [v, len(right), *map(rate, names)]
-    order = [v for v in LEVELS if v in values] + sorted(values - set(LEVELS))
+    order = [v for v in LEVELS
+             if v in values] + sorted(values - set(LEVELS))
     return markdown_table([key, "n", *names], map(row, order))
 
 # %% ../../nbs/watch/report.ipynb #1d03144e
@@ -165,17 +210,22 @@ _TITLES = ("won, on a training database", "won, on a held-out database", "lost",
 def _examples(old: list, new: list) -> dict: # of records; title -> id
     "Questions worth reading."
     def title(a, b):
-        if b.correct > a.correct: return _TITLES[b.heldout]
-        if b.correct: return "right"*(a is b)
+        if b.correct > a.correct:
+            return _TITLES[b.heldout]
+        if b.correct:
+            return "right"*(a is b)
         return "lost" if a.correct else "still wrong"*(b.outcome == "answered")
-    known, found = {r.id: r for r in old}, {}
+    known = {r.id: r for r in old}
+    found = {}
     for b in new:
-        if b.id in known: found.setdefault(title(known[b.id], b), []).append((b.turns, b.id))
+        if b.id in known:
+            found.setdefault(title(known[b.id], b), []).append((b.turns, b.id))
     return {t: sorted(found[t])[len(found[t])//2][1] for t in _TITLES if t in found}
 
 def _gold(task) -> str:
     "What a policy does not see."
-    if task.query: return f"Gold SQL, which no policy sees:\n\n```sql\n{task.query}\n```"
+    if task.query:
+        return f"Gold SQL, which no policy sees:\n\n```sql\n{task.query}\n```"
     return f"Gold answer, which no policy sees:\n\n{task.gold._repr_markdown_()}"
 
 def show_examples(
@@ -183,10 +233,15 @@ def show_examples(
     before: str = "base", after: str = "trained", # policies; may be one
 ) -> MarkdownText:
     "Questions won, lost and still wrong: the transcripts of both policies."
-    sides, out = {name: comparison.evaluations[name] for name in (before, after)}, []
-    played = {name: {r.id: (r, ep) for r, ep in zip(e.records, e.episodes, strict=True)}
+    sides = {name: comparison.evaluations[name]
+             for name in (before, after)}
+    out = []
+    played = {name: {r.id: (r, ep)
+                     for r, ep in zip(e.records,
+                                      e.episodes, strict=True)}
               for name, e in sides.items()}
-    for title, id in _examples(sides[before].records, sides[after].records).items():
+    for title, id in _examples(sides[before].records,
+                               sides[after].records).items():
         task = played[after][id][1].task
         out += [f"### {title.capitalize()}: {' '.join(task.question.split())}",
                 f"`{task.id}`, database `{task.db_id}`, {task.difficulty}. {_gold(task)}"]
@@ -205,11 +260,14 @@ def better_or_not(
 ) -> str:
     "One sentence: is a policy better than another one, as far as the questions can show?"
     before = before or ("warmed" if "warmed" in report else "base")
-    d, n = report["paired"][f"{before} -> {after}"]["all"], report[before]["all"]["n"]
-    low, high = 100*d["ci_low"], 100*d["ci_high"]
+    d = report["paired"][f"{before} -> {after}"]["all"]
+    n = report[before]["all"]["n"]
+    low = 100*d["ci_low"]
+    high = 100*d["ci_high"]
     word = "better" if low > 0 else "worse" if high < 0 else "not clearly better or worse"
     start = report[before]["all"]["success"] # of a base that was asked fewer questions, on these
-    rates = [f"{100*rate:.1f} %" for rate in (start, start + d["difference"])]
+    rates = [f"{100*rate:.1f} %"
+             for rate in (start, start + d["difference"])]
     points = f"{100*d['difference']:+.1f} points; 95 % interval {low:+.1f} to {high:+.1f}"
     return (f"On {n} questions {after} is {word} than {before}: {rates[1]} right instead of "
             f"{rates[0]} ({points}).")
@@ -238,9 +296,11 @@ _NOTES = dict(
 # %% ../../nbs/watch/report.ipynb #323f4160
 def _many_table(report: dict) -> MarkdownText:
     "What base and trained model reach in many tries."
-    many, names = report["pass_at_k"], ("base", "trained")
+    many = report["pass_at_k"]
+    names = ("base", "trained")
     def cell(r):
-        rate, low, high = (f"{100*r[k]:.1f}" for k in ("rate", "ci_low", "ci_high"))
+        rate, low, high = (f"{100*r[k]:.1f}"
+                           for k in ("rate", "ci_low", "ci_high"))
         return f"{rate} % ({low} to {high})"
     rows = [[k, *(cell(many[p][k]) for p in names)] for k in many["base"]]
     return markdown_table(["any of", *names], rows)
@@ -249,44 +309,55 @@ def _many_table(report: dict) -> MarkdownText:
 def _learned_table(report: dict) -> MarkdownText: # without rows for a report that has not counted
     "What GRPO and self-imitation had to learn from."
     rounds = report.get("baselines", {}).get("own_samples", [])
-    names, rows = ("updates", "episodes", "learned", "tokens"), []
+    names = ("updates", "episodes", "learned", "tokens")
+    rows = []
     if "learned_tokens" in report:
         keys = "updates", "episodes", "learned_episodes", "learned_tokens"
         rows.append(["trained", *(f"{report[k]:,}" for k in keys)])
     if rounds and "updates" in rounds[0]:
         rows.append(["own_samples", *(f"{sum(r[k] for r in rounds):,}" for k in names)])
-    return markdown_table(["policy", "updates", "episodes played", "learned", "tokens"], rows)
+    return markdown_table(["policy", "updates",
+                           "episodes played", "learned", "tokens"], rows)
 
 # %% ../../nbs/watch/report.ipynb #ada2d6ea
 def _lucky_table(comparison: Comparison) -> MarkdownText:
     "The lucky answers of all policies, with the query behind each."
-    def sql(ep): return "-" if (behind := query_behind(ep)) is None else f"`{behind[0]}`"
+    def sql(ep):
+        return "-" if (behind := query_behind(ep)) is None else f"`{behind[0]}`"
     return markdown_table(["policy", "question", "", "query"], [
-        [name, r.id, ep.task.question, sql(ep)] for name, e in comparison.evaluations.items()
-        for r, ep in zip(e.records, e.episodes, strict=True) if r.lucky])
+        [name, r.id, ep.task.question,
+         sql(ep)] for name, e in comparison.evaluations.items()
+        for r, ep in zip(e.records,
+                         e.episodes, strict=True) if r.lucky])
 
 def _facts_table(report: dict, policies: list) -> MarkdownText:
     "What a report says of its run."
     elsewhere = {"paired", "wall_seconds", "questions", "pass_at_k", "baselines", "needs"}
-    facts = {k: v for k, v in report.items() if k not in elsewhere | {*policies}}
-    facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
+    facts = {k: v for k, v in report.items()
+             if k not in elsewhere | {*policies}}
+    facts |= {f"seconds of {k}": v
+              for k, v in report["wall_seconds"].items()}
     if report.get("base_origin") == "from the package":
         facts["seconds of warmup"] = "none, the base model came with the package"
     text = lambda v: v if isinstance(v, (str, int, float)) else json.dumps(v)
     return markdown_table(["what", "value"], [
-        [k, text(v)] for k, v in facts.items() if v is not None])
+        [k, text(v)]
+        for k, v in facts.items() if v is not None])
 
 # %% ../../nbs/watch/report.ipynb #e64dfd1e
 def _report_text(comparison: Comparison, report: dict) -> str:
     "The content of `report.md`."
-    evs, out = comparison.evaluations, ["# Evaluation report"]
-    if "base -> trained" in report["paired"]: out.append(better_or_not(report))
+    evs = comparison.evaluations
+    out = ["# Evaluation report"]
+    if "base -> trained" in report["paired"]:
+        out.append(better_or_not(report))
     out += ["## Scores", _NOTES["scores"]]
     out += [_NOTES["needs"]]*bool(report.get("needs")) + [report_table(report)]
     if report["paired"]:
         out += ["## Differences on the same questions", _NOTES["pairs"], differences_table(report)]
     if many := report.get("pass_at_k"):
-        out += ["## Any of many", _NOTES["many"], _many_table(report), many["verdict"]]
+        out += ["## Any of many", _NOTES["many"],
+                _many_table(report), many["verdict"]]
     if report.get("learned_tokens"):
         out += ["## What was learned", _NOTES["learned"], _learned_table(report)]
     for key in ("words", "kind", "difficulty"):
@@ -294,16 +365,22 @@ def _report_text(comparison: Comparison, report: dict) -> str:
             out += [f"## By {key} of the question", _split_table(report, key)]
     if any(report[name]["lucky"] for name in evs):
         out += ["## Lucky answers", _NOTES["lucky"], _lucky_table(comparison)]
-    out += ["## The run", _facts_table(report, list(evs)), "## Report cards", _NOTES["cards"]]
-    own = [name for name in ("base", "trained") if name in evs] or list(evs)
+    out += ["## The run", _facts_table(report, list(evs)),
+            "## Report cards", _NOTES["cards"]]
+    own = [name
+           for name in ("base", "trained")
+           if name in evs] or list(evs)
     out += [f"### {name}\n\n{report_card(evs[name], markdown_table)}" for name in own]
     return "\n\n".join(out) + "\n"
 
 # %% ../../nbs/watch/report.ipynb #81596b24
 def _report_json(report: dict) -> str:
     "JSON with a line for each question."
-    lines = ",\n".join("    " + json.dumps(q) for q in report["questions"])
-    text = json.dumps({k: v for k, v in report.items() if k != "questions"}, indent=2)
+    lines = ",\n".join("    " + json.dumps(q)
+                       for q in report["questions"])
+    text = json.dumps({k: v
+                       for k, v in report.items() if k != "questions"},
+                      indent=2)
     return text.removesuffix("\n}") + f',\n  "questions": [\n{lines}\n  ]\n}}\n'
 
 def write_report(
@@ -312,10 +389,13 @@ def write_report(
     meta: dict | None = None, # see make_report
 ) -> dict: # the report
     "Write `report.json`, `report.md` and `transcripts.md`."
-    report, names = make_report(comparison, meta), list(comparison.evaluations)
+    report = make_report(comparison, meta)
+    names = list(comparison.evaluations)
     pair = ["base", "trained"]
-    if "warmed" in names or not {*pair} <= {*names}: pair = (names[-2:]*2)[:2]
-    files = {"report.json": _report_json(report), "report.md": _report_text(comparison, report),
+    if "warmed" in names or not {*pair} <= {*names}:
+        pair = (names[-2:]*2)[:2]
+    files = {"report.json": _report_json(report),
+             "report.md": _report_text(comparison, report),
              "transcripts.md": f"# Transcripts\n\n{show_examples(comparison, *pair)}\n"}
     for name, text in files.items():
         with written_whole(Path(folder)/name) as part:
@@ -328,14 +408,19 @@ def load_report(
 ) -> dict:
     "Read a report back."
     path = Path(path)
-    if path.is_dir(): path = path / "report.json"
-    if not path.is_file(): raise FileNotFoundError(f"there is no report at {path}")
+    if path.is_dir():
+        path = path / "report.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no report at {path}")
     return json.loads(path.read_text(encoding="utf-8"))
 
 def read_reports(
     folder: str | Path, # holds report files, whatever their names
 ) -> list[dict]: # in the order of their seeds
     "All the reports in a folder."
-    found = [load_report(p) for p in sorted(Path(folder).glob("*.json"))]
-    if not found: raise FileNotFoundError(f"there is no report in {folder}")
-    return sorted(found, key=lambda r: (r["seed"] is None, r["seed"]))
+    found = [load_report(p)
+             for p in sorted(Path(folder).glob("*.json"))]
+    if not found:
+        raise FileNotFoundError(f"there is no report in {folder}")
+    return sorted(found,
+                  key=lambda r: (r["seed"] is None, r["seed"]))

@@ -23,7 +23,8 @@ def _read_schema(
     context: str # CREATE TABLE statements
 ) -> dict: # table -> {column: declared type}
     "The tables of a context; raises ValueError for anything but CREATE TABLE statements."
-    try: statements = sqlglot.parse(context, read="sqlite")
+    try:
+        statements = sqlglot.parse(context, read="sqlite")
     except sqlglot.errors.SqlglotError as e:
         raise ValueError(f"not SQL: {str(e).splitlines()[0]}") from None
     schema = {}
@@ -35,8 +36,10 @@ def _read_schema(
         for c in s.this.expressions:
             if isinstance(c, exp.ColumnDef) and c.name.lower() not in map(str.lower, known):
                 known[c.name] = c.kind.sql("sqlite") if c.kind else ""
-        if not known: raise ValueError(f"table {name!r} has no columns")
-    if not schema: raise ValueError("no CREATE TABLE in it")
+        if not known:
+            raise ValueError(f"table {name!r} has no columns")
+    if not schema:
+        raise ValueError("no CREATE TABLE in it")
     return schema
 
 # %% ../../nbs/world/context.ipynb #aab84684
@@ -50,12 +53,14 @@ class _Demands:
 
     def root(self, col: tuple) -> tuple:
         "The column that stands for all those that share values with `col`."
-        while col in self.twins: col = self.twins[col]
+        while col in self.twins:
+            col = self.twins[col]
         return col
 
     def pair(self, a, b):
         "Let two columns share their values."
-        if a and b and self.root(a) != self.root(b): self.twins[self.root(a)] = self.root(b)
+        if a and b and self.root(a) != self.root(b):
+            self.twins[self.root(a)] = self.root(b)
 
 # %% ../../nbs/world/context.ipynb #d347626e
 def _owner(node, schema: dict) -> tuple|None: # (table, column)
@@ -63,13 +68,17 @@ def _owner(node, schema: dict) -> tuple|None: # (table, column)
     if isinstance(node, (exp.AggFunc, exp.Distinct, exp.Paren)):
         node = node.this if node.this is not None else next(iter(node.expressions), None)
         return _owner(node, schema)
-    if not isinstance(node, exp.Column): return None
-    col, query = node.name.lower(), node.parent_select
+    if not isinstance(node, exp.Column):
+        return None
+    col = node.name.lower()
+    query = node.parent_select
     while query is not None:
         for t in query.find_all(exp.Table):
-            name, alias = t.name.lower(), node.table.lower()
+            name = t.name.lower()
+            alias = node.table.lower()
             fits = alias == t.alias_or_name.lower() if alias else col in schema.get(name, ())
-            if t.parent_select is query and fits: return name, col
+            if t.parent_select is query and fits:
+                return name, col
         query = query.parent_select
     return None
 
@@ -80,30 +89,43 @@ def _value(node, schema: dict):
         return -value if isinstance(value, (int, float)) else None
     if isinstance(node, exp.Column) and node.this.quoted and not _owner(node, schema):
         return node.name
-    if not isinstance(node, exp.Literal): return None
-    if node.is_string: return node.this
+    if not isinstance(node, exp.Literal):
+        return None
+    if node.is_string:
+        return node.this
     return (float if re.search("[.eE]", node.this) else int)(node.this)
 
 # %% ../../nbs/world/context.ipynb #533cb4c9
-_COMPARE = {exp.EQ: "=", exp.NEQ: "!=", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<=",
+_COMPARE = {exp.EQ: "=", exp.NEQ: "!=",
+            exp.GT: ">", exp.GTE: ">=",
+            exp.LT: "<", exp.LTE: "<=",
             exp.Like: "like"}
 _FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 def _projection(query):
     "The first thing that a query selects."
     query = query.unnest()
-    while isinstance(query, exp.SetOperation): query = query.this.unnest()
+    while isinstance(query, exp.SetOperation):
+        query = query.this.unnest()
     return query.expressions[0].unalias() if query.expressions else None
 
 def _compared(left, right, op, schema, out: _Demands):
     "Note what `left op right` asks for."
-    if isinstance(right, exp.Query): right = _projection(right)
-    if _value(left, schema) is not None: left, right, op = right, left, _FLIPPED.get(op, op)
-    a, b, value = _owner(left, schema), _owner(right, schema), _value(right, schema)
-    if isinstance(left, exp.Count) and isinstance(value, int): out.group = max(out.group, value)
-    elif a and value is not None: out.hints.setdefault(a, []).append((op, value))
-    elif a and b and op == "=": out.pair(a, b)
-    elif a and b: out.numeric |= {a, b}
+    if isinstance(right, exp.Query):
+        right = _projection(right)
+    if _value(left, schema) is not None:
+        left, right, op = right, left, _FLIPPED.get(op, op)
+    a = _owner(left, schema)
+    b = _owner(right, schema)
+    value = _value(right, schema)
+    if isinstance(left, exp.Count) and isinstance(value, int):
+        out.group = max(out.group, value)
+    elif a and value is not None:
+        out.hints.setdefault(a, []).append((op, value))
+    elif a and b and op == "=":
+        out.pair(a, b)
+    elif a and b:
+        out.numeric |= {a, b}
 
 # %% ../../nbs/world/context.ipynb #568aad6e
 def _demands(
@@ -113,37 +135,52 @@ def _demands(
     "What the rows must be like for the query to find some."
     out = _Demands()
     for n in tree.dfs():
-        if type(n) in _COMPARE: _compared(n.this, n.expression, _COMPARE[type(n)], schema, out)
+        if type(n) in _COMPARE:
+            _compared(n.this, n.expression,
+                      _COMPARE[type(n)], schema, out)
         elif isinstance(n, exp.Between):
-            for bound in (n.args["low"], n.args["high"]): _compared(n.this, bound, "=", schema, out)
+            for bound in (n.args["low"], n.args["high"]):
+                _compared(n.this, bound, "=", schema, out)
         elif isinstance(n, exp.In):
             for other in n.expressions or [n.args.get("query")]:
-                if other is not None: _compared(n.this, other, "=", schema, out)
+                if other is not None:
+                    _compared(n.this, other, "=", schema, out)
         elif isinstance(n, exp.Is) and (a := _owner(n.this, schema)):
             out.hints.setdefault(a, []).append(("is", None))
-        elif isinstance(n, (exp.Avg, exp.Sum, exp.Binary)) and not isinstance(n, exp.Connector):
+        elif isinstance(n,
+                        (exp.Avg, exp.Sum, exp.Binary)) and not isinstance(n, exp.Connector):
             both = _owner(n.this, schema), _owner(n.args.get("expression"), schema)
             out.numeric.update(filter(None, both))
         elif isinstance(n, (exp.Except, exp.Intersect)):
-            out.pair(_owner(_projection(n.this), schema), _owner(_projection(n.expression), schema))
+            out.pair(_owner(_projection(n.this), schema),
+                     _owner(_projection(n.expression), schema))
     return out
 
 # %% ../../nbs/world/context.ipynb #65d940c3
 def _neighbours(v):
     "Values around `v`, of its kind, and `v` itself."
-    if v is None: return [None]
-    if isinstance(v, (int, float)): return [v, v - 1, v + 1, v - 7, v + 7, v*2, v//2]
-    if re.match(r"\d{4}\b", v): return [v] + [f"{int(v[:4]) + d:04}{v[4:]}" for d in (-2, -1, 1, 2)]
+    if v is None:
+        return [None]
+    if isinstance(v, (int, float)):
+        return [v, v - 1, v + 1, v - 7, v + 7, v*2, v//2]
+    if re.match(r"\d{4}\b", v):
+        return [v] + [f"{int(v[:4]) + d:04}{v[4:]}"
+                      for d in (-2, -1, 1, 2)]
     if re.fullmatch(r"-?\d+(\.\d+)?", v):
-        return [v, *(str(int(float(v)) + d) for d in (-3, -1, 1, 3))]
+        return [v, *(str(int(float(v)) + d)
+                     for d in (-3, -1, 1, 3))]
     return [v]
 
 def _passes(x, op: str, v):
     "Does the value `x` pass the comparison `op v`?"
-    if op == "is": return x is None
+    if op == "is":
+        return x is None
     if x is None: return False
-    if isinstance(x, str) != isinstance(v, str): x, v = str(x), str(v)
-    return {"=": x == v, "!=": x != v, ">": x > v, ">=": x >= v, "<": x < v, "<=": x <= v}[op]
+    if isinstance(x, str) != isinstance(v, str):
+        x, v = str(x), str(v)
+    return {"=": x == v, "!=": x != v,
+            ">": x > v, ">=": x >= v,
+            "<": x < v, "<=": x <= v}[op]
 
 def _hits(op: str, v):
     "Values that pass the comparison `op v`."
@@ -158,23 +195,28 @@ Onyx Pearl Quartz River Sage Thistle Umber Violet Willow Zephyr""".split()
 def _plain_values(name: str, kind: str, numeric: bool):
     "Values for a column that nothing is known of but its name and type."
     name = name.lower()
-    if re.search(r"(^|_)(id|code|no|number)$|id$", name): return list(range(1, 10))
+    if re.search(r"(^|_)(id|code|no|number)$|id$", name):
+        return list(range(1, 10))
     if "date" in name and not numeric:
         return [f"20{10 + i}-0{1 + i % 9}-{11 + i}" for i in range(12)]
-    if "year" in name: return list(range(2001, 2021))
-    if not numeric and not re.search("INT|REAL|FLOA|DOUB|NUM|DEC", kind.upper()): return _WORDS
+    if "year" in name:
+        return list(range(2001, 2021))
+    if not numeric and not re.search("INT|REAL|FLOA|DOUB|NUM|DEC", kind.upper()):
+        return _WORDS
     return [7*i % 101 + 3 for i in range(40)]
 
 # %% ../../nbs/world/context.ipynb #6118fe38
 def _pools(schema: dict, want: _Demands, rng: random.Random): # column -> values
     "The values that each column draws from."
-    shared, out = {}, {}
+    shared = {}
+    out = {}
     for t, columns in schema.items():
         for c, kind in columns.items():
             col = (t.lower(), c.lower())
             pool = shared.setdefault(want.root(col), [])
             plain = _plain_values(c, kind, col in want.numeric)
-            if not pool: pool += rng.sample(plain, min(9, len(plain)))
+            if not pool:
+                pool += rng.sample(plain, min(9, len(plain)))
             for op, v in want.hints.get(col, ()):
                 pool += _hits(op, v) if op == "like" else [v, *_neighbours(v)]
     for t, columns in schema.items():
@@ -182,13 +224,16 @@ def _pools(schema: dict, want: _Demands, rng: random.Random): # column -> values
             col = (t.lower(), c.lower())
             pool = list(dict.fromkeys(shared[want.root(col)]))
             alone = want.root(col) == col and col not in want.twins.values()
-            out[col] = rng.sample(pool, len(pool) if alone else max(1, len(pool)*3//4))
+            out[col] = rng.sample(pool,
+                                  len(pool) if alone else max(1, len(pool)*3//4))
     return out
 
 def _cell(col, pools, want, lucky, rng):
     "A value of a column."
-    hits = [h for op, v in want.hints.get(col, ()) if (h := _hits(op, v))]
-    if lucky and hits: return rng.choice(rng.choice(hits))
+    hits = [h for op, v in want.hints.get(col, ())
+            if (h := _hits(op, v))]
+    if lucky and hits:
+        return rng.choice(rng.choice(hits))
     return pools[col][int(len(pools[col])*rng.random()**1.5)]
 
 # %% ../../nbs/world/context.ipynb #3dfd4f4a
@@ -199,13 +244,15 @@ def _rows_script(
     n: int # rows of a table
 ) -> str:
     "CREATE TABLE and INSERT statements: one try at rows that suit a query."
-    pools, out = _pools(schema, want, rng), []
+    pools = _pools(schema, want, rng)
+    out = []
     for t, columns in schema.items():
         rows = []
         for _ in range(n + rng.randrange(4)):
             lucky = rng.random() < .5
             rows.append([_cell((t.lower(), c.lower()), pools, want, lucky, rng) for c in columns])
-        fields = ", ".join(f"{quoted(c)} {kind}".strip() for c, kind in columns.items())
+        fields = ", ".join(f"{quoted(c)} {kind}".strip()
+                           for c, kind in columns.items())
         lines = ",\n".join(f"({', '.join(map(literal, r))})" for r in rows)
         out += [f"CREATE TABLE {quoted(t)} ({fields});",
                 f"INSERT INTO {quoted(t)} VALUES\n{lines};"]
@@ -218,15 +265,18 @@ def _unconditional(tree) -> str|None:
     "The query without WHERE and HAVING; None if it has none."
     bare = tree.copy()
     found = list(bare.find_all(exp.Where, exp.Having))
-    for node in found: node.pop()
+    for node in found:
+        node.pop()
     return bare.sql("sqlite") if found else None
 
 def _merit(script: str, query: str, bare: str|None) -> int:
     "-1 if the query fails, 0 if it finds nothing, 1 if something, 2 if its conditions matter."
     db = SQLiteDatabase.from_sql(script)
     found = db.query(query)
-    if not found.ok: return -1
-    if not found.rows or found.rows in ([(0,)], [(None,)]): return 0
+    if not found.ok:
+        return -1
+    if not found.rows or found.rows in ([(0,)], [(None,)]):
+        return 0
     return 2 if bare is None or db.query(bare).rows != found.rows else 1
 
 # %% ../../nbs/world/context.ipynb #ee6b43af
@@ -236,17 +286,24 @@ def fill(
     seed: int|str = 0
 ) -> str: # CREATE TABLE and INSERT statements, the same for the same seed
     "A database for a query. If none of `_TRIES` tries suits, the best of them."
-    schema, best = _read_schema(context), (-2, "")
-    try: tree = sqlglot.parse_one(query, read="sqlite")
-    except sqlglot.errors.SqlglotError: tree = None
-    lower = {t.lower(): {c.lower() for c in columns} for t, columns in schema.items()}
+    schema = _read_schema(context)
+    best = (-2, "")
+    try:
+        tree = sqlglot.parse_one(query, read="sqlite")
+    except sqlglot.errors.SqlglotError:
+        tree = None
+    lower = {t.lower(): {c.lower() for c in columns}
+             for t, columns in schema.items()}
     want, bare = (_demands(tree, lower), _unconditional(tree)) if tree else (_Demands(), None)
     for k in range(_TRIES):
         # few rows now and then, for small groups
         n = 14 + min(1200, 5*want.group) + 4*k if k % 2 == 0 else 5
-        script = _rows_script(schema, want, random.Random(f"{seed}/{k}/{context}/{query}"), n)
-        best = max(best, (_merit(script, query, bare), script), key=lambda m: m[0])
-        if best[0] in (2, -1): break
+        script = _rows_script(schema, want,
+                              random.Random(f"{seed}/{k}/{context}/{query}"), n)
+        best = max(best, (_merit(script, query, bare), script),
+                   key=lambda m: m[0])
+        if best[0] in (2, -1):
+            break
     return best[1]
 
 # %% ../../nbs/world/context.ipynb #53ce4afb
@@ -261,5 +318,6 @@ def context_database(
     key = hashlib.sha256("\0".join((made_by, context, query, str(seed))).encode()).hexdigest()[:12]
     path = cache_folder()/"context"/f"{name}-{key}.sqlite"
     if not path.exists():
-        with written_whole(path) as part: write_script(fill(context, query, seed), part)
+        with written_whole(path) as part:
+            write_script(fill(context, query, seed), part)
     return path

@@ -26,16 +26,22 @@ def _conditions(
     node # the condition of a WHERE, HAVING or ON; None if there is none
 ) -> tuple: # list of single conditions, number of ORs
     "Take a condition apart at AND and OR."
-    if node is None: return [], 0
-    if isinstance(node, exp.Paren): return _conditions(node.this)
-    if not isinstance(node, exp.Connector): return [node], 0
-    (a, n), (b, m) = _conditions(node.this), _conditions(node.expression)
+    if node is None:
+        return [], 0
+    if isinstance(node, exp.Paren):
+        return _conditions(node.this)
+    if not isinstance(node, exp.Connector):
+        return [node], 0
+    (a, n) = _conditions(node.this)
+    (b, m) = _conditions(node.expression)
     return a + b, n + m + isinstance(node, exp.Or)
 
 def _negated(c): # not so "a IS NOT NULL", whose NOT comes after the operator
     return bool(c.args.get("negate")) or isinstance(c, exp.Not) and not isinstance(c.this, exp.Is)
 
-def _is_like(c): return isinstance(c.this if isinstance(c, exp.Not) else c, exp.Like)
+def _is_like(c):
+    return isinstance(c.this if isinstance(c, exp.Not) else c,
+                      exp.Like)
 
 def _nested(condition) -> int:
     "The number of queries in a condition, without those inside another."
@@ -47,20 +53,29 @@ def _counts(
     tree # a parsed query
 ) -> tuple: # numbers of clauses, nested queries, others
     "What Spider's hardness rule counts (evaluation.py of taoyds/spider: count_component1, ...)."
-    compound, q = False, tree.unnest()
-    while isinstance(q, exp.SetOperation): compound, q = True, q.this.unnest()
+    compound = False
+    q = tree.unnest()
+    while isinstance(q, exp.SetOperation):
+        compound, q = True, q.this.unnest()
     arg = lambda name: q.args.get(name)
     under = lambda name: arg(name).this if arg(name) else None
-    joins, group, order = arg("joins") or [], arg("group"), arg("order")
+    joins = arg("joins") or []
+    group = arg("group")
+    order = arg("order")
     ons = [_conditions(j.args.get("on")) for j in joins]
-    where, having = _conditions(under("where")), _conditions(under("having"))
+    where = _conditions(under("where"))
+    having = _conditions(under("having"))
     every = [c for cs, _ in (*ons, where, having) for c in cs]
-    clauses = sum(map(bool, (where[0], group, order, arg("limit")))) + len(joins)
-    clauses += sum(n for _, n in (*ons, where, having)) + sum(map(_is_like, every))
+    clauses = sum(map(bool, (where[0],
+                             group, order, arg("limit")))) + len(joins)
+    clauses += sum(n
+                   for _, n in (*ons, where, having)) + sum(map(_is_like, every))
     negated = sum(map(_negated, where[0] + having[0])) + max(0, len(having[0]) - 1)
     ordered = order.expressions if order else []
-    aggregates = sum(e.find(exp.AggFunc) is not None for e in q.expressions + ordered)
-    others = (aggregates + negated > 1, len(q.expressions) > 1, len(where[0]) > 1,
+    aggregates = sum(e.find(exp.AggFunc) is not None
+                     for e in q.expressions + ordered)
+    others = (aggregates + negated > 1,
+              len(q.expressions) > 1, len(where[0]) > 1,
               group and len(group.expressions) > 1)
     return clauses, sum(map(_nested, every)) + compound, sum(map(bool, others))
 
@@ -71,30 +86,40 @@ def _sql_difficulty(
     dialect: str = "sqlite" # sqlglot's name for it
 ) -> str: # easy, medium, hard or extra; unknown if it cannot be parsed
     "Spider's hardness of a query (evaluation.py of taoyds/spider: eval_hardness)."
-    try: tree = sqlglot.parse_one(sql, read=dialect)
-    except (sqlglot.errors.SqlglotError, RecursionError): return "unknown"
-    if not isinstance(tree, exp.Query): return "unknown"
+    try:
+        tree = sqlglot.parse_one(sql, read=dialect)
+    except (sqlglot.errors.SqlglotError, RecursionError):
+        return "unknown"
+    if not isinstance(tree, exp.Query):
+        return "unknown"
     clauses, nested, others = _counts(tree)
     if nested == 0:
-        if clauses <= 1 and others == 0: return "easy"
-        if clauses <= 1 and others <= 2 or clauses <= 2 and others < 2: return "medium"
-        if clauses <= 2 and others > 2 or clauses == 3 and others <= 2: return "hard"
+        if clauses <= 1 and others == 0:
+            return "easy"
+        if clauses <= 1 and others <= 2 or clauses <= 2 and others < 2:
+            return "medium"
+        if clauses <= 2 and others > 2 or clauses == 3 and others <= 2:
+            return "hard"
     return "hard" if nested == 1 and clauses <= 1 and others == 0 else "extra"
 
 # %% ../../nbs/world/data.ipynb #6997ac5c
 def _read_text(path: Path):
     "The text of a question file."
-    try: text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError: raise FileNotFoundError(f"no question file at {path}") from None
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise FileNotFoundError(f"no question file at {path}") from None
     except UnicodeDecodeError as e:
         raise ValueError(f"{path}: not UTF-8 text at byte {e.start}; save it "
                          "as UTF-8 (in Excel: CSV UTF-8)") from None
-    if not text.strip(): raise ValueError(f"{path}: the file is empty")
+    if not text.strip():
+        raise ValueError(f"{path}: the file is empty")
     return text
 
 def _loads(text: str, where: str):
     "JSON in a file; a fault names its place."
-    try: return json.loads(text)
+    try:
+        return json.loads(text)
     except json.JSONDecodeError as e:
         line = f"line {e.lineno}, " if "\n" in text else "" # one of JSON lines has its own
         raise ValueError(f"{where}: not valid JSON at {line}column {e.colno}: {e.msg}") from None
@@ -102,21 +127,25 @@ def _loads(text: str, where: str):
 # %% ../../nbs/world/data.ipynb #425dee28
 def _from_json(path: Path):
     entries = _loads(_read_text(path), f"{path}")
-    if isinstance(entries, dict): entries = entries.get("questions", entries)
+    if isinstance(entries, dict):
+        entries = entries.get("questions", entries)
     if not isinstance(entries, list):
         raise ValueError(f"{path}: expected a list of questions, got {type(entries).__name__}")
-    return [(f"{path}: entry {i}", e) for i, e in enumerate(entries)]
+    return [(f"{path}: entry {i}", e)
+            for i, e in enumerate(entries)]
 
 # %% ../../nbs/world/data.ipynb #df62869b
 def from_jsonl(path: Path) -> list: # of (where, value)
     "The lines of a JSONL file that are not empty. Raises ValueError."
     return [(f"{path}: line {n}", _loads(line, f"{path}: line {n}"))
-            for n, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
+            for n, line in enumerate(_read_text(path).split("\n"), 1)
+            if line.strip()]
 
 def from_lines(path: Path) -> list: # of (where, text)
     "The lines of a text file that are not empty. Raises ValueError."
     return [(f"{path}: line {n}", line)
-            for n, line in enumerate(_read_text(path).split("\n"), 1) if line.strip()]
+            for n, line in enumerate(_read_text(path).split("\n"), 1)
+            if line.strip()]
 
 # %% ../../nbs/world/data.ipynb #0c44dba2
 _ALIASES = ("SQL", "answer") # what others call `query`: BIRD, and sql-create-context
@@ -125,14 +154,18 @@ def _cell(name: str, text: str, separator: str = ","):
     "What a cell of a CSV file means: an answer may be a number or a list."
     if separator == ";" and re.fullmatch(r"-?(\d+|\d{1,3}(\.\d{3})+),\d+", text): # 1.234,50
         text = text.replace(".", "").replace(",", ".")
-    if name == "ordered": return dict(true=True, false=False).get(text.strip().lower(), text)
+    if name == "ordered":
+        return dict(true=True, false=False).get(text.strip().lower(), text)
     if name != "answer": return text
-    try: value = json.loads(text)
+    try:
+        value = json.loads(text)
     except ValueError:
-        try: value = ast.literal_eval(text) # a list in single quotes
+        try: # a list in single quotes
+            value = ast.literal_eval(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             listed = re.fullmatch(r"\[([^\[\]'\"]*,[^\[\]'\"]*)\]", text) # or in none
-            value = [part.strip() for part in listed[1].split(",")] if listed else text
+            value = [part.strip()
+                     for part in listed[1].split(",")] if listed else text
     return value if type(value) in (list, int, float) else text
 
 _COLUMNS = "question", "query", "answer", "db_id", "id", "difficulty", "ordered", "split"
@@ -145,27 +178,33 @@ def _column(name: str) -> str:
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 def _from_csv(path: Path):
-    text, out = _read_text(path), []
+    text = _read_text(path)
+    out = []
     head = text.partition("\n")[0]
     separator = max(_SEPARATORS, key=head.count)
-    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
+    rows = csv.DictReader(io.StringIO(text, newline=""),
+                          strict=True, delimiter=separator)
     try:
-        rows.fieldnames = [_column(name) for name in rows.fieldnames or []]
+        rows.fieldnames = [_column(name)
+                           for name in rows.fieldnames or []]
         for row in rows:
             where = f"{path}: line {rows.line_num}"
             more = row.pop(None, ())
-            if not any((*more, *row.values())): continue # as spreadsheets leave them
+            if not any((*more, *row.values())): # as spreadsheets leave them
+                continue
             if any(more):
                 raise ValueError(f"{where}: more fields than the header has; a field with a "
                                  f"{_SEPARATORS[separator]} in it belongs in double quotes")
-            out.append((where, {k: _cell(k, v, separator) for k, v in row.items() if v}))
+            out.append((where, {k: _cell(k, v, separator)
+                                for k, v in row.items() if v}))
     except csv.Error as e:
         raise ValueError(f"{path}: line {rows.reader.line_num}: not valid CSV: {e}") from None
     return out
 
 # %% ../../nbs/world/data.ipynb #a7d20e41
 # by a file name's ending
-READERS = {".json": _from_json, ".jsonl": from_jsonl, ".csv": _from_csv, ".tsv": _from_csv}
+READERS = {".json": _from_json, ".jsonl": from_jsonl,
+           ".csv": _from_csv, ".tsv": _from_csv}
 
 # %% ../../nbs/world/data.ipynb #40d20c19
 LEVELS = ("easy", "medium", "hard", "extra")
@@ -177,8 +216,10 @@ def _check_answer(e, where):
     "Raise ValueError for an answer that cannot be one."
     if "query" not in e and isinstance(e["answer"], str) and _SQL.match(e["answer"]):
         raise ValueError(f"{where}: field 'answer' holds SQL, which belongs in 'query'")
-    try: answer_result(e["answer"])
-    except ValueError as fault: raise ValueError(f"{where}: field 'answer': {fault}") from None
+    try:
+        answer_result(e["answer"])
+    except ValueError as fault:
+        raise ValueError(f"{where}: field 'answer': {fault}") from None
     if type(e.get("ordered", True)) is not bool:
         raise ValueError(f"{where}: field 'ordered': expected true or false, got {e['ordered']!r}")
 
@@ -188,22 +229,28 @@ def _read_entry(entry, where, i, db_id, dialect):
         raise ValueError(f"{where}: expected an object, got {type(entry).__name__}")
     e = {k: v for k, v in entry.items() if v is not None}
     for name in _ALIASES if "context" in e else _ALIASES[:1]: # elsewhere an answer is no query
-        if "query" not in e and name in e: e["query"] = e.pop(name)
-    if db_id: e.setdefault("db_id", db_id)
+        if "query" not in e and name in e:
+            e["query"] = e.pop(name)
+    if db_id:
+        e.setdefault("db_id", db_id)
     answered = "answer" in e and "context" not in e
-    if answered and not e.get("query", "x"): del e["query"] # an empty one
+    if answered and not e.get("query", "x"): # an empty one
+        del e["query"]
     for f in ("db_id", "question", "query"):
-        if f == "query" and f not in e and answered: continue
+        if f == "query" and f not in e and answered:
+            continue
         if f not in e:
             more = " (or 'answer')" if f == "query" and "context" not in e else ""
             found = ", ".join(k for k in entry if k in e)
             raise ValueError(f"{where}: field {f!r}{more} is missing; found {found}")
         if not isinstance(e[f], str):
             raise ValueError(f"{where}: field {f!r}: expected a string, got {type(e[f]).__name__}")
-        if not e[f].strip(): raise ValueError(f"{where}: field {f!r} is empty")
+        if not e[f].strip():
+            raise ValueError(f"{where}: field {f!r} is empty")
     if not re.fullmatch(r"\w[\w.-]*", e["db_id"]):
         raise ValueError(f"{where}: field 'db_id': {e['db_id']!r} is not the name of a folder")
-    if answered: _check_answer(e, where)
+    if answered:
+        _check_answer(e, where)
     e["id"] = str(e.get("id", e.get("question_id", f"{e['db_id']}-{i}")))
     return e | _levels(e, where, dialect)
 
@@ -217,12 +264,15 @@ def _levels(e, where, dialect):
     if level not in known:
         expected = ", ".join(known)
         raise ValueError(f"{where}: field 'difficulty': expected one of {expected}, got {level!r}")
-    if level not in _BIRD_LEVELS: return {}
+    if level not in _BIRD_LEVELS:
+        return {}
     return dict(difficulty=_BIRD_LEVELS[level], bird_difficulty=level)
 
 def _entries(path, db_id=None, dialect="sqlite"):
     "Pairs (where, entry) of a question file, validated."
-    found, ids, path = [], {}, Path(path)
+    found = []
+    ids = {}
+    path = Path(path)
     if path.suffix.lower() not in READERS:
         raise ValueError(f"{path}: a question file ends in {', '.join(READERS)}")
     for i, (where, e) in enumerate(READERS[path.suffix.lower()](path)):
@@ -232,7 +282,8 @@ def _entries(path, db_id=None, dialect="sqlite"):
             raise ValueError(f"{where}: field 'id': {e['id']!r} is also the id of {first}")
         ids[e["id"]] = where
         found.append((where, e))
-    if not found: raise ValueError(f"{path}: the list of questions is empty")
+    if not found:
+        raise ValueError(f"{path}: the list of questions is empty")
     return found
 
 # %% ../../nbs/world/data.ipynb #026d22b4
@@ -247,60 +298,80 @@ def _part(split): return "train" if split == "train" else "eval"
 
 def _question_file(folder, questions, stems, whose) -> Path:
     "The question file of a folder: the one that is asked for, or the first of the usual ones."
-    if questions: tried = [folder/questions, Path(questions)]
-    else: tried = [folder/(stem + end) for stem in stems for end in READERS]
+    if questions:
+        tried = [folder/questions, Path(questions)]
+    else:
+        tried = [folder/(stem + end)
+                 for stem in stems for end in READERS]
     found = next((f for f in tried if f.is_file()), None)
     if found: return found
-    if questions: raise FileNotFoundError(f"no questions for {whose}: looked for {questions}")
+    if questions:
+        raise FileNotFoundError(f"no questions for {whose}: looked for {questions}")
     raise FileNotFoundError(f"no questions for {whose}: looked for {', '.join(stems)} with the ending "
                             f"{', '.join(READERS)}; another name can be given as question_file")
 
 def _database_file(folder, split, db_id) -> Path:
     "Where the database `db_id` is; if it is nowhere, where it is expected first."
-    roots = [folder/name for name in _DATABASE_FOLDERS[_part(split)]]
+    roots = [folder/name
+             for name in _DATABASE_FOLDERS[_part(split)]]
     roots = [root for root in roots if root.is_dir()] + [folder]
-    tried = [path/(db_id + end) for root in roots for path in (root/db_id, root)
+    tried = [path/(db_id + end)
+             for root in roots for path in (root/db_id, root)
              for end in _ENDINGS]
     return next((f for f in tried if f.is_file()), tried[0])
 
 # %% ../../nbs/world/data.ipynb #caf7560e
 def _database_fault(path) -> str|None:
     "What is wrong with a database file, without opening it."
-    if isinstance(path, Database) or engine_of(path): return None # it says itself what is wrong
+    if isinstance(path, Database) or engine_of(path): # it says itself what is wrong
+        return None
     path = Path(path)
-    if not path.is_file(): return f"no database at {path}"
+    if not path.is_file():
+        return f"no database at {path}"
     with path.open("rb") as f:
-        if f.read(16) != b"SQLite format 3\0": return f"{path} is not an SQLite database"
+        if f.read(16) != b"SQLite format 3\0":
+            return f"{path} is not an SQLite database"
 
-def _make_tasks(file, split, find_db, db_id=None, dialect="sqlite"):
+def _make_tasks(file, split, find_db,
+                db_id=None, dialect="sqlite"):
     "Tasks of a question file; `find_db` gives an entry's database."
     tasks = []
     for _, e in _entries(file, db_id, dialect):
         try: path = find_db(e)
-        except ValueError as fault: path, e["context_fault"] = "", str(fault)
-        own = [e.pop(f, "") for f in ("id", "db_id", "question", "query", "difficulty")]
+        except ValueError as fault:
+            path, e["context_fault"] = "", str(fault)
+        own = [e.pop(f, "")
+               for f in ("id", "db_id", "question", "query", "difficulty")]
         answered = ("answer", "ordered") if "answer" in e and "context" not in e else ()
         right = {f: e.pop(f) for f in answered if f in e}
-        tasks.append(Task(*own, _part(split), path, {"heldout": split != "train"} | e, **right))
+        tasks.append(Task(*own, _part(split),
+                          path, {"heldout": split != "train"} | e, **right))
     return tasks
 
 # %% ../../nbs/world/data.ipynb #88b1dc76
 def _folder_tasks(split, path, questions):
     "Tasks from a folder of databases and a question file, as Spider and BIRD come, or your own."
     folder = Path(path)
-    if not folder.is_dir(): raise FileNotFoundError(f"no folder at {folder}")
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no folder at {folder}")
     find_db = lru_cache(None)(lambda db_id: _database_file(folder, split, db_id))
     whose = f"split {split!r} in {folder}"
-    file = _question_file(folder, questions, _QUESTION_FILES[_part(split)], whose)
-    tasks = _make_tasks(file, split, lambda e: find_db(e["db_id"]))
+    file = _question_file(folder, questions,
+                          _QUESTION_FILES[_part(split)], whose)
+    tasks = _make_tasks(file, split,
+                        lambda e: find_db(e["db_id"]))
     return tasks if split == "train" else _not_held_out(tasks, folder)
 
 def _not_held_out(tasks, folder):
     "Evaluation tasks of a folder, after noting whose databases its training questions are about."
-    try: file = _question_file(folder, None, _QUESTION_FILES["train"], folder)
+    try:
+        file = _question_file(folder, None, _QUESTION_FILES["train"], folder)
     except FileNotFoundError: return tasks # nothing there to train on
-    asked = {e.get("db_id") for _, e in READERS[file.suffix.lower()](file) if isinstance(e, dict)}
-    for t in tasks: t.extra["heldout"] = t.db_id not in asked
+    asked = {e.get("db_id")
+             for _, e in READERS[file.suffix.lower()](file)
+             if isinstance(e, dict)}
+    for t in tasks:
+        t.extra["heldout"] = t.db_id not in asked
     return tasks
 
 _EVAL_SHARE = 0.2 # of a single list of questions, rounded down
@@ -314,23 +385,30 @@ def share_out(
     split: str # train, or another one for what is kept for evaluation
 ) -> list[Task]:
     "A split's share of one list of questions; the same ones each time, none of them held out."
-    for t in tasks: t.extra["heldout"] = False
+    for t in tasks:
+        t.extra["heldout"] = False
     digest = lambda q: hashlib.sha256(repr(q).encode()).digest()
     drawn = sorted({t.question for t in tasks}, key=digest)
     kept = set(drawn[:int(_EVAL_SHARE*len(drawn))])
-    return [t for t in tasks if (t.question in kept) == (split != "train")] if kept else tasks
+    return [t for t in tasks
+            if (t.question in kept) == (split != "train")] if kept else tasks
 
 # %% ../../nbs/world/data.ipynb #88b1dc77
 def _engine_tasks(split, path, questions):
     "Tasks about a server's database, or a folder of tables."
-    if not questions: raise ValueError(f"{path}: give the questions about it as question_file")
+    if not questions:
+        raise ValueError(f"{path}: give the questions about it as question_file")
     if Path(path).resolve() in Path(questions).resolve().parents:
         raise ValueError(f"{questions} lies in the folder of tables, and would be one: move it elsewhere")
-    name = re.sub(r"[^\w.-]", "_", Path(urlsplit(str(path)).path).stem).strip("._") or "database"
+    name = re.sub(r"[^\w.-]", "_",
+                  Path(urlsplit(str(path)).path).stem).strip("._") or "database"
     kind = engine_of(path)
-    if kind is None: open_database(path) # says what is wrong with it
-    tasks = _make_tasks(Path(questions), split, lambda e: str(path), name, kind.dialect)
-    for t in tasks: t.extra["heldout"] = False
+    if kind is None: # says what is wrong with it
+        open_database(path)
+    tasks = _make_tasks(Path(questions), split,
+                        lambda e: str(path), name, kind.dialect)
+    for t in tasks:
+        t.extra["heldout"] = False
     return tasks
 
 def _sqlite_tasks(split, path, questions):
@@ -338,12 +416,18 @@ def _sqlite_tasks(split, path, questions):
     if "://" in str(path) or Path(path).is_dir() and engine_of(path):
         return _engine_tasks(split, path, questions)
     path = Path(path)
-    if path.is_dir(): return _folder_tasks(split, path, questions)
-    if fault := _database_fault(path): raise FileNotFoundError(fault)
-    file = _question_file(path.parent, questions, [path.stem], path)
-    tasks = _make_tasks(file, split, lambda e: path, re.sub(r"[^\w.-]", "_", path.stem))
-    if not questions: return share_out(tasks, split)
-    for t in tasks: t.extra["heldout"] = False
+    if path.is_dir():
+        return _folder_tasks(split, path, questions)
+    if fault := _database_fault(path):
+        raise FileNotFoundError(fault)
+    file = _question_file(path.parent,
+                          questions, [path.stem], path)
+    tasks = _make_tasks(file, split, lambda e: path,
+                        re.sub(r"[^\w.-]", "_", path.stem))
+    if not questions:
+        return share_out(tasks, split)
+    for t in tasks:
+        t.extra["heldout"] = False
     return tasks
 
 # %% ../../nbs/world/data.ipynb #f11f3aa8
@@ -352,14 +436,19 @@ _EVAL_DATABASES, _DEV_DATABASES = 30, 15
 
 def _tasks_by_database(split, path, questions):
     "Spider's training questions, shared out by database. Raises ValueError if these are too few."
-    tasks = [t for t in _folder_tasks("train", path, questions) if t.db_id not in _LEFT_OUT]
-    names, held = sorted({t.db_id for t in tasks}), _EVAL_DATABASES + _DEV_DATABASES
+    tasks = [t for t in _folder_tasks("train", path, questions)
+             if t.db_id not in _LEFT_OUT]
+    names = sorted({t.db_id for t in tasks})
+    held = _EVAL_DATABASES + _DEV_DATABASES
     if len(names) <= held:
         raise ValueError(f"spider_by_database needs more than {held} databases; "
                          f"the training questions in {path} have {len(names)}")
     random.Random(7).shuffle(names)
-    part = dict(eval=names[:_EVAL_DATABASES], dev=names[_EVAL_DATABASES:held], train=names[held:])
-    return [replace(t, split=_part(split), extra=t.extra | dict(heldout=split != "train"))
+    part = dict(eval=names[:_EVAL_DATABASES],
+                dev=names[_EVAL_DATABASES:held],
+                train=names[held:])
+    return [replace(t, split=_part(split),
+                    extra=t.extra | dict(heldout=split != "train"))
             for t in tasks if t.db_id in part[split]]
 
 # %% ../../nbs/world/data.ipynb #1646aad4
@@ -367,9 +456,11 @@ def _context_tasks(split, path, questions):
     "Tasks of a sql-create-context file, each with a database of its own."
     def _find_db(e):
         context = e.get("context")
-        if isinstance(context, str): return context_database(context, e["query"], e["db_id"])
+        if isinstance(context, str):
+            return context_database(context, e["query"], e["db_id"])
         raise ValueError(f"expected a string, got {type(context).__name__}")
-    return share_out(_make_tasks(Path(path), split, _find_db, "context"), split)
+    return share_out(_make_tasks(Path(path), split, _find_db, "context"),
+                     split)
 
 _LOADERS = dict(embedded=lambda split, path, questions: embedded_tasks(split, path),
                 spider=_folder_tasks, spider_by_database=_tasks_by_database, bird=_folder_tasks,
@@ -378,23 +469,31 @@ _LOADERS = dict(embedded=lambda split, path, questions: embedded_tasks(split, pa
 # %% ../../nbs/world/data.ipynb #c885c165
 def _variant_files(task: Task): # of paths
     "The other databases in the folder of a task's own: in Spider's layout, its variants."
-    if engine_of(task.db_path) or isinstance(task.db_path, Database): return ()
-    if Path(task.db_path).parent.name != task.db_id: return ()
+    if engine_of(task.db_path) or isinstance(task.db_path, Database):
+        return ()
+    if Path(task.db_path).parent.name != task.db_id:
+        return ()
     path = Path(task.db_path)
-    return tuple(sorted(p for p in path.parent.iterdir() if p.suffix in _ENDINGS and p != path))
+    return tuple(sorted(p for p in path.parent.iterdir()
+                        if p.suffix in _ENDINGS and p != path))
 
 # %% ../../nbs/world/data.ipynb #f4621843
 def _database_missing(task: Task) -> str|None:
     "Why this task has no database, or None."
-    if fault := task.extra.get("context_fault"): return f"context unreadable: {fault}"
-    if fault := _database_fault(task.db_path): return f"database missing: {fault}"
-    try: list(task.database().tables)
+    if fault := task.extra.get("context_fault"):
+        return f"context unreadable: {fault}"
+    if fault := _database_fault(task.db_path):
+        return f"database missing: {fault}"
+    try:
+        list(task.database().tables)
     except ValueError as fault: return f"database unreadable: {fault}"
 
 def _task_fault(task: Task) -> str|None:
     "Why this task is of no use, or None: a reason, and after a colon more about it."
-    if fault := _database_missing(task): return fault
-    with warnings.catch_warnings(action="ignore"): g = task.gold
+    if fault := _database_missing(task):
+        return fault
+    with warnings.catch_warnings(action="ignore"):
+        g = task.gold
     if not g.ok: return f"gold fails: {g.error}"
     if g.truncated: return f"gold too long: more than {len(g.rows)} rows"
     if not g.rows: return "gold empty: whatever finds nothing would be right"
@@ -409,11 +508,14 @@ class LoadReport:
     def reasons(self) -> dict:
         "Reason -> the faults of that kind, the most frequent reason first."
         out = {}
-        for t, f in self.left_out: out.setdefault(f.partition(":")[0], []).append((t, f))
-        return dict(sorted(out.items(), key=lambda item: -len(item[1])))
+        for t, f in self.left_out:
+            out.setdefault(f.partition(":")[0], []).append((t, f))
+        return dict(sorted(out.items(),
+                           key=lambda item: -len(item[1])))
 
     def __repr__(self):
-        why = ", ".join(f"{len(faults)} {reason}" for reason, faults in self.reasons().items())
+        why = ", ".join(f"{len(faults)} {reason}"
+                        for reason, faults in self.reasons().items())
         n = len(self.tasks) + len(self.left_out)
         left_out = f"; left out: {why}" if why else ""
         ties = sum(len(t.golds) > 1 for t in self.tasks)
@@ -426,12 +528,14 @@ class LoadReport:
             example = f"{task.id}: {fault.partition(': ')[2]}".strip(": ").replace("|", "\\|")
             rows.append((reason, len(others) + 1, example))
         head = ["| | tasks | for example |", "| --- | --- | --- |"]
-        return "\n".join(head + [f"| {reason} | {n} | {example} |" for reason, n, example in rows])
+        return "\n".join(head + [f"| {reason} | {n} | {example} |"
+                                 for reason, n, example in rows])
 
 # %% ../../nbs/world/data.ipynb #84db1d0c
 def _asked_before(task, asked) -> str|None:
     "The fault of a question that another task asks, and something else is right there."
-    first = asked.setdefault((task.question, tuple(task.database().tables)), task)
+    first = asked.setdefault((task.question,
+                              tuple(task.database().tables)), task)
     if first.judged_by != task.judged_by:
         return f"asked twice: {first.id} has another {'gold query' if first.query else 'answer'}"
 
@@ -441,13 +545,17 @@ def check_tasks(
 ) -> LoadReport:
     "Run every gold query; raises ValueError naming the first faulty task, or reports them all."
     asked = {}
-    faults = [(t, _task_fault(t) or _asked_before(t, asked)) for t in tasks]
-    report = LoadReport([t for t, f in faults if not f], [(t, f) for t, f in faults if f])
-    for db in {t.db_path: t.database() for t in report.tasks}.values():
+    faults = [(t, _task_fault(t) or _asked_before(t, asked))
+              for t in tasks]
+    report = LoadReport([t for t, f in faults if not f],
+                        [(t, f) for t, f in faults if f])
+    for db in {t.db_path: t.database()
+               for t in report.tasks}.values():
         for name, why in db.unreadable.items():
             warnings.warn(f"{db.name}: the table or view {name!r} is left out: {why}", stacklevel=2)
     if report.left_out and strict:
-        (task, fault), more = report.left_out[0], len(report.left_out) - 1
+        (task, fault) = report.left_out[0]
+        more = len(report.left_out) - 1
         raise ValueError(f"task {task.id} ({task.question!r}): {fault}" + (f" (and {more} more)" if more else ""))
     return report
 
@@ -456,7 +564,8 @@ _QUESTION_SPLITS = ("train", "dev", "eval")
 
 def _load(source, split, path, questions):
     "All tasks of a source."
-    source, path, questions = (x and without_password(os.path.expanduser(x))
+    source, path, questions = (x
+                               and without_password(os.path.expanduser(x))
                                for x in (source, path, questions))
     if source not in _LOADERS:
         if path is not None or not (Path(source).exists() or "://" in source):
@@ -467,7 +576,8 @@ def _load(source, split, path, questions):
         if questions or path and Path(path).is_file():
             raise ValueError("the embedded world has a folder and questions of its own: "
                              "give the file that yours are about as the source")
-    elif path is None: raise ValueError(f"source {source!r} needs a path")
+    elif path is None:
+        raise ValueError(f"source {source!r} needs a path")
     elif split not in _QUESTION_SPLITS:
         raise ValueError(f"unknown split {split!r}: expected one of {', '.join(_QUESTION_SPLITS)}")
     return _LOADERS[source](split, path, questions)
@@ -479,17 +589,22 @@ def load_with_report(
     questions: str|Path|None = None # the question file, if its name is not one of the usual ones
 ) -> LoadReport:
     "Load tasks, run every gold query, and say which can be used and what is wrong with the others."
-    return check_tasks(_load(source, split, path, questions), strict=False)
+    return check_tasks(_load(source, split, path, questions),
+                       strict=False)
 
 # %% ../../nbs/world/data.ipynb #6d90b2fe
 _VARIANTS = 5 # of a database whose rows are made up
 
 def _variants(source, task):
     "The variants of a task's database; none without SQL to run there."
-    if not task.query: return ()
-    if source == "embedded": return with_variants(task).variants
-    if source != "context": return _variant_files(task)
-    return tuple(context_database(task.extra["context"], task.query, task.db_id, seed=k)
+    if not task.query:
+        return ()
+    if source == "embedded":
+        return with_variants(task).variants
+    if source != "context":
+        return _variant_files(task)
+    return tuple(context_database(task.extra["context"],
+                                  task.query, task.db_id, seed=k)
                  for k in range(1, _VARIANTS + 1))
 
 def _checked(tasks, drop):
@@ -498,7 +613,8 @@ def _checked(tasks, drop):
     if tasks and not report.tasks:
         faults = "; ".join(f for _, f in report.left_out[:3])
         raise ValueError(f"none of {len(tasks)} tasks can be used; {faults}")
-    if report.left_out: warnings.warn(repr(report), stacklevel=3)
+    if report.left_out:
+        warnings.warn(repr(report), stacklevel=3)
     return report.tasks
 
 # %% ../../nbs/world/data.ipynb #58c286da
@@ -520,11 +636,17 @@ def load_tasks(
             expected = ", ".join(LEVELS)
             raise ValueError(f"difficulty is {level!r}; it must be one of {expected}, unknown")
     tasks = _load(source, split, path, questions)
-    for t in {t.db_path: t for t in reversed(tasks)}.values() if check != "drop" else ():
-        if fault := _database_missing(t): raise ValueError(f"task {t.id}: {fault}")
-    if levels: tasks = [t for t in tasks if t.difficulty in levels]
-    if seed is not None: random.Random(seed).shuffle(tasks)
+    for t in {t.db_path: t
+              for t in reversed(tasks)}.values() if check != "drop" else ():
+        if fault := _database_missing(t):
+            raise ValueError(f"task {t.id}: {fault}")
+    if levels:
+        tasks = [t for t in tasks if t.difficulty in levels]
+    if seed is not None:
+        random.Random(seed).shuffle(tasks)
     tasks = tasks[:limit]
-    if check: tasks = _checked(tasks, drop=check == "drop")
+    if check:
+        tasks = _checked(tasks, drop=check == "drop")
     if not variants: return tasks
-    return [replace(t, variants=_variants(source, t)) for t in tasks]
+    return [replace(t, variants=_variants(source, t))
+            for t in tasks]

@@ -37,7 +37,8 @@ class Result:
 
     def __repr__(self) -> str:
         if not self.ok: return f'<Result error: {self.error}>'
-        more, s = ' or more' if self.truncated else '', '' if len(self.rows) == 1 else 's'
+        more = ' or more' if self.truncated else ''
+        s = '' if len(self.rows) == 1 else 's'
         return f'<Result {len(self.rows)}{more} row{s} ({one_line(", ".join(self.columns))})>'
 
 # %% ../../nbs/world/database.ipynb #4f8a1e0e
@@ -48,7 +49,8 @@ def one_line(x, # anything
              ) -> str:
     "`x` as text without line breaks and control characters, cut at `n` characters."
     s = str(x)
-    return _CONTROL.sub(' ', s if len(s) <= n else s[:n-3] + '...')
+    return _CONTROL.sub(' ',
+                        s if len(s) <= n else s[:n-3] + '...')
 
 # %% ../../nbs/world/database.ipynb #ffe333a3
 def format_value(x, # a value of SQLite: None, int, float, str or bytes
@@ -56,8 +58,10 @@ def format_value(x, # a value of SQLite: None, int, float, str or bytes
                 ) -> str:
     "A cell as text on one line."
     if x is None: return 'NULL'
-    if isinstance(x, float): return repr(round(x, 6)) if x == 0 or abs(x) >= 1e-3 else f'{x:.6g}'
-    if isinstance(x, bytes): x = f"X'{x[:n].hex().upper()}'"
+    if isinstance(x, float):
+        return repr(round(x, 6)) if x == 0 or abs(x) >= 1e-3 else f'{x:.6g}'
+    if isinstance(x, bytes):
+        x = f"X'{x[:n].hex().upper()}'"
     return one_line(x, n)
 
 # %% ../../nbs/world/database.ipynb #0a9b3195
@@ -70,10 +74,13 @@ def markdown_cell(x, # a value of SQLite
 @patch
 def _repr_markdown_(self: Result):
     if not self.ok: return f'**Error:** {markdown_cell(self.error)}'
-    lines = [[markdown_cell(c) for c in row] for row in [self.columns, *self.rows[:10]]]
+    lines = [[markdown_cell(c) for c in row]
+             for row in [self.columns, *self.rows[:10]]]
     lines.insert(1, ['---']*len(self.columns))
-    text = '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
-    n, more = len(self.rows), ' or more' if self.truncated else ''
+    text = '\n'.join('| ' + ' | '.join(line) + ' |'
+                     for line in lines)
+    n = len(self.rows)
+    more = ' or more' if self.truncated else ''
     return f'{text}\n\n{min(10, n)} of {n}{more} rows' if more or n > 10 else text
 
 # %% ../../nbs/world/database.ipynb #8b01139b
@@ -93,7 +100,8 @@ def _is_virtual(table: str):
     return re.fullmatch(r'pragma_\w+|jsonb?_(each|tree)|carray', table, re.I) is not None
 
 # %% ../../nbs/world/database.ipynb #9bd56343
-_ALLOWED = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
+_ALLOWED = {apsw.SQLITE_SELECT, apsw.SQLITE_READ,
+            apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
 
 NOW = '2025-01-01 00:00:00' # what "now" means in a query
 
@@ -103,13 +111,18 @@ class _Guard:
     "What the callbacks of one connection share."
     sql, first = '', None # the query, and its statement
     columns, reason = None, None # their names, and why it was refused
-    deadline, length, helper, encoding, now = float('inf'), 0, None, 'utf-8', NOW
+    deadline = float('inf')
+    length = 0
+    helper = None
+    encoding = 'utf-8'
+    now = NOW
     full_text = False # are there full-text tables?
     explains = 0 # 2 while a plan is asked for
 
     def authorize(self, action, arg1, arg2, db, trigger) -> int:
         "SQLite asks this about everything that a statement needs, while it compiles the statement."
-        if self.full_text and (action == apsw.SQLITE_FUNCTION and arg2.lower() in _SEARCH or
+        if self.full_text and (action == apsw.SQLITE_FUNCTION
+                               and arg2.lower() in _SEARCH or
                                self.first is not None and action == apsw.SQLITE_PRAGMA and
                                (arg1, arg2) == ('data_version', None)):
             return apsw.SQLITE_OK # what reading a full-text table takes
@@ -117,14 +130,17 @@ class _Guard:
             self.reason = f'the function {one_line(arg2)} is not allowed'
         elif action == apsw.SQLITE_READ and _is_virtual(arg1):
             self.reason = 'virtual tables and pragma functions cannot be read'
-        elif action in _ALLOWED: return apsw.SQLITE_OK
-        else: self.refuse(apsw.mapping_authorizer_function[action].split('_')[1])
+        elif action in _ALLOWED:
+            return apsw.SQLITE_OK
+        else:
+            self.refuse(apsw.mapping_authorizer_function[action].split('_')[1])
         return apsw.SQLITE_DENY
 
     def refuse(self, what: str):
         "Note that the query is no SELECT; it says itself what it is, or else `what` does."
         word = re.match(r'[\s;]*([a-zA-Z]*)', self.sql)[1].upper()
-        if word not in ('', 'SELECT', 'WITH', 'VALUES'): what = word
+        if word not in ('', 'SELECT', 'WITH', 'VALUES'):
+            what = word
         self.reason = f'only SELECT is allowed, not {what}'
 
     def overdue(self) -> bool:
@@ -135,15 +151,20 @@ class _Guard:
 @patch
 def trace(self: _Guard, cursor, sql: str, bindings) -> bool:
     "May the compiled statement at the start of `sql` run? Only if it reads, and is the only one."
-    if cursor.is_explain not in (0, self.explains) or not cursor.is_readonly: self.refuse('EXPLAIN')
+    if cursor.is_explain not in (0, self.explains) or not cursor.is_readonly:
+        self.refuse('EXPLAIN')
     elif not cursor.description: return True # nothing but blanks and comments
-    elif self.first is not None: self.reason = 'one statement at a time'
+    elif self.first is not None:
+        self.reason = 'one statement at a time'
     else:
-        self.first, self.columns = sql, [d[0] for d in cursor.description]
+        self.first = sql
+        self.columns = [d[0] for d in cursor.description]
         rest = self.sql[len(sql):]
         if rest.strip():
-            try: cursor.connection.execute(rest) # it must hold no statement
-            except apsw.Error: self.reason = 'one statement at a time'
+            try: # it must hold no statement
+                cursor.connection.execute(rest)
+            except apsw.Error:
+                self.reason = 'one statement at a time'
     return self.reason is None
 
 # %% ../../nbs/world/database.ipynb #a538af3f
@@ -154,7 +175,9 @@ class _Heap:
     "Lets queries run: many at a time, or one alone."
     def __init__(self):
         self.free = threading.Condition(threading.Lock())
-        self.running, self.lone, self.crowd = 0, 0, False
+        self.running = 0
+        self.lone = 0
+        self.crowd = False
         self.bound(0)
 
     def bound(self, limit: int):
@@ -167,19 +190,25 @@ class _Heap:
         ready = False
         with self.free:
             self.lone += alone
-            def free(): return not (self.running if alone else self.lone)
-            try: ready = free() or self.free.wait_for(free, _WAIT)
+            def free():
+                return not (self.running if alone else self.lone)
+            try:
+                ready = free() or self.free.wait_for(free, _WAIT)
             finally:
-                if not ready: self.lone -= alone
-            if not ready: raise TimeoutError('the database is busy')
-            if not self.running: self.bound(limit and apsw.memory_used() + limit)
+                if not ready:
+                    self.lone -= alone
+            if not ready:
+                raise TimeoutError('the database is busy')
+            if not self.running:
+                self.bound(limit and apsw.memory_used() + limit)
             self.crowd = self.running > 0 or self.crowd
             self.running += 1
 
     def leave(self, alone: bool = False):
         "The query has ended, and what it had is free again."
         with self.free:
-            self.running, self.lone = self.running - 1, self.lone - alone
+            self.running = self.running - 1
+            self.lone = self.lone - alone
             if self.running: return
             self.crowd = False
             self.bound(0)
@@ -187,7 +216,8 @@ class _Heap:
 
 # %% ../../nbs/world/database.ipynb #d05c8f13
 _heap = _Heap()
-if hasattr(os, 'register_at_fork'): os.register_at_fork(after_in_child=_heap.__init__)
+if hasattr(os, 'register_at_fork'):
+    os.register_at_fork(after_in_child=_heap.__init__)
 
 def _trusted(f):
     "What `f` gives, our own work; if queries have taken the memory, `f` waits and is called again."
@@ -200,10 +230,12 @@ def _trusted(f):
 
 # %% ../../nbs/world/database.ipynb #54def107
 # functions and their number of arguments
-_SLOW = {'trim': 2, 'ltrim': 2, 'rtrim': 2, 'unhex': 2, 'instr': 2, 'replace': 3}
+_SLOW = {'trim': 2, 'ltrim': 2, 'rtrim': 2,
+         'unhex': 2, 'instr': 2, 'replace': 3}
 _PRODUCT = 50_000_000 # lengths of the first two arguments, multiplied: some milliseconds
 
-def _size(x) -> int: return len(x if isinstance(x, (str, bytes)) else str(x))
+def _size(x) -> int:
+    return len(x if isinstance(x, (str, bytes)) else str(x))
 
 def _too_long(name: str, args: tuple):
     "Could these arguments keep SQLite's function `name` busy for long?"
@@ -218,7 +250,8 @@ def call(self: _Guard, name: str, *args):
     if late or name in _SLOW and _too_long(name, args):
         self.reason = 'interrupted' if late else f'the arguments of {name} are too long'
         raise ValueError(self.reason)
-    if self.helper is None: self.helper = apsw.Connection(':memory:')
+    if self.helper is None:
+        self.helper = apsw.Connection(':memory:')
     self.helper.limit(apsw.SQLITE_LIMIT_LENGTH, self.length)
     return next(self.helper.execute(f'SELECT {name}({",".join("?"*len(args))})', args))[0]
 
@@ -229,20 +262,24 @@ def decoded(self: _Guard, data: bytes) -> str:
 
 # %% ../../nbs/world/database.ipynb #7d923073
 # position of the time
-_DATES = {'date': 0, 'time': 0, 'datetime': 0, 'julianday': 0, 'unixepoch': 0, 'strftime': 1}
+_DATES = {'date': 0, 'time': 0, 'datetime': 0,
+          'julianday': 0, 'unixepoch': 0, 'strftime': 1}
 _CURRENT = {'current_date': 'date', 'current_time': 'time', 'current_timestamp': 'datetime'}
 
 @patch
 def date(self: _Guard, name: str, *args):
     "SQLite's date function `name`, with `now` for the current time and without time zones."
-    args = [str(a, 'utf-8', 'replace') if isinstance(a, bytes) else a for a in args]
-    args = [a.partition('\0')[0] if isinstance(a, str) else a for a in args]
+    args = [str(a, 'utf-8', 'replace') if isinstance(a, bytes) else a
+            for a in args]
+    args = [a.partition('\0')[0] if isinstance(a, str) else a
+            for a in args]
     name = _CURRENT.get(name, name)
     i = _DATES[name]
     when = args[i] if len(args) > i else 'now'
     if str(when).lower() in ('now', 'subsec', 'subsecond'):
         when = self.now or datetime.now(timezone.utc).strftime('%Y-%m-%d %H:%M:%S')
-    rest = [a for a in args[i+1:] if str(a).strip().lower() not in ('localtime', 'utc')]
+    rest = [a for a in args[i+1:]
+            if str(a).strip().lower() not in ('localtime', 'utc')]
     return self.call(name, *args[:i], when, *rest)
 
 # %% ../../nbs/world/database.ipynb #e2bececd
@@ -253,7 +290,8 @@ _LIMITS = {apsw.SQLITE_LIMIT_SQL_LENGTH: 100_000, # bytes of a statement
            apsw.SQLITE_LIMIT_VDBE_OP: 2000, # instructions of a compiled statement; Spider needs 128
            apsw.SQLITE_LIMIT_ATTACHED: 0}
 
-def _bound(con, guard: _Guard, length: int = _LENGTH, pattern: int = _PATTERN, steps: int = 400):
+def _bound(con, guard: _Guard, length: int = _LENGTH,
+           pattern: int = _PATTERN, steps: int = 400):
     "Let the values of `con` have so many bytes, and look at the clock after so many instructions."
     con.limit(apsw.SQLITE_LIMIT_LENGTH, length)
     con.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, pattern)
@@ -265,17 +303,23 @@ def _guarded(con, now: str|None = NOW, full_text: bool = False):
     "Put all guards on `con`; returns the connection and its guard."
     guard = _Guard()
     guard.now = now
-    for limit, value in _LIMITS.items(): con.limit(limit, value)
-    def define(name, n, f): con.create_scalar_function(name, f, n, deterministic=True)
-    for name, n in _SLOW.items(): define(name, n, partial(guard.call, name))
-    for name in _DATES: define(name, -1, partial(guard.date, name))
-    for name in _CURRENT: define(name, 0, partial(guard.date, name))
+    for limit, value in _LIMITS.items():
+        con.limit(limit, value)
+    def define(name, n, f):
+        con.create_scalar_function(name, f, n, deterministic=True)
+    for name, n in _SLOW.items():
+        define(name, n, partial(guard.call, name))
+    for name in _DATES:
+        define(name, -1, partial(guard.date, name))
+    for name in _CURRENT:
+        define(name, 0, partial(guard.date, name))
     define('decoded', 1, guard.decoded)
     con.drop_modules([_FULL_TEXT] if full_text else None)
     guard.full_text = full_text
     con.execute('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000') # KiB
     _bound(con, guard)
-    con.authorizer, con.exec_trace = guard.authorize, guard.trace
+    con.authorizer = guard.authorize
+    con.exec_trace = guard.trace
     return con, guard
 
 # %% ../../nbs/world/database.ipynb #d8a60001
@@ -288,10 +332,14 @@ class Database:
                  timeout: float = 2.0, # seconds that a query may take
                  max_rows: int = 1000, # rows that are taken of a result
                  max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
-        self.name, self.timeout, self.max_rows, self.max_bytes = name, timeout, max_rows, max_bytes
+        self.name = name
+        self.timeout = timeout
+        self.max_rows = max_rows
+        self.max_bytes = max_bytes
         self.unreadable = {} # tables and views that are left out: why, by name
         self.comments = {} # what their makers say of tables, by name
-        self._counts, self._texts = {}, {}
+        self._counts = {}
+        self._texts = {}
 
     @property
     def tables(self) -> list[str]:
@@ -302,7 +350,8 @@ class Database:
         "The columns of a table. Raises ValueError if there is no such table."
         raise NotImplementedError
 
-    def run(self, sql: str, max_rows: int|None = None, max_bytes: int|None = None) -> Result:
+    def run(self, sql: str, max_rows: int|None = None,
+            max_bytes: int|None = None) -> Result:
         "The result of `sql`, or an error in it; never raises. None: the database's limits."
         raise NotImplementedError
 
@@ -321,7 +370,8 @@ class Database:
     def half(self, table: str, rest: int) -> str|None:
         "The beginning of a WITH clause in which a table has half of its rows; None: there is none."
 
-    def vm_steps(self, sql: str) -> int|None: "Only SQLite counts steps."
+    def vm_steps(self, sql: str) -> int|None:
+        "Only SQLite counts steps."
 
     def plan(self, sql: str) -> Result:
         "How a query would be run."
@@ -346,20 +396,31 @@ class SQLiteDatabase(Database):
         if path is not None and not _is_sqlite(path): # None: see `from_sql`
             raise ValueError(f'not a SQLite database: {path}')
         path = path and Path(path)
-        super().__init__(path and path.stem, timeout, max_rows, max_bytes)
+        super().__init__(path and path.stem,
+                         timeout, max_rows, max_bytes)
         # of a link the target, since its journals lie beside it
-        self.path, self._image, self.now = path and path.resolve(), None, now
-        self._local, self._lock, self._plain = threading.local(), threading.RLock(), None
-        self._tables, self._columns, self._known = None, {}, {}
+        self.path = path and path.resolve()
+        self._image = None
+        self.now = now
+        self._local = threading.local()
+        self._lock = threading.RLock()
+        self._plain = None
+        self._tables = None
+        self._columns = {}
+        self._known = {}
 
-    def kind(self, table: str) -> str: return self._tables[table]
+    def kind(self, table: str) -> str:
+        return self._tables[table]
 
 # %% ../../nbs/world/database.ipynb #c9eeaf50
 def _is_sqlite(path: str|Path):
     "Does the file begin as SQLite files do, or is it empty? Raises `FileNotFoundError`."
-    if not os.path.exists(path): raise FileNotFoundError(f'no such database: {path}')
-    if not os.path.isfile(path): return False
-    with open(path, 'rb') as f: return f.read(16) in (b'SQLite format 3\0', b'')
+    if not os.path.exists(path):
+        raise FileNotFoundError(f'no such database: {path}')
+    if not os.path.isfile(path):
+        return False
+    with open(path, 'rb') as f:
+        return f.read(16) in (b'SQLite format 3\0', b'')
 
 # %% ../../nbs/world/database.ipynb #c54423da
 @patch
@@ -370,7 +431,8 @@ def _open(self: SQLiteDatabase) -> apsw.Connection:
         con.deserialize('main', self._image)
         return con
     journals = (f'{self.path}-{end}' for end in ('wal', 'journal'))
-    pending = any(os.path.exists(j) and os.path.getsize(j) for j in journals)
+    pending = any(os.path.exists(j)
+                  and os.path.getsize(j) for j in journals)
     return apsw.Connection(f'{self.path.as_uri()}?mode=ro' + ('' if pending else '&immutable=1'),
                            apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, statementcachesize=0)
 
@@ -380,11 +442,13 @@ _SCHEMA_SECONDS = 5.0 # for all views of a database
 
 def _schema(con) -> tuple: # dict of kinds by name, dict of reasons by name
     "The tables and then the views of a connection without guards, and what cannot be read."
-    kinds, unreadable = {}, {}
+    kinds = {}
+    unreadable = {}
     listed = dict(con.execute("SELECT name, type FROM pragma_table_list WHERE schema = 'main'"))
     sql = ("SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
            r"AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY type, rowid")
-    rows, end = list(con.execute(sql)), perf_counter() + _SCHEMA_SECONDS
+    rows = list(con.execute(sql))
+    end = perf_counter() + _SCHEMA_SECONDS
     con.exec_trace = lambda *a: False # views are compiled, and not run
     con.set_progress_handler(lambda: perf_counter() > end, 400)
     for name, kind, made_by in rows:
@@ -397,7 +461,8 @@ def _schema(con) -> tuple: # dict of kinds by name, dict of reasons by name
 
                 if module and module[1].lower() != _FULL_TEXT:
                     unreadable[name] = f'virtual tables of {module[1]} are not read'
-            except apsw.Error as e: unreadable[name] = one_line(e)
+            except apsw.Error as e:
+                unreadable[name] = one_line(e)
             if name in unreadable: continue
         kinds[name] = kind
     con.exec_trace = None
@@ -410,48 +475,62 @@ def _connect(self: SQLiteDatabase):
     "A new guarded connection and its guard; the first one tells which tables there are."
     if self._tables is None: # on a connection of its own, which then knows all modules
         self._tables, self.unreadable = _schema(self._open())
-    return _guarded(self._open(), self.now, 'virtual' in self._tables.values())
+    return _guarded(self._open(), self.now,
+                    'virtual' in self._tables.values())
 
 @patch(as_prop=True)
 def _con(self: SQLiteDatabase):
     "This thread's guarded connection and its guard."
     con = getattr(self._local, 'con', None)
-    if con is None: con = self._local.con = _trusted(self._connect)
+    if con is None:
+        con = self._local.con = _trusted(self._connect)
     return con
 
 # %% ../../nbs/world/database.ipynb #2d84b6f1
 @patch
 def prepare(self: _Guard, con, sql: str, tried: set):
     "Get ready to try `sql`; raises `ValueError` where SQLite would not see what is wrong."
-    self.sql, self.reason = sql, None
+    self.sql = sql
+    self.reason = None
     if len(sql.encode(errors='replace')) > _LIMITS[apsw.SQLITE_LIMIT_SQL_LENGTH]:
         raise ValueError('query string is too large')
-    if '\0' in sql: raise ValueError('null character')
-    if 'text' in tried: self.sql = _readable(self)
+    if '\0' in sql:
+        raise ValueError('null character')
+    if 'text' in tried:
+        self.sql = _readable(self)
     self.first = None
-    if 'room' in tried: self.widen(con)
+    if 'room' in tried:
+        self.widen(con)
 
 # %% ../../nbs/world/database.ipynb #0cd2ac2b
 @patch
 def _try(self: SQLiteDatabase, con, guard, sql: str, tried: set,
          max_rows: int, max_bytes: int) -> tuple:
     "The result of `sql`, and what another try would need: 'memory', 'room' or 'text'."
-    cur, alone, since = con.cursor(), 'memory' in tried, perf_counter()
+    cur = con.cursor()
+    alone = 'memory' in tried
+    since = perf_counter()
     try: _heap.enter(alone)
-    except TimeoutError as e: return Result([], [], error=_explain(e, guard, self.timeout)), None
+    except TimeoutError as e:
+        return Result([], [],
+                      error=_explain(e, guard, self.timeout)), None
     try:
         guard.deadline += perf_counter() - since
         guard.prepare(con, sql, tried)
         cur.execute(guard.sql)
-        if guard.first is None: raise ValueError('nothing to run, write a SELECT')
+        if guard.first is None:
+            raise ValueError('nothing to run, write a SELECT')
         rows, truncated = _fetch(cur, max_rows, max_bytes)
-        if guard.overdue(): raise apsw.InterruptError('interrupted')
+        if guard.overdue():
+            raise apsw.InterruptError('interrupted')
         return Result(guard.columns, rows, truncated), None
     except (apsw.Error, ValueError, MemoryError) as e:
-        return Result([], [], error=_explain(e, guard, self.timeout)), _need(e, guard)
+        return Result([], [],
+                      error=_explain(e, guard, self.timeout)), _need(e, guard)
     finally:
         cur.close(True)
-        if 'room' in tried: _bound(con, guard)
+        if 'room' in tried:
+            _bound(con, guard)
         _heap.leave(alone)
 
 # %% ../../nbs/world/database.ipynb #be8da063
@@ -459,9 +538,11 @@ def _fetch(cur: apsw.Cursor, max_rows: int, max_bytes: int):
     "At most `max_rows` rows and about `max_bytes` bytes, and whether there was more."
     rows = []
     for row in cur:
-        if len(rows) == max_rows or max_bytes <= 0: return rows, True
+        if len(rows) == max_rows or max_bytes <= 0:
+            return rows, True
         for c in row:
-            if type(c) in (str, bytes): max_bytes -= len(c)
+            if type(c) in (str, bytes):
+                max_bytes -= len(c)
         rows.append(row)
     return rows, False
 
@@ -478,9 +559,11 @@ def _cost(program: list, # rows of EXPLAIN
          ) -> int:
     "How many values a statement can have at once, or compare without a look at the clock."
     def one(name, columns, p4):
-        if name == 'ResultRow': return 4*columns # a character of Python's may take four bytes
+        if name == 'ResultRow': # a character of Python's may take four bytes
+            return 4*columns
         return 20*pattern//50 if re.match('like|glob|json|->', str(p4)) else 1
-    return sum(one(op[1], op[3], op[5]) for op in program if op[1] not in _LIGHT)
+    return sum(one(op[1], op[3], op[5])
+               for op in program if op[1] not in _LIGHT)
 
 # %% ../../nbs/world/database.ipynb #38f0d2c7
 @patch
@@ -489,10 +572,13 @@ def widen(self: _Guard, con):
     _bound(con, self, _LONGEST, steps=1)
     con.exec_trace = None
     steps = con.execute(self.sql, explain=1)
-    try: program = list(islice(steps, _LIMITS[apsw.SQLITE_LIMIT_VDBE_OP]))
-    finally: con.exec_trace = self.trace
+    try:
+        program = list(islice(steps, _LIMITS[apsw.SQLITE_LIMIT_VDBE_OP]))
+    finally:
+        con.exec_trace = self.trace
     pattern = min(_PATTERN, max([50] + [len(op[5]) for op in program if op[1] == 'String8']))
-    length = min(_LONGEST, _ROOM//max(1, _cost(program, pattern)))
+    length = min(_LONGEST,
+                 _ROOM//max(1, _cost(program, pattern)))
     _bound(con, self, max(_LENGTH, length), pattern, steps=1)
 
 # %% ../../nbs/world/database.ipynb #80f4b1d6
@@ -508,24 +594,31 @@ def _readable(guard: _Guard):
     "The query, with other characters in place of what is not UTF-8."
     cells = [f"CASE typeof(c{i}) WHEN 'text' THEN decoded(CAST(c{i} AS BLOB)) "
              f"ELSE c{i} END AS {quoted(name)}" for i, name in enumerate(guard.columns)]
-    names, query = ', '.join(f'c{i}' for i in range(len(cells))), guard.first.rstrip('; ')
+    names = ', '.join(f'c{i}' for i in range(len(cells)))
+    query = guard.first.rstrip('; ')
     return f'WITH undecoded({names}) AS (\n{query}\n) SELECT {", ".join(cells)} FROM undecoded'
 
 # %% ../../nbs/world/database.ipynb #59b7e3d4
 @patch
-def run(self: SQLiteDatabase, sql: str, max_rows: int|None = None,
+def run(self: SQLiteDatabase, sql: str,
+        max_rows: int|None = None,
          max_bytes: int|None = None) -> Result:
     "The result of `sql`, or what is wrong with it; it is tried again where that may help."
-    start, tried = perf_counter(), set()
-    try: con, guard = self._con
+    start = perf_counter()
+    tried = set()
+    try:
+        con, guard = self._con
     except (apsw.Error, TimeoutError, MemoryError) as e:
-        return Result([], [], error=_explain(e, _Guard(), self.timeout))
+        return Result([], [],
+                      error=_explain(e, _Guard(), self.timeout))
     guard.deadline = start + self.timeout
     while True:
         result, need = self._try(con, guard, sql, tried,
                                  max_rows or self.max_rows, max_bytes or self.max_bytes)
-        if need is None or need in tried: break
-        if need == 'text': guard.encoding = _trusted(self._open).pragma('encoding')
+        if need is None or need in tried:
+            break
+        if need == 'text':
+            guard.encoding = _trusted(self._open).pragma('encoding')
         tried.add(need)
     result.seconds = perf_counter() - start
     return result
@@ -541,8 +634,10 @@ def _read_as_text(self: SQLiteDatabase, con, sql: str) -> str:
     "A note on the first name in double quotes that SQLite took for a text; else nothing."
     con.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0) # now it is an error
     inner = sql.rstrip('; \n')
-    try: found = _UNKNOWN.search(self.run(f'SELECT 1 FROM (\n{inner}\n) LIMIT 0').error or '')
-    finally: con.config(apsw.SQLITE_DBCONFIG_DQS_DML, 1)
+    try:
+        found = _UNKNOWN.search(self.run(f'SELECT 1 FROM (\n{inner}\n) LIMIT 0').error or '')
+    finally:
+        con.config(apsw.SQLITE_DBCONFIG_DQS_DML, 1)
     return f'"{found[1]}" was read as a text: no column has this name' if found else ''
 
 @patch
@@ -550,13 +645,16 @@ def query(self: SQLiteDatabase,
           sql: str, # one SELECT, by whomever
          ) -> Result: # rows, or an error
     "Run `sql`, or remember its result; whatever is wrong with it comes back as `Result.error`."
-    if sql in self._known: return self._known[sql]
+    if sql in self._known:
+        return self._known[sql]
     result = self.run(sql)
-    if result.ok and '"' in sql: result.note = self._read_as_text(self._con[0], sql)
+    if result.ok and '"' in sql:
+        result.note = self._read_as_text(self._con[0], sql)
     if result.ok and self.now and len(sql) + len(repr(result.rows)) <= _KEPT_CHARS:
         with self._lock:
             self._known[sql] = result
-            if len(self._known) > _KEPT: self._known.pop(next(iter(self._known)))
+            if len(self._known) > _KEPT:
+                self._known.pop(next(iter(self._known)))
     return result
 
 # %% ../../nbs/world/database.ipynb #8d25af60
@@ -569,9 +667,13 @@ def whole(self: Database,
          ) -> Result: # cut only if it has more than that
     "Run `sql`, beyond `max_rows` and `max_bytes` if need be."
     result = self.query(sql)
-    if not result.truncated or like and len(like.rows) <= len(result.rows): return result
-    if not like: return self.run(sql, _WHOLE_CELLS//len(result.columns), _WHOLE_BYTES)
-    size = sum(4*len(c) if type(c) in (str, bytes) else 32 for row in like.rows for c in row)
+    if not result.truncated or like and len(like.rows) <= len(result.rows):
+        return result
+    if not like:
+        return self.run(sql,
+                        _WHOLE_CELLS//len(result.columns), _WHOLE_BYTES)
+    size = sum(4*len(c) if type(c) in (str, bytes) else 32
+               for row in like.rows for c in row)
     return self.run(sql, len(like.rows), size + 1)
 
 # %% ../../nbs/world/database.ipynb #c6877cf5
@@ -596,14 +698,18 @@ def _explain(e: Exception, guard: _Guard, timeout: float):
         return 'the query needs too much memory' if guard.first else 'the query is too complex'
     text = guard.reason or str(e).strip()
     known = _KNOWN.search(text)
-    if not known: return one_line(text, 160)
-    return _SENTENCES[known.lastindex - 1][1].format(timeout=timeout, length=guard.length)
+    if not known:
+        return one_line(text, 160)
+    return _SENTENCES[known.lastindex - 1][1].format(timeout=timeout,
+                                                     length=guard.length)
 
 def _need(e: Exception, guard: _Guard) -> str|None:
     "What another try would need, after this error."
     if guard.reason: return None
-    if isinstance(e, UnicodeDecodeError): return 'text' if guard.first else None
-    if isinstance(e, (apsw.NoMemError, MemoryError)): return 'memory' if _heap.crowd else None
+    if isinstance(e, UnicodeDecodeError):
+        return 'text' if guard.first else None
+    if isinstance(e, (apsw.NoMemError, MemoryError)):
+        return 'memory' if _heap.crowd else None
     return 'room' if re.search('string or blob too big|pattern too complex', str(e)) else None
 
 # %% ../../nbs/world/database.ipynb #604cd10f
@@ -611,22 +717,28 @@ def _need(e: Exception, guard: _Guard) -> str|None:
 def _inspect(self: SQLiteDatabase, sql: str, args: tuple = ()):
     "Rows of our own query about the schema, without guards. Raises ValueError if it fails."
     def rows():
-        if self._plain is None: self._plain = self._open()
+        if self._plain is None:
+            self._plain = self._open()
         return self._plain.execute(sql, args).fetchall()
     try:
-        with self._lock: return _trusted(rows)
-    except apsw.Error as e: raise ValueError(one_line(e)) from e
+        with self._lock:
+            return _trusted(rows)
+    except apsw.Error as e:
+        raise ValueError(one_line(e)) from e
 
 @patch(as_prop=True)
 def tables(self: SQLiteDatabase) -> list:
     "The names of the tables and then of the views, in the order of the schema."
     if self._tables is None:
-        try: _, _ = self._con # it reads the schema
-        except apsw.Error as e: raise ValueError(f'{self.name}: {one_line(e)}') from e
+        try: # it reads the schema
+            _, _ = self._con
+        except apsw.Error as e:
+            raise ValueError(f'{self.name}: {one_line(e)}') from e
     return list(self._tables)
 
 @patch
-def __repr__(self: Database) -> str: return f'<Database {self.name} ({", ".join(self.tables)})>'
+def __repr__(self: Database) -> str:
+    return f'<Database {self.name} ({", ".join(self.tables)})>'
 
 # %% ../../nbs/world/database.ipynb #a4c53687
 def shown(name: str) -> str:
@@ -658,19 +770,24 @@ def named(self: Database,
     inner = re.fullmatch(r'"((?:[^"]|"")*)"', said)
     around = ' \t"\'`[]().*'
     bare = said.split(';')[0].strip(around)
-    bare = re.sub(r'^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$', '', bare, flags=re.I).strip(around)
+    bare = re.sub(r'^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$', '', bare,
+                  flags=re.I).strip(around)
     forms = said, inner and inner[1].replace('""', '"'), bare, bare.removeprefix('main.')
     for form in filter(None, forms):
         for same in (str, str.lower):
-            found = [t for t in self.tables if same(form) in (same(t), same(one_line(t, 1000)))]
+            found = [t for t in self.tables
+                     if same(form) in (same(t), same(one_line(t, 1000)))]
             if found: return found[0]
-    return next((t for t in self.tables if t.strip().lower() == bare.lower()), bare)
+    return next((t for t in self.tables
+                 if t.strip().lower() == bare.lower()), bare)
 
 @patch
 def _table(self: Database, name: str):
     "The table's name as the schema spells it. Raises ValueError if there is none."
-    if name in self.tables: return name
-    if (found := self.named(name)) in self.tables: return found
+    if name in self.tables:
+        return name
+    if (found := self.named(name)) in self.tables:
+        return found
     if found in self.unreadable:
         raise ValueError(f'{one_line(found)} cannot be read: {self.unreadable[found]}')
     tables = ', '.join(map(self.label, self.tables))
@@ -694,17 +811,21 @@ def columns(self: SQLiteDatabase,
     if table not in self._columns:
         sql = 'SELECT "from", "table", "to", seq FROM pragma_foreign_key_list(?) ORDER BY id DESC'
         keys = self._inspect(sql, (table,))
-        fks = {col.lower(): self._target(*rest) for col, *rest in keys}
+        fks = {col.lower(): self._target(*rest)
+               for col, *rest in keys}
         sql = 'SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden != 1'
-        self._columns[table] = [Column(name, kind, bool(pk), fks.get(name.lower()))
+        self._columns[table] = [Column(name, kind,
+                                       bool(pk), fks.get(name.lower()))
                                 for name, kind, pk in self._inspect(sql, (table,))]
     return list(self._columns[table])
 
 # %% ../../nbs/world/database.ipynb #9775b019
 @patch
-def _target(self: SQLiteDatabase, table: str, column: str|None, seq: int):
+def _target(self: SQLiteDatabase, table: str,
+            column: str|None, seq: int):
     "`table.column` that a foreign key points to."
-    table = next((t for t in self.tables if t.lower() == table.lower()), table)
+    table = next((t for t in self.tables
+                  if t.lower() == table.lower()), table)
     if column is None:
         sql = 'SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk'
         keys = self._inspect(sql, (table,))
@@ -757,7 +878,8 @@ def sample(self: SQLiteDatabase,
     "The first `n` rows of a table."
     rows = f'FROM {self.identifier(table)} LIMIT {int(n)}'
     found = self.query(f'SELECT * {rows}')
-    if 'too big' not in (found.error or ''): return found
+    if 'too big' not in (found.error or ''):
+        return found
     def short(name): # what is large is not loaded
         size = f'octet_length({name})'
         return f"CASE WHEN {size} > {_LENGTH} THEN typeof({name}) || ' of ' || {size} || ' bytes' ELSE {name} END AS {name}"
@@ -771,7 +893,8 @@ def plan(self: SQLiteDatabase,
     "SQLite's plan for a query, which is not run."
     guard = self._con[1]
     guard.explains = 2
-    try: return self.run(f'EXPLAIN QUERY PLAN {sql}')
+    try:
+        return self.run(f'EXPLAIN QUERY PLAN {sql}')
     finally: guard.explains = 0
 
 # %% ../../nbs/world/database.ipynb #a5c00052
@@ -786,20 +909,23 @@ def letters(self: Database, column: str) -> str: # column: in quotes
 def texts(self: Database, table: str) -> dict: # column -> texts, sorted
     "The distinct short texts in each column, at most `max_rows` of them; read once."
     table = self._table(table)
-    if table not in self._texts: self._texts[table] = dict(self._read_texts(table))
+    if table not in self._texts:
+        self._texts[table] = dict(self._read_texts(table))
     return self._texts[table]
 
 @patch
 def _read_texts(self: Database, table: str): # pairs
     "Each column that can be read, until as much time is gone as one query may take."
     end = perf_counter() + self.timeout
-    if self.row_count(table) is None: return
+    if self.row_count(table) is None:
+        return
     for column in self.columns(table):
         if perf_counter() > end: return
         name = self.quote(column.name)
         found = self.run(f'SELECT DISTINCT {name} FROM {self.identifier(table)} '
                           f'WHERE {self.letters(name)} <= {_SHORT} LIMIT {self.max_rows}')
-        yield column.name, sorted(x for x, *_ in found.rows if isinstance(x, str) and x == one_line(x))
+        yield column.name, sorted(x for x, *_ in found.rows
+                                  if isinstance(x, str) and x == one_line(x))
 
 # %% ../../nbs/world/database.ipynb #a5c00041
 @patch
@@ -807,10 +933,13 @@ def vm_steps(self: SQLiteDatabase,
              sql: str, # one SELECT
             ) -> int|None: # None if it fails
     "Steps of SQLite's virtual machine that a query takes, up to `max_rows` rows."
-    con, found = self._con[0], []
-    def note(event): found.append(event['stmt_status']['SQLITE_STMTSTATUS_VM_STEP'])
+    con = self._con[0]
+    found = []
+    def note(event):
+        found.append(event['stmt_status']['SQLITE_STMTSTATUS_VM_STEP'])
     con.trace_v2(apsw.SQLITE_TRACE_PROFILE, note)
-    try: ok = self.run(sql).ok
+    try:
+        ok = self.run(sql).ok
     finally: con.trace_v2(0)
     return found[-1] if ok and found else None # the last to end: others are what full text does inside
 
@@ -828,30 +957,41 @@ def from_sql(cls: SQLiteDatabase,
         return con, con.serialize('main'), *_schema(con)
     db = SQLiteDatabase(None, **kwargs)
     db.name = name
-    try: db._plain, db._image, db._tables, db.unreadable = _trusted(build)
+    try:
+        db._plain, db._image, db._tables, db.unreadable = _trusted(build)
     except apsw.Error as e:
         raise ValueError(f'the script of database {name} failed: {e}') from e
-    if not db.tables: raise ValueError(f'the script of database {name} creates no table')
+    if not db.tables:
+        raise ValueError(f'the script of database {name} creates no table')
     return db
 
 # %% ../../nbs/world/database.ipynb #8e42b6a9
 @patch
 def close(self: SQLiteDatabase) -> None:
     "Close this thread's connection; the next query opens a new one."
-    con, self._local.con = getattr(self._local, 'con', None), None
-    if con is not None: con[0].close()
+    con = getattr(self._local, 'con', None)
+    self._local.con = None
+    if con is not None:
+        con[0].close()
 
 # %% ../../nbs/world/database.ipynb #80cb7e79
 def open_sqlite(path_or_db, # a path, or a `Database`, which comes back as it is
                 **kwargs, # `timeout`, `max_rows`, `max_bytes` and `now`, as in `SQLiteDatabase`
                ) -> Database:
     "Open a SQLite file; the same file, unchanged, and settings give the same `Database`."
-    if isinstance(path_or_db, Database): return path_or_db
-    if not os.path.exists(path_or_db): raise FileNotFoundError(f'no such database: {path_or_db}')
-    path, settings = os.path.abspath(path_or_db), tuple(sorted(kwargs.items()))
+    if isinstance(path_or_db, Database):
+        return path_or_db
+    if not os.path.exists(path_or_db):
+        raise FileNotFoundError(f'no such database: {path_or_db}')
+    path = os.path.abspath(path_or_db)
+    settings = tuple(sorted(kwargs.items()))
     real = os.path.realpath(path) # journals lie beside the target of a link
-    files = [os.stat(f) for f in (real, f'{real}-wal') if os.path.exists(f)]
-    return _open_cached(path, tuple((f.st_mtime_ns, f.st_size) for f in files), settings)
+    files = [os.stat(f)
+             for f in (real, f'{real}-wal')
+             if os.path.exists(f)]
+    return _open_cached(path, tuple((f.st_mtime_ns, f.st_size)
+                                    for f in files), settings)
 
 @lru_cache(maxsize=64)
-def _open_cached(path, state, settings): return SQLiteDatabase(path, **dict(settings))
+def _open_cached(path, state, settings):
+    return SQLiteDatabase(path, **dict(settings))

@@ -19,10 +19,12 @@ from .data import load_tasks, load_with_report
 # %% ../../nbs/world/download.ipynb #a8c928b5
 def _receive(url: str, part: Path, quiet: bool):
     "Take what is missing in `part`; raises httpx2.RequestError when the connection breaks."
-    mark, headers = part.with_suffix(".mark"), {"Accept-Encoding": "identity"}
+    mark = part.with_suffix(".mark")
+    headers = {"Accept-Encoding": "identity"}
     if part.exists() and mark.exists():
         headers |= {"Range": f"bytes={part.stat().st_size}-", "If-Range": mark.read_text()}
-    with httpx2.stream("GET", url, headers=headers, timeout=30, follow_redirects=True) as answer:
+    with httpx2.stream("GET", url, headers=headers,
+                       timeout=30, follow_redirects=True) as answer:
         if answer.status_code == 416: return
         if answer.is_error:
             status = f"{answer.status_code} {answer.reason_phrase}"
@@ -32,16 +34,20 @@ def _receive(url: str, part: Path, quiet: bool):
         tag = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
         mark.unlink(missing_ok=True)
         with (part.open("ab" if done else "wb") as f,
-              tqdm.wrapattr(f, "write", total=total, initial=done, desc=part.stem,
+              tqdm.wrapattr(f, "write", total=total,
+                            initial=done, desc=part.stem,
                             disable=quiet) as out):
-            if tag: mark.write_text(tag)
-            for data in answer.iter_raw(): out.write(data)
+            if tag:
+                mark.write_text(tag)
+            for data in answer.iter_raw():
+                out.write(data)
 
 # %% ../../nbs/world/download.ipynb #cf865a23
 def _fetch(url: str, part: Path, quiet: bool):
     "Download a file; what has arrived stays in `part` for the next call. Raises ConnectionError."
     for left in reversed(range(3)):
-        try: return _receive(url, part, quiet)
+        try:
+            return _receive(url, part, quiet)
         except (httpx2.RequestError, httpx2.InvalidURL) as e:
             if left: continue
             fault = f"{url}: {str(e) or type(e).__name__}"
@@ -51,28 +57,35 @@ def _fetch(url: str, part: Path, quiet: bool):
 # %% ../../nbs/world/download.ipynb #ead952a2
 def _root(folder: Path) -> Path:
     "The folder with `database/` in it, however deep it lies. Raises ValueError."
-    found = [p.parent for p in folder.rglob("database") if p.is_dir()]
-    if not found: raise ValueError("there is no folder 'database' in it")
+    found = [p.parent
+             for p in folder.rglob("database") if p.is_dir()]
+    if not found:
+        raise ValueError("there is no folder 'database' in it")
     return min(found, key=lambda p: len(p.parts))
 
 def _unpack(path: Path, folder: Path):
     "Unpack an archive into a new or empty folder, wholly or not at all."
     is_tar = tarfile.is_tarfile(path)
     if not is_tar and not zipfile.is_zipfile(path):
-        with path.open("rb") as f: head = f.read(15)
+        with path.open("rb") as f:
+            head = f.read(15)
         raise ValueError(f"it is no whole zip or tar archive; it begins with {head!r}")
     if is_tar and not hasattr(tarfile, "data_filter"): # without it, a link may lead outside
         raise ValueError("a tar archive needs Python 3.11.4 or newer: give it as a zip")
-    with (tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as tmp,
+    with (tempfile.TemporaryDirectory(dir=folder.parent,
+                                      prefix=f".{folder.name}-") as tmp,
           tarfile.open(path) if is_tar else zipfile.ZipFile(path) as archive):
         inside = Path(tmp).resolve()/"inside"
         inside.mkdir()
-        archive.extractall(inside, **(dict(filter="data") if is_tar else {}))
-        if folder.exists(): folder.rmdir()
+        archive.extractall(inside,
+                           **(dict(filter="data") if is_tar else {}))
+        if folder.exists():
+            folder.rmdir()
         _root(inside).rename(folder)
 
 # %% ../../nbs/world/download.ipynb #cd5583f4
-_BROKEN = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, lzma.LZMAError, zlib.error,
+_BROKEN = (zipfile.BadZipFile, tarfile.TarError,
+           gzip.BadGzipFile, lzma.LZMAError, zlib.error,
            EOFError, RuntimeError, ValueError)
 
 _SPIDER = ("https://drive.usercontent.google.com/download"
@@ -88,22 +101,33 @@ def download_spider(
 ) -> Path: # the folder, for `load_tasks("spider", path=folder)`
     "Fetch Spider (https://yale-lily.github.io/spider), check it, and unpack it."
     if str(source) == "spider":
-        if (Path(folder)/"database").is_dir(): return Path(folder) # it is there
-        source, sha256 = _SPIDER, sha256 or _SPIDER_SHA256
-    is_url, path, folder, fault = "://" in str(source), Path(source), Path(folder), None
+        if (Path(folder)/"database").is_dir(): # it is there
+            return Path(folder)
+        source = _SPIDER
+        sha256 = sha256 or _SPIDER_SHA256
+    is_url = "://" in str(source)
+    path = Path(source)
+    folder = Path(folder)
+    fault = None
     if not path.is_dir() and folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} is there already; remove it, or give another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    if is_url: _fetch(str(source), path := folder.with_name(f"{folder.name}.part"), quiet)
+    if is_url:
+        _fetch(str(source),
+               path := folder.with_name(f"{folder.name}.part"), quiet)
     try:
-        if path.is_dir(): return _root(path)
-        with path.open("rb") as f: found = hashlib.file_digest(f, "sha256").hexdigest()
+        if path.is_dir():
+            return _root(path)
+        with path.open("rb") as f:
+            found = hashlib.file_digest(f, "sha256").hexdigest()
         if sha256 and found != sha256.lower():
             raise ValueError(f"its sha256 is {found}, expected {sha256}")
         _unpack(path, folder)
-    except _BROKEN as e: fault = ValueError(f"{source}: {str(e) or type(e).__name__}")
+    except _BROKEN as e:
+        fault = ValueError(f"{source}: {str(e) or type(e).__name__}")
     if is_url:
-        for p in (path, path.with_suffix(".mark")): p.unlink(missing_ok=True)
+        for p in (path, path.with_suffix(".mark")):
+            p.unlink(missing_ok=True)
     if fault: raise fault
     return folder
 
@@ -113,12 +137,15 @@ def _print_counts(folder: Path): # is there anything to read?
     readable = set()
     for split in ("train", "eval"):
         try: print(f"{split}: {load_with_report('spider', split, path=folder)!r}")
-        except (ValueError, OSError) as e: print(f"{split}: {e}")
+        except (ValueError, OSError) as e:
+            print(f"{split}: {e}")
         else: readable.add(split)
     if "train" in readable:
         print(f"to train on it: sql_grpo train --data_source spider --data_path {folder}")
-    try: load_tasks("spider_by_database", path=folder)
-    except (ValueError, OSError): return bool(readable) # it is not the whole of Spider
+    try:
+        load_tasks("spider_by_database", path=folder)
+    except (ValueError, OSError): # it is not the whole of Spider
+        return bool(readable)
     print(f"to train SmolLM2 on it: sql_grpo train --preset laptop --data_path {folder}")
     return bool(readable)
 
@@ -128,7 +155,8 @@ def main(argv: list|None = None) -> None: # arguments; by default those of the c
     p = anno_parser(download_spider, "sql_grpo data")
     p.error = lambda message: p.exit(2, f"{p.prog}: {message} (--help lists the options)\n")
     args = vars(p.parse_args(argv))
-    for name in ("pdb", "xtra"): del args[name] # fastcore adds these two
+    for name in ("pdb", "xtra"): # fastcore adds these two
+        del args[name]
     with or_exit("sql_grpo data"):
         if not _print_counts(download_spider(**args)):
             raise ValueError(f"nothing in {args['folder']} can be read")

@@ -24,12 +24,19 @@ from .database import (
 # %% ../../nbs/world/engines.ipynb #e41c000b
 def plain_cell(x) -> int|float|str|bytes|None:
     "A driver's value as one of SQLite's kinds; what has no kin there becomes text."
-    if x is None or type(x) in (int, str, bytes): return x
-    if isinstance(x, bool): return "true" if x else "false"
-    if isinstance(x, Decimal) and x.is_finite() and x.adjusted() < 300: return int(x) if x == int(x) else float(x)
-    if isinstance(x, float): return x if math.isfinite(x) else str(x)
-    if isinstance(x, (bytearray, memoryview)): return bytes(x)
-    try: return json.dumps(x, default=str, ensure_ascii=False) if isinstance(x, (dict, list, tuple)) else str(x)
+    if x is None or type(x) in (int, str, bytes):
+        return x
+    if isinstance(x, bool):
+        return "true" if x else "false"
+    if isinstance(x, Decimal) and x.is_finite() and x.adjusted() < 300:
+        return int(x) if x == int(x) else float(x)
+    if isinstance(x, float):
+        return x if math.isfinite(x) else str(x)
+    if isinstance(x, (bytearray, memoryview)):
+        return bytes(x)
+    try:
+        return json.dumps(x, default=str,
+                          ensure_ascii=False) if isinstance(x, (dict, list, tuple)) else str(x)
     except TypeError: return str(x) # keys that JSON does not have
 
 def _weight(row: tuple) -> int: # about, in bytes
@@ -40,12 +47,16 @@ _passwords = {} # by URL, which is without it
 
 def without_password(url: str) -> str:
     "A database's URL without its password, which is kept in memory for connecting."
-    url = re.sub(r"^(\w+)(?:\+\w+)?://", lambda m: m[1].lower() + "://", url) # no driver's name
+    # no driver's name
+    url = re.sub(r"^(\w+)(?:\+\w+)?://",
+                 lambda m: m[1].lower() + "://", url)
     m = re.match(r"(\w+://[^/@:?]*):(?!\d+[/?])(.*)@(?=[^@]*\Z)", url)
     bare, word = (f"{m[1]}@{url[m.end():]}", m[2]) if m else (url, None)
     if q := "://" in url and re.search(r"(?<=[?&])password=([^&]*)&?", bare):
-        bare, word = (bare[:q.start()] + bare[q.end():]).rstrip("?&"), q[1]
-    if word is not None: _passwords[bare] = unquote(word)
+        bare = (bare[:q.start()] + bare[q.end():]).rstrip("?&")
+        word = q[1]
+    if word is not None:
+        _passwords[bare] = unquote(word)
     return bare
 
 # %% ../../nbs/world/engines.ipynb #e41c0011
@@ -72,34 +83,44 @@ class EngineDatabase(Database):
                  max_rows: int = 1000, # rows that are taken of a result
                  max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
         super().__init__(url, timeout, max_rows, max_bytes)
-        self.url, self._pid = url, None
-        self._tables, self._columns, self._identifiers = {}, {}, {}
+        self.url = url
+        self._pid = None
+        self._tables = {}
+        self._columns = {}
+        self._identifiers = {}
         try:
             with self._connection() as con:
-                for text in self._read_schema(con): warnings.warn(f"{self.name}: {text}", stacklevel=2)
+                for text in self._read_schema(con):
+                    warnings.warn(f"{self.name}: {text}", stacklevel=2)
         except (Lost, TimeoutError) as e:
             raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
 
     @property
-    def tables(self) -> list[str]: return list(self._tables)
+    def tables(self) -> list[str]:
+        return list(self._tables)
 
     def columns(self, table: str) -> list: # of `Column`
         "The columns of a table. Raises ValueError if there is no such table."
         return list(self._columns[self._table(table)])
 
-    def kind(self, table: str) -> str: return self._tables[table]
+    def kind(self, table: str) -> str:
+        return self._tables[table]
 
     @contextmanager
     def _connection(self):
         "One of the pool's connections. Raises Lost and TimeoutError."
         if self._pid != os.getpid(): # a connection cannot be shared after a fork
-            self._pid, self._idle = os.getpid(), queue.LifoQueue()
+            self._pid = os.getpid()
+            self._idle = queue.LifoQueue()
             self._free = threading.Semaphore(_POOL)
-        if not self._free.acquire(timeout=_WAIT): raise TimeoutError("all connections are busy")
+        if not self._free.acquire(timeout=_WAIT):
+            raise TimeoutError("all connections are busy")
         con, keep = None, True
         try:
-            try: con = self._idle.get_nowait()
-            except queue.Empty: con = self._connect()
+            try:
+                con = self._idle.get_nowait()
+            except queue.Empty:
+                con = self._connect()
             yield con
         except ValueError: raise # the query's fault
         except BaseException:
@@ -108,7 +129,8 @@ class EngineDatabase(Database):
         finally:
             if con is not None:
                 closed = con.closed if hasattr(con, "closed") else not con.open
-                if keep and not closed: self._idle.put(con)
+                if keep and not closed:
+                    self._idle.put(con)
                 else: con.close()
             self._free.release()
 
@@ -117,7 +139,8 @@ class EngineDatabase(Database):
 def _refusal(self: EngineDatabase, sql: str) -> str|None:
     "Why a query is not sent to the engine, or None."
     if "\0" in sql: return "the query contains a NUL character"
-    if len(sql) > _MAX_SQL: return f"the query is too long, at most {_MAX_SQL} characters"
+    if len(sql) > _MAX_SQL:
+        return f"the query is too long, at most {_MAX_SQL} characters"
     if not sql.isascii() and sql != sql.encode(errors="ignore").decode():
         return "the query contains characters that are not valid Unicode"
     word = _FIRST.match(sql)[1]
@@ -125,28 +148,36 @@ def _refusal(self: EngineDatabase, sql: str) -> str|None:
     if word.lower() not in self.begins:
         return f"only SELECT is allowed, not {one_line(word, 30).upper()}"
     for pattern, why in self.refused:
-        if m := pattern.search(sql): return why.format(one_line(m[m.lastindex or 0], 60))
+        if m := pattern.search(sql):
+            return why.format(one_line(m[m.lastindex or 0], 60))
 
 @patch
-def run(self: EngineDatabase, sql: str, max_rows: int|None = None,
+def run(self: EngineDatabase, sql: str,
+        max_rows: int|None = None,
          max_bytes: int|None = None) -> Result:
     "The result of `sql`, or what is wrong with it."
-    start, error = perf_counter(), self._refusal(sql)
+    start = perf_counter()
+    error = self._refusal(sql)
     for again in (True, False) if not error else ():
         try:
             with self._connection() as con:
-                columns, rows, more = self._execute(con, sql, max_rows or self.max_rows,
+                columns, rows, more = self._execute(con,
+                                                    sql, max_rows or self.max_rows,
                                                     max_bytes or self.max_bytes)
             if more and not rows:
                 raise ValueError(f"a row is too large, at most {self.max_bytes} bytes")
-            return Result(columns, rows, more, seconds=perf_counter() - start)
-        except ValueError as e: error = one_line(e, 300)
-        except TimeoutError: error = "the database is busy with other queries, try again"
+            return Result(columns, rows, more,
+                          seconds=perf_counter() - start)
+        except ValueError as e:
+            error = one_line(e, 300)
+        except TimeoutError:
+            error = "the database is busy with other queries, try again"
         except Lost as e:
             error = f"the database cannot be reached: {one_line(e, 200)}"
             if again: continue
         break
-    return Result([], [], error=error, seconds=perf_counter() - start)
+    return Result([], [],
+                  error=error, seconds=perf_counter() - start)
 
 # %% ../../nbs/world/engines.ipynb #e41c0015
 @patch
@@ -154,20 +185,28 @@ def _read_schema(self: EngineDatabase, con) -> list: # of warnings
     "Learn the tables, their columns, and what has to be refused."
     found = list(self._schema(con))
     # other threads read these: what is gone stays known, and what is new is known first
-    self._identifiers = self._identifiers | {name: identifier for name, identifier, *_ in found}
-    self._columns = self._columns | {name: columns for name, *_, columns in found}
+    self._identifiers = self._identifiers | {name: identifier
+                                             for name, identifier, *_ in found}
+    self._columns = self._columns | {name: columns
+                                     for name, *_, columns in found}
     self._tables = {name: kind for name, _, kind, _, _ in found}
-    self.comments = {name: comment for name, _, _, comment, _ in found if comment}
-    self._counts, self._texts, self._read_at = {}, {}, perf_counter()
+    self.comments = {name: comment
+                     for name, _, _, comment, _ in found if comment}
+    self._counts = {}
+    self._texts = {}
+    self._read_at = perf_counter()
     return self._settle(con)
 
 @patch
 def refresh(self: EngineDatabase) -> None:
     "Read the schema again if that is some seconds ago."
-    if perf_counter() - self._read_at < _FRESH: return
+    if perf_counter() - self._read_at < _FRESH:
+        return
     try:
-        with self._connection() as con: self._read_schema(con)
-    except (Lost, TimeoutError, ValueError): pass # the next query says it
+        with self._connection() as con:
+            self._read_schema(con)
+    except (Lost, TimeoutError, ValueError): # the next query says it
+        pass
 
 # %% ../../nbs/world/engines.ipynb #e41c0016
 @patch
@@ -184,15 +223,19 @@ def spelt(self: EngineDatabase, column: str) -> str:
 def label(self: EngineDatabase, table: str) -> str:
     "A table's name as a query needs it."
     found = re.findall(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`', self._identifiers[table])
-    parts = [a.replace('""', '"') or b.replace("``", "`") for a, b in found]
-    return ".".join(map(self.spelt, parts[-1:] if parts[-1] == table else parts))
+    parts = [a.replace('""', '"')
+             or b.replace("``", "`") for a, b in found]
+    return ".".join(map(self.spelt,
+                        parts[-1:] if parts[-1] == table else parts))
 
 @patch
 def named(self: EngineDatabase, said: str) -> str:
     "The table that is meant: as it is printed, with its schema, or as others are named."
     plain = lambda text: re.sub(r'["`\s;]', "", text).lower()
     for t in self.tables:
-        if plain(said) in (plain(self.label(t)), plain(self._identifiers[t])): return t
+        if plain(said) in (plain(self.label(t)),
+                           plain(self._identifiers[t])):
+            return t
     return super(EngineDatabase, self).named(said)
 
 # %% ../../nbs/world/engines.ipynb #e41c0017
@@ -209,22 +252,26 @@ def letters(self: EngineDatabase, column: str) -> str:
     return f"length(concat({column}, ''))"
 
 @patch
-def sample(self: EngineDatabase, table: str, n: int = 3) -> Result:
+def sample(self: EngineDatabase, table: str,
+           n: int = 3) -> Result:
     "The first `n` rows of a table, of the columns that may be read."
-    columns = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"
+    columns = ", ".join(self.quote(c.name)
+                        for c in self.columns(table)) or "*"
     return self.query(f"SELECT {columns} FROM {self.identifier(table)} LIMIT {int(n)}")
 
 @patch
 def close(self: EngineDatabase) -> None:
     "Close the connections that are not in use; the next query opens a new one."
     while self._pid == os.getpid():
-        try: self._idle.get_nowait().close()
+        try:
+            self._idle.get_nowait().close()
         except queue.Empty: return
 
 def _driver(module: str, extra: str):
     "A driver's module. Raises ValueError, which says how to install it."
     try: return __import__(module)
-    except ImportError: raise ValueError(f"{module} is not installed: pip install -e '.[{extra}]'") from None
+    except ImportError:
+        raise ValueError(f"{module} is not installed: pip install -e '.[{extra}]'") from None
 
 # %% ../../nbs/world/engines.ipynb #e41c0019
 _PG_TABLES = r"""
@@ -283,9 +330,12 @@ _PG_SYSTEM = r"""pg_(?!typeof\b)\w+|information_schema|(?:table|schema|database)
 _PG_HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid", "bernoulli", "system"}
 
 # %% ../../nbs/world/engines.ipynb #e41c001b
-_PG_SETTINGS = dict(lock_timeout="1000", idle_in_transaction_session_timeout="60000", jit="off", timezone="UTC",
-                    max_parallel_workers_per_gather="0", standard_conforming_strings="on", client_encoding="UTF8",
-                    default_transaction_read_only="on", datestyle="ISO", intervalstyle="postgres", bytea_output="hex")
+_PG_SETTINGS = dict(lock_timeout="1000",
+                    idle_in_transaction_session_timeout="60000", jit="off", timezone="UTC",
+                    max_parallel_workers_per_gather="0",
+                    standard_conforming_strings="on", client_encoding="UTF8",
+                    default_transaction_read_only="on", datestyle="ISO",
+                    intervalstyle="postgres", bytea_output="hex")
 _PG_KINDS = {16: lambda s: s == "t", 17: lambda s: bytes.fromhex(s[2:]), 20: int, 21: int, 23: int, 26: int,
              700: float, 701: float, 1700: Decimal} # by the oid of a type; all others are texts
 
@@ -300,23 +350,33 @@ class PostgresDatabase(EngineDatabase):
         psycopg = _driver("psycopg", "postgres")
         settings = _PG_SETTINGS | dict(statement_timeout=str(int(1000*self.timeout)))
         try:
-            con = psycopg.connect(self.url, password=_passwords.get(self.url), connect_timeout=10, autocommit=True,
-                                  tcp_user_timeout=20_000, keepalives_idle=10, application_name="sql_grpo",
-                                  options=" ".join(f"-c {k}={v}" for k, v in settings.items()))
-        except psycopg.ProgrammingError as e: raise ValueError(f"{self.url}: {one_line(e)}") from None
-        except psycopg.Error as e: raise Lost(one_line(e, 300)) from None
+            con = psycopg.connect(self.url,
+                                  password=_passwords.get(self.url),
+                                  connect_timeout=10, autocommit=True,
+                                  tcp_user_timeout=20_000,
+                                  keepalives_idle=10, application_name="sql_grpo",
+                                  options=" ".join(f"-c {k}={v}"
+                                                   for k, v in settings.items()))
+        except psycopg.ProgrammingError as e:
+            raise ValueError(f"{self.url}: {one_line(e)}") from None
+        except psycopg.Error as e:
+            raise Lost(one_line(e, 300)) from None
         self.name = con.info.dbname
         return con
 
 # %% ../../nbs/world/engines.ipynb #e41c001d
 @patch
-def _send(self: PostgresDatabase, con, sql: str, prepare: bool = False):
+def _send(self: PostgresDatabase, con,
+          sql: str, prepare: bool = False):
     "What libpq gives. Raises ValueError with the server's message, or Lost."
     import psycopg
-    pg, end = con.pgconn, perf_counter() + self.timeout + 1
+    pg = con.pgconn
+    end = perf_counter() + self.timeout + 1
     try:
-        if prepare: pg.send_prepare(b"", sql.encode())
-        else: pg.send_query(sql.encode())
+        if prepare:
+            pg.send_prepare(b"", sql.encode())
+        else:
+            pg.send_query(sql.encode())
         with selectors.DefaultSelector() as ready:
             ready.register(pg.socket, selectors.EVENT_READ)
             found, more = None, True
@@ -328,34 +388,49 @@ def _send(self: PostgresDatabase, con, sql: str, prepare: bool = False):
                     pg.consume_input()
                 more = pg.get_result()
                 found = more or found
-    except psycopg.Error as e: raise Lost(one_line(e, 300)) from None
-    if pg.status: raise Lost(pg.error_message.decode(errors="replace"))
-    if found.status in (0, 1, 2): return found # nothing, a command, rows
+    except psycopg.Error as e:
+        raise Lost(one_line(e, 300)) from None
+    if pg.status:
+        raise Lost(pg.error_message.decode(errors="replace"))
+    if found.status in (0, 1, 2): # nothing, a command, rows
+        return found
     part = lambda field: (found.error_field(ord(field)) or b"").decode(errors="replace")
-    if part("C") == "57014": raise ValueError(_too_slow(self.timeout))
-    if part("C").startswith(("57P", "08")): raise Lost(part("M"))
+    if part("C") == "57014":
+        raise ValueError(_too_slow(self.timeout))
+    if part("C").startswith(("57P", "08")):
+        raise Lost(part("M"))
     raise ValueError(". ".join(filter(None, (part("M"), part("H"))))) # the message, and a hint
 
 @patch
 def _rows(self: PostgresDatabase, con, sql: str) -> list: # of lists of texts
-    r, text = self._send(con, sql), lambda x: x if x is None else x.decode(errors="replace")
-    return [[text(r.get_value(i, j)) for j in range(r.nfields)] for i in range(r.ntuples)]
+    r = self._send(con, sql)
+    text = lambda x: x if x is None else x.decode(errors="replace")
+    return [[text(r.get_value(i, j))
+             for j in range(r.nfields)]
+            for i in range(r.ntuples)]
 
 # %% ../../nbs/world/engines.ipynb #e41c001e
 @patch
 def _settle(self: PostgresDatabase, con) -> list: # of warnings
     found = {}
     for name, where in self._rows(con, _PG_EFFECTS):
-        if name not in _PG_HARMLESS: found.setdefault(where, set()).add(name)
-    forms = dict(anywhere=r"(?<!\w)({0})(?!\w)", sign="({0})", called=r'(?<!\w)({0})"?\s*(?:\(' + _OR_COMMENT + ")",
+        if name not in _PG_HARMLESS:
+            found.setdefault(where, set()).add(name)
+    forms = dict(anywhere=r"(?<!\w)({0})(?!\w)",
+                 sign="({0})", called=r'(?<!\w)({0})"?\s*(?:\(' + _OR_COMMENT + ")",
                  type=r'(?:::|\bas\b)\s*(?:"?({0})\b|/\*|--)|(?<!\w)({0})"?\s*(?:\w?[\'$]|/\*|--)')
-    refused = [(re.compile(r"\bU&", re.I), "texts and names with U& are not allowed"),
-               (re.compile(rf"\b({_PG_SYSTEM})\b", re.I | re.X), "{} cannot be read")]
+    refused = [(re.compile(r"\bU&", re.I),
+                "texts and names with U& are not allowed"),
+               (re.compile(rf"\b({_PG_SYSTEM})\b", re.I | re.X),
+                "{} cannot be read")]
     for where, names in found.items():
-        words = "|".join(re.escape(n).replace('"', '"+') for n in sorted(names, key=len, reverse=True))
-        refused += [(re.compile(forms[where].format(words), re.I), "{} is not allowed")]
+        words = "|".join(re.escape(n).replace('"', '"+')
+                         for n in sorted(names, key=len, reverse=True))
+        refused += [(re.compile(forms[where].format(words),
+                                re.I), "{} is not allowed")]
     self.refused = refused # at once: other threads read it
-    return [_MORE_RIGHTS + rights for rights, in self._rows(con, _PG_RIGHTS) if rights]
+    return [_MORE_RIGHTS + rights
+            for rights, in self._rows(con, _PG_RIGHTS) if rights]
 
 def _bare(sql: str) -> str:
     "A statement without the semicolon that ends it, and comments behind that."
@@ -364,47 +439,60 @@ def _bare(sql: str) -> str:
 
 _MORE_RIGHTS = "the role has more rights than reading needs: "
 
-def _too_slow(timeout: float) -> str: return f"the query took longer than {timeout:g} seconds and was stopped"
+def _too_slow(timeout: float) -> str:
+    return f"the query took longer than {timeout:g} seconds and was stopped"
 
 # %% ../../nbs/world/engines.ipynb #e41c001f
 @patch
-def _parity(self: PostgresDatabase, table: str) -> str: return "(ctid::text::point)[1]::int % 2"
+def _parity(self: PostgresDatabase, table: str) -> str:
+    return "(ctid::text::point)[1]::int % 2"
 
 @patch
 def _schema(self: PostgresDatabase, con):
     tables = self._rows(con, _PG_TABLES)
-    names = {oid: name if seen == "t" else f"{schema}.{name}" for oid, schema, name, seen, *_ in tables}
+    names = {oid: name if seen == "t" else f"{schema}.{name}"
+             for oid, schema, name, seen, *_ in tables}
     columns = {oid: [] for oid in names}
     for oid, name, kind, pk, to, column, comment in self._rows(con, _PG_COLUMNS % ",".join(names)):
         fk = f"{names[to]}.{column}" if to in names else None
-        columns[oid].append(Column(name, kind, pk == "t", fk, comment or ""))
+        columns[oid].append(Column(name,
+                                   kind, pk == "t", fk, comment or ""))
     for oid, schema, name, _, view, comment in tables:
-        yield (names[oid], f"{quoted(schema)}.{quoted(name)}", "view" if view == "t" else "table",
+        yield (names[oid], f"{quoted(schema)}.{quoted(name)}",
+               "view" if view == "t" else "table",
                comment, columns[oid])
 
 # %% ../../nbs/world/engines.ipynb #e41c0020
 @patch
-def _execute(self: PostgresDatabase, con, sql: str, max_rows: int, max_bytes: int
+def _execute(self: PostgresDatabase, con,
+             sql: str, max_rows: int, max_bytes: int
             ) -> tuple: # columns, rows, more?
     self._send(con, "BEGIN READ ONLY")
     try:
         self._send(con, sql, prepare=True) # one statement, and complete
         about = con.pgconn.describe_prepared(b"")
-        names = [about.fname(j).decode() for j in range(about.nfields)]
-        if not names: raise ValueError("the query gives no columns")
-        r = self._send(con, _bounded(sql, len(names), max_rows, max_bytes))
-        kinds = [_PG_KINDS.get(r.ftype(j), str) for j in range(len(names))]
+        names = [about.fname(j).decode()
+                 for j in range(about.nfields)]
+        if not names:
+            raise ValueError("the query gives no columns")
+        r = self._send(con,
+                       _bounded(sql, len(names), max_rows, max_bytes))
+        kinds = [_PG_KINDS.get(r.ftype(j), str)
+                 for j in range(len(names))]
         def cell(i, j):
             x = r.get_value(i, j)
             return None if x is None else plain_cell(kinds[j](x.decode(errors="replace")))
-        taken = [i for i in range(min(r.ntuples, max_rows)) if r.get_value(i, len(names)) == b"t"]
-        rows = [tuple(cell(i, j) for j in range(len(names))) for i in taken]
+        taken = [i for i in range(min(r.ntuples, max_rows))
+                 if r.get_value(i, len(names)) == b"t"]
+        rows = [tuple(cell(i, j)
+                      for j in range(len(names))) for i in taken]
         return names, rows, len(rows) < r.ntuples
     finally:
         if not con.closed and not con.pgconn.status:
             self._send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()")
 
-def _bounded(sql: str, n: int, max_rows: int, max_bytes: int) -> str:
+def _bounded(sql: str, n: int,
+             max_rows: int, max_bytes: int) -> str:
     "A query of `n` columns that hands over so many rows and bytes; its last column: is it whole?"
     names = [f"c{i}" for i in range(n)]
     size = " + ".join(f"coalesce(octet_length({c}::text), 0) + 8" for c in names)
@@ -427,7 +515,9 @@ _MY_COLUMNS = """SELECT c.table_name, c.column_name, c.column_type, c.column_key
    AND k.referenced_table_schema = c.table_schema), c.column_comment
 FROM information_schema.columns c WHERE c.table_schema = DATABASE() ORDER BY c.table_name, c.ordinal_position"""
 _MY_FUNCTIONS = "SELECT DISTINCT routine_name FROM information_schema.routines"
-_MY_LATE, _MY_GONE = (1317, 1969, 3024), (0, 1053, 1927, 2006, 2013, 2014) # error codes
+# error codes
+_MY_LATE = (1317, 1969, 3024)
+_MY_GONE = (0, 1053, 1927, 2006, 2013, 2014)
 _MY_PACKET, _MY_MEMORY = 4_000_000, 100_000_000 # bytes of a row, and of a session in the server
 
 # %% ../../nbs/world/engines.ipynb #e41c0023
@@ -437,7 +527,8 @@ def _bounded_connection():
     pymysql = _driver("pymysql", "mysql")
     class Bounded(pymysql.connections.Connection):
         def _read_bytes(self, n):
-            if n <= _MY_PACKET: return super()._read_bytes(n)
+            if n <= _MY_PACKET:
+                return super()._read_bytes(n)
             self._force_close()
             raise pymysql.DataError(0, "a row is too large")
     return Bounded
@@ -447,28 +538,37 @@ class MySQLDatabase(EngineDatabase):
     engine, dialect = "MySQL", "mysql"
 
     def _connect(self):
-        pymysql, u = _driver("pymysql", "mysql"), urlsplit(self.url)
-        options, self.name = dict(parse_qsl(u.query)), unquote(u.path.strip("/"))
-        if not self.name: raise ValueError("a MySQL URL ends in the name of a database: mysql://user@host/name")
+        pymysql = _driver("pymysql", "mysql")
+        u = urlsplit(self.url)
+        options = dict(parse_qsl(u.query))
+        self.name = unquote(u.path.strip("/"))
+        if not self.name:
+            raise ValueError("a MySQL URL ends in the name of a database: mysql://user@host/name")
         own = Path.home()/".my.cnf"
-        given = dict(host=u.hostname, port=u.port, user=unquote(u.username or ""),
-                     password=_passwords.get(self.url), unix_socket=options.get("unix_socket"),
+        given = dict(host=u.hostname, port=u.port,
+                     user=unquote(u.username or ""),
+                     password=_passwords.get(self.url),
+                     unix_socket=options.get("unix_socket"),
                      read_default_file=str(own) if own.exists() else None)
         try:
             con = _bounded_connection()(
-                database=self.name, connect_timeout=10, read_timeout=self.timeout + 1, autocommit=True,
-                charset="utf8mb4", **{k: v for k, v in given.items() if v})
+                database=self.name, connect_timeout=10,
+                read_timeout=self.timeout + 1, autocommit=True,
+                charset="utf8mb4", **{k: v
+                                      for k, v in given.items() if v})
             maria = "MariaDB" in con.get_server_info()
             limits = (f"max_statement_time={self.timeout}, max_session_mem_used={_MY_MEMORY}" if maria
                       else f"max_execution_time={int(1000*self.timeout)}")
             with con.cursor() as cur:
                 cur.execute(f"SET SESSION {limits}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
                             "time_zone='+00:00', sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')")
-        except pymysql.Error as e: raise Lost(one_line(e.args[-1], 300)) from None
+        except pymysql.Error as e:
+            raise Lost(one_line(e.args[-1], 300)) from None
         self.engine = "MariaDB" if maria else "MySQL"
         return con
 
-    def quote(self, name: str) -> str: return "`" + name.replace("`", "``") + "`"
+    def quote(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
 
 # %% ../../nbs/world/engines.ipynb #e41c0024
 @patch
@@ -478,37 +578,47 @@ def _rows(self: MySQLDatabase, con, sql: str) -> tuple:
         with con.cursor() as cur:
             cur.execute(sql)
             return cur.fetchall()
-    except pymysql.Error as e: raise Lost(one_line(e.args[-1], 300)) from None
+    except pymysql.Error as e:
+        raise Lost(one_line(e.args[-1], 300)) from None
 
 @patch
 def _settle(self: MySQLDatabase, con) -> list: # of warnings
-    own = "".join(f"|{re.escape(name)}" for name, in self._rows(con, _MY_FUNCTIONS))
-    called, find = rf"[`\"]?\s*(?:\({_OR_COMMENT})", partial(re.compile, flags=re.I | re.X)
+    own = "".join(f"|{re.escape(name)}"
+                  for name, in self._rows(con, _MY_FUNCTIONS))
+    called = rf"[`\"]?\s*(?:\({_OR_COMMENT})"
+    find = partial(re.compile, flags=re.I | re.X)
     self.refused = [
         (find(r"/\*M?!|/\*\+"), "comments that are carried out are not allowed"),
         (find(rf"(?<![\w$])({_MY_EFFECTS}{own}){called}"), "the function {} is not allowed"),
-        (find(r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)"), "functions of a schema are not allowed"),
+        (find(r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)"),
+         "functions of a schema are not allowed"),
         (find(r"(information_schema|performance_schema)"), "{} cannot be read"),
         (find(rf"\b(mysql|sys)\b[`\"]?\s*(?:\.{_OR_COMMENT})"), "{} cannot be read"),
         (find(rf"into\s*(?:outfile|dumpfile|@{_OR_COMMENT})"), "INTO is not allowed"),
-        (find(rf"lock\s*(?:in\b{_OR_COMMENT})|for\s*(?:share|update{_OR_COMMENT})"), "locks are not allowed"),
+        (find(rf"lock\s*(?:in\b{_OR_COMMENT})|for\s*(?:share|update{_OR_COMMENT})"),
+         "locks are not allowed"),
         (find(r"@@|:="), "variables are not allowed")]
-    grants = " ".join(grant for grant, in self._rows(con, "SHOW GRANTS"))
-    rights = {r.strip() for g in re.findall(r"GRANT (.*?) ON ", grants) for r in re.sub(r"\(.*?\)", "", g).split(",")}
+    grants = " ".join(grant
+                      for grant, in self._rows(con, "SHOW GRANTS"))
+    rights = {r.strip()
+              for g in re.findall(r"GRANT (.*?) ON ", grants)
+              for r in re.sub(r"\(.*?\)", "", g).split(",")}
     more = ", ".join(sorted(rights - {"USAGE", "SELECT", "SHOW VIEW"}))
     return [_MORE_RIGHTS + more] if more else []
 
 # %% ../../nbs/world/engines.ipynb #e41c0025
 @patch
 def _parity(self: MySQLDatabase, table: str) -> str:
-    columns = ", ".join(self.quote(c.name) for c in self.columns(table))
+    columns = ", ".join(self.quote(c.name)
+                        for c in self.columns(table))
     return f"CRC32(CONCAT_WS('|', {columns})) % 2"
 
 @patch
 def _schema(self: MySQLDatabase, con):
     columns = {}
     for table, name, kind, pk, fk, comment in self._rows(con, _MY_COLUMNS):
-        columns.setdefault(table, []).append(Column(name, kind, bool(pk), fk, comment or ""))
+        columns.setdefault(table, []).append(Column(name,
+                                                    kind, bool(pk), fk, comment or ""))
     for name, view, comment in self._rows(con, _MY_TABLES):
         identifier = ".".join(map(self.quote, (self.name, name)))
         yield name, identifier, "view" if view else "table", "" if view else comment, columns.get(name, [])
@@ -520,19 +630,24 @@ def _cut(self: MySQLDatabase, con):
     con._force_close()
     try:
         other = self._connect()
-        try: self._rows(other, f"KILL {con.thread_id()}")
+        try:
+            self._rows(other, f"KILL {con.thread_id()}")
         finally: other.close()
     except (Lost, ValueError): pass # it has ended by itself
 
 @patch
 def _execute(self: MySQLDatabase, con, sql: str, max_rows: int, max_bytes: int) -> tuple: # columns, rows, more?
     import pymysql
-    cur, bare, rows, row = con.cursor(pymysql.cursors.SSCursor), _bare(sql), [], ()
+    cur = con.cursor(pymysql.cursors.SSCursor)
+    bare = _bare(sql)
+    rows = []
+    row = ()
     alone = _FIRST.match(sql)[1].lower() == "with" # MariaDB takes no parentheses around it
     try:
         self._rows(con, "START TRANSACTION READ ONLY")
         cur.execute(bare if alone else f"(\n{bare}\n)")
-        if cur.description is None: raise ValueError("the query gives no columns")
+        if cur.description is None:
+            raise ValueError("the query gives no columns")
         while (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0:
             row = tuple(map(plain_cell, row))
             max_bytes -= _weight(row)
@@ -541,20 +656,25 @@ def _execute(self: MySQLDatabase, con, sql: str, max_rows: int, max_bytes: int) 
     except (pymysql.Error, UnicodeError) as e:
         late = e.args[0] in _MY_LATE or "timed out" in str(e)
         if not late: row = None # else the server may still be at it
-        if late: raise ValueError(_too_slow(self.timeout)) from None
-        if e.args[0] in _MY_GONE and isinstance(e, pymysql.OperationalError): raise Lost(e.args[-1]) from None
-        said = re.sub(r"You have .*? syntax to use near", "syntax error near", str(e.args[-1]))
+        if late:
+            raise ValueError(_too_slow(self.timeout)) from None
+        if e.args[0] in _MY_GONE and isinstance(e, pymysql.OperationalError):
+            raise Lost(e.args[-1]) from None
+        said = re.sub(r"You have .*? syntax to use near", "syntax error near",
+                      str(e.args[-1]))
         raise ValueError(said) from None
     finally:
         if row is None and con.open and not getattr(cur._result, "unbuffered_active", False):
             self._rows(con, "ROLLBACK")
         else: # the other rows would have to be read
-            if cur._result: cur._result.unbuffered_active, cur._result.connection = False, None
+            if cur._result:
+                cur._result.unbuffered_active, cur._result.connection = False, None
             cur.connection = None
             self._cut(con)
 
 # %% ../../nbs/world/engines.ipynb #e41c0028
-_DUCK_CONFIG = dict(memory_limit="256MB", threads="1", temp_directory="", autoinstall_known_extensions="false",
+_DUCK_CONFIG = dict(memory_limit="256MB",
+                    threads="1", temp_directory="", autoinstall_known_extensions="false",
                     autoload_known_extensions="false", allow_community_extensions="false",
                     python_enable_replacements="false")
 _DUCK_MEMORY = 2_000_000_000 # bytes of address space that a child may take beyond what it starts with
@@ -578,28 +698,36 @@ _FILES = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet"}
 def _open_duckdb(path: str):
     "A locked connection."
     import duckdb
-    if not os.path.isdir(path): con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
+    if not os.path.isdir(path):
+        con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
     else:
         con = duckdb.connect(":memory:", config=_DUCK_CONFIG)
         for p in sorted(Path(path).iterdir()):
             if reader := _FILES.get(p.suffix.lower()):
                 text = "'" + str(p.resolve()).replace("'", "''") + "'"
-                try: con.execute(f"CREATE TABLE {quoted(p.stem)} AS SELECT * FROM {reader}({text})")
-                except duckdb.Error as e: raise ValueError(f"{p.name}: {one_line(e, 200)}") from None
+                try:
+                    con.execute(f"CREATE TABLE {quoted(p.stem)} AS SELECT * FROM {reader}({text})")
+                except duckdb.Error as e:
+                    raise ValueError(f"{p.name}: {one_line(e, 200)}") from None
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con
 
 # %% ../../nbs/world/engines.ipynb #e41c002a
-def _duckdb_reply(con, effects: set, sql: str, max_rows: int, max_bytes: int, timeout: float, trusted: bool) -> tuple:
+def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
+                  max_bytes: int, timeout: float, trusted: bool) -> tuple:
     "Columns, rows, and whether there are more; or one sentence."
     import duckdb
-    cur, rows, row = con.cursor(), [], ()
+    cur = con.cursor()
+    rows = []
+    row = ()
     timer = threading.Timer(timeout, cur.interrupt)
     timer.start()
-    if hasattr(signal, "alarm"): signal.alarm(int(timeout) + 3) # ends the process, if its parent is gone
+    if hasattr(signal, "alarm"): # ends the process, if its parent is gone
+        signal.alarm(int(timeout) + 3)
     try:
-        if not trusted and (fault := _duckdb_fault(cur, sql, effects)): return (fault,)
+        if not trusted and (fault := _duckdb_fault(cur, sql, effects)):
+            return (fault,)
         cur.execute("BEGIN TRANSACTION READ ONLY")
         cur.execute(sql)
         names = [d[0] for d in cur.description]
@@ -607,35 +735,50 @@ def _duckdb_reply(con, effects: set, sql: str, max_rows: int, max_bytes: int, ti
         while max_bytes > 0 and (row := cur.fetchone()) is not None and len(rows) < max_rows:
             row = tuple(map(plain_cell, row))
             max_bytes -= _weight(row)
-            if max_bytes > 0: rows.append(row)
+            if max_bytes > 0:
+                rows.append(row)
         return [n[:10_000] for n in names], rows, row is not None
-    except (duckdb.FatalException, duckdb.InternalException): os._exit(1) # nothing works after it
-    except duckdb.InterruptException: return (_too_slow(timeout),)
-    except (duckdb.OutOfMemoryException, MemoryError): return ("the query needs too much memory",)
-    except (duckdb.Error, RuntimeError, ValueError, TypeError, ArithmeticError) as e:
+    except (duckdb.FatalException, duckdb.InternalException): # nothing works after it
+        os._exit(1)
+    except duckdb.InterruptException:
+        return (_too_slow(timeout),)
+    except (duckdb.OutOfMemoryException, MemoryError):
+        return ("the query needs too much memory",)
+    except (duckdb.Error, RuntimeError,
+            ValueError, TypeError, ArithmeticError) as e:
         said = str(e).split("\n\nLINE ")[0]
         return (one_line(said.partition(": ")[2] or said, 300),)
     finally:
         timer.cancel()
-        if hasattr(signal, "alarm"): signal.alarm(0)
+        if hasattr(signal, "alarm"):
+            signal.alarm(0)
 
 # %% ../../nbs/world/engines.ipynb #e41c002b
 def serve_duckdb() -> None:
     "Answer what comes on the standard input: first a path, then queries. For a process of its own."
-    source, to, con, effects, reply = sys.stdin.buffer, sys.stdout.buffer, None, set(), ()
+    source = sys.stdin.buffer
+    to = sys.stdout.buffer
+    con = None
+    effects = set()
+    reply = ()
     try:
         con = _open_duckdb(pickle.load(source))
-        effects = {name.lower() for name, in con.execute(_DUCK_EFFECTS).fetchall()} - _DUCK_HARMLESS
-    except Exception as e: reply = (one_line(e, 300),)
+        effects = {name.lower()
+                   for name, in con.execute(_DUCK_EFFECTS).fetchall()} - _DUCK_HARMLESS
+    except Exception as e:
+        reply = (one_line(e, 300),)
     try:
         import resource
         used = int(Path("/proc/self/statm").read_text().split()[0])*resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + _DUCK_MEMORY,)*2)
-    except (ImportError, OSError, ValueError): pass # not on every system
+        resource.setrlimit(resource.RLIMIT_AS,
+                           (used + _DUCK_MEMORY,)*2)
+    except (ImportError, OSError, ValueError): # not on every system
+        pass
     while True:
         pickle.dump(reply, to)
         to.flush()
-        try: request = pickle.load(source)
+        try:
+            request = pickle.load(source)
         except EOFError: return
         reply = _duckdb_reply(con, effects, *request)
 
@@ -643,21 +786,28 @@ def serve_duckdb() -> None:
 def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
     "What a query does beyond reading tables, by DuckDB's own syntax tree."
     found = json.loads(cur.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
-    if found["error"]: return one_line(found["error_message"].split("\n\nLINE ")[0], 300)
-    if len(found["statements"]) != 1: return "one statement at a time, please"
+    if found["error"]:
+        return one_line(found["error_message"].split("\n\nLINE ")[0], 300)
+    if len(found["statements"]) != 1:
+        return "one statement at a time, please"
     left = [found]
     while left:
         x = left.pop()
-        if isinstance(x, list): left += x
-        if not isinstance(x, dict): continue
+        if isinstance(x, list):
+            left += x
+        if not isinstance(x, dict):
+            continue
         left += x.values()
-        kind, name = x.get("type"), x.get("function_name")
-        if str(kind).endswith("_QUERY_NODE"): return "only SELECT is allowed" # INSERT, COPY, ...
+        kind = x.get("type")
+        name = x.get("function_name")
+        if str(kind).endswith("_QUERY_NODE"): # INSERT, COPY, ...
+            return "only SELECT is allowed"
         if kind == "SHOW_REF" and x["show_type"] not in ("SUMMARY", "DESCRIBE"):
             return "SHOW is not allowed"
         for key in ("function_name", "table_name", "schema_name", "catalog_name"):
             n = x.get(key)
-            if isinstance(n, str) and (n == name and n.lower() in effects or
+            if isinstance(n, str) and (n == name
+                                       and n.lower() in effects or
                                        _DUCK_SYSTEM.match(n.strip('"'))):
                 return f"{one_line(n, 60)} is not allowed"
 
@@ -666,7 +816,8 @@ class _DuckDBProcess:
     "A process with a connection, which is ended if a query does not stop."
     def __init__(self, path: str):
         code = "from sql_grpo.world.engines import serve_duckdb; serve_duckdb()"
-        self.process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([sys.executable, "-c", code],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         start_new_session=True) # Ctrl-C is not for it
         self.replies = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -676,27 +827,33 @@ class _DuckDBProcess:
 
     def _read(self):
         try:
-            while True: self.replies.put(pickle.load(self.process.stdout))
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError): self.replies.put(None) # it has ended
+            while True:
+                self.replies.put(pickle.load(self.process.stdout))
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError): # it has ended
+            self.replies.put(None)
 
     def ask(self, request, seconds: float) -> tuple:
         try:
             pickle.dump(request, self.process.stdin)
             self.process.stdin.flush()
-        except OSError: raise Lost("its process has ended") from None
-        try: reply = self.replies.get(timeout=seconds)
+        except OSError:
+            raise Lost("its process has ended") from None
+        try:
+            reply = self.replies.get(timeout=seconds)
         except queue.Empty: reply = None
         if reply is not None: return reply
         self.close()
         return ("the query did not stop in time, or took too much memory, and was ended",)
 
     @property
-    def open(self) -> bool: return self.process.poll() is None
+    def open(self) -> bool:
+        return self.process.poll() is None
 
     def close(self):
         self.process.kill()
         self.process.wait()
-        try: self.process.stdin.close()
+        try:
+            self.process.stdin.close()
         except OSError: pass # what could not be sent
 
 # %% ../../nbs/world/engines.ipynb #e41c002e
@@ -710,34 +867,45 @@ class DuckDBDatabase(EngineDatabase):
         self.name = Path(self.url).stem
         return _DuckDBProcess(self.url)
 
-    def _execute(self, con, sql: str, max_rows: int, max_bytes: int, trusted: bool = False) -> tuple:
+    def _execute(self, con, sql: str, max_rows: int,
+                 max_bytes: int, trusted: bool = False) -> tuple:
         seconds = _WAIT if trusted else self.timeout
-        reply = con.ask((sql, max_rows, max_bytes, seconds, trusted), seconds + 1)
-        if len(reply) == 1: raise ValueError(reply[0])
+        reply = con.ask((sql, max_rows,
+                         max_bytes, seconds, trusted), seconds + 1)
+        if len(reply) == 1:
+            raise ValueError(reply[0])
         return reply
 
-    def _rows(self, con, sql: str) -> list: return self._execute(con, sql, 10**6, 10**9, True)[1]
+    def _rows(self, con, sql: str) -> list:
+        return self._execute(con, sql, 10**6, 10**9, True)[1]
 
-    def _settle(self, con) -> list: return [] # of warnings: the file is open for reading
+    def _settle(self, con) -> list: # of warnings: the file is open for reading
+        return []
 
     def _parity(self, table: str) -> str: return "rowid % 2"
 
 # %% ../../nbs/world/engines.ipynb #e41c002f
 @patch
 def _schema(self: DuckDBDatabase, con):
-    columns, primary, foreign = {}, set(), {}
+    columns = {}
+    primary = set()
+    foreign = {}
     for schema, table, kind, names, to, to_names in self._rows(con, _DUCK_KEYS):
         names = json.loads(names)
-        if kind == "PRIMARY KEY": primary |= {(schema, table, name) for name in names}
+        if kind == "PRIMARY KEY":
+            primary |= {(schema, table, name) for name in names}
         else:
             foreign |= {(schema, table, name): f"{to}.{other}"
-                        for name, other in zip(names, json.loads(to_names), strict=True)}
+                        for name, other in zip(names,
+                                               json.loads(to_names), strict=True)}
     for schema, table, name, kind, comment in self._rows(con, _DUCK_COLUMNS):
         key = schema, table, name
         columns.setdefault((schema, table), []).append(
-            Column(name, kind, key in primary, foreign.get(key), comment or ""))
+            Column(name, kind, key in primary,
+                   foreign.get(key), comment or ""))
     for schema, name, kind, comment, _ in self._rows(con, _DUCK_TABLES):
-        yield (name if schema == "main" else f"{schema}.{name}", f"{quoted(schema)}.{quoted(name)}", kind, comment,
+        yield (name if schema == "main" else f"{schema}.{name}",
+               f"{quoted(schema)}.{quoted(name)}", kind, comment,
                columns.get((schema, name), []))
 
 # %% ../../nbs/world/engines.ipynb #e41c0031
@@ -761,11 +929,16 @@ def engine_of(where) -> type|None: # a class; None for SQLite, or for nothing th
     path = Path(text)
     if path.is_dir(): # that of another layout has a folder or file of databases
         names = [p.name.lower() for p in path.iterdir()]
-        other = any(n.endswith((".sqlite", ".sqlite3", ".db")) for n in names) or any(
-            "database" in p.name for p in path.iterdir() if p.is_dir())
-        return None if other or not any(Path(n).suffix in _FILES for n in names) else DuckDBDatabase
-    if not path.is_file(): return None
-    with path.open("rb") as f: return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
+        other = any(n.endswith((".sqlite", ".sqlite3", ".db"))
+                    for n in names) or any(
+            "database" in p.name
+            for p in path.iterdir() if p.is_dir())
+        return None if other or not any(Path(n).suffix in _FILES
+                                        for n in names) else DuckDBDatabase
+    if not path.is_file():
+        return None
+    with path.open("rb") as f:
+        return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
 
 # %% ../../nbs/world/engines.ipynb #e41c0032
 def open_database(
@@ -778,22 +951,31 @@ def open_database(
         return where
     kind = engine_of(where)
     if kind is None:
-        if "://" not in str(where): return open_sqlite(where, **kwargs)
+        if "://" not in str(where):
+            return open_sqlite(where, **kwargs)
         raise ValueError(f"{without_password(str(where))}: expected one of "
                          f"{', '.join(_ENGINES)} before ://")
     if kind is DuckDBDatabase:
         path = os.path.abspath(str(where).removeprefix("duckdb://"))
-        if not os.path.exists(path): raise FileNotFoundError(f"no such database: {path}")
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"no such database: {path}")
         files = sorted(Path(path).iterdir()) if os.path.isdir(path) else [Path(path)]
-        url, state = path, tuple((f.stat().st_mtime_ns, f.stat().st_size) for f in files)
-    else: url, state = without_password(str(where)), ()
+        url = path
+        state = tuple((f.stat().st_mtime_ns,
+                       f.stat().st_size) for f in files)
+    else:
+        url, state = without_password(str(where)), ()
     kwargs.pop("now", None)
     start = perf_counter()
     said, when = _unreachable.get((url, state), ("", 0))
-    if said and start - when < _WAIT: raise ValueError(said) # not again for each question
-    try: db = _open_engine(kind, url, state, tuple(sorted(kwargs.items())))
+    if said and start - when < _WAIT: # not again for each question
+        raise ValueError(said)
+    try:
+        db = _open_engine(kind, url, state,
+                          tuple(sorted(kwargs.items())))
     except ValueError as e: # what fails at once may be tried at once
-        if perf_counter() - start > 1: _unreachable[url, state] = str(e), perf_counter()
+        if perf_counter() - start > 1:
+            _unreachable[url, state] = str(e), perf_counter()
         raise
     db.refresh()
     return db
@@ -801,4 +983,5 @@ def open_database(
 _unreachable = {} # what took long to fail: what was said, and when
 
 @lru_cache(maxsize=64)
-def _open_engine(kind, url, state, settings): return kind(url, **dict(settings))
+def _open_engine(kind, url, state, settings):
+    return kind(url, **dict(settings))

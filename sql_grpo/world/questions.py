@@ -29,14 +29,16 @@ class Table:
     fields: list[Field]
     rows: list[tuple] # in field order
 
-    def of(self, *kinds) -> list[Field]: return [f for f in self.fields if f.kind in kinds]
+    def of(self, *kinds) -> list[Field]:
+        return [f for f in self.fields if f.kind in kinds]
 
     def values(self, f: Field) -> list:
         "The values of field `f` that are not NULL, in row order."
         i = self.fields.index(f)
         return [r[i] for r in self.rows if r[i] is not None]
 
-    def has_null(self, f: Field) -> bool: return len(self.values(f)) < len(self.rows)
+    def has_null(self, f: Field) -> bool:
+        return len(self.values(f)) < len(self.rows)
 
     def __repr__(self):
         names = ", ".join(f.name for f in self.fields)
@@ -49,11 +51,13 @@ class World:
     db_id: str
     tables: list[Table] # a referenced table comes before the one that refers to it
 
-    def table(self, name: str) -> Table: return next(t for t in self.tables if t.name == name)
+    def table(self, name: str) -> Table:
+        return next(t for t in self.tables if t.name == name)
 
     def links(self) -> list[tuple]:
         "All foreign keys: (table, field, table it points to)."
-        return [(t, f, self.table(f.ref)) for t in self.tables for f in t.of("ref")]
+        return [(t, f, self.table(f.ref))
+                for t in self.tables for f in t.of("ref")]
 
     @cached_property
     def conn(self) -> sqlite3.Connection:
@@ -62,10 +66,12 @@ class World:
         conn.executescript(world_script(self))
         return conn
 
-    def __repr__(self): return f"<World {self.db_id} ({', '.join(t.name for t in self.tables)})>"
+    def __repr__(self):
+        return f"<World {self.db_id} ({', '.join(t.name for t in self.tables)})>"
 
 # %% ../../nbs/world/questions.ipynb #3b19b75c
-_SQL_TYPE = dict(id="INTEGER PRIMARY KEY", name="TEXT", category="TEXT", integer="INTEGER",
+_SQL_TYPE = dict(id="INTEGER PRIMARY KEY",
+                 name="TEXT", category="TEXT", integer="INTEGER",
                 real="REAL", year="INTEGER", date="TEXT", ref="INTEGER")
 
 def literal(v) -> str:
@@ -85,8 +91,10 @@ def world_script(world: World) -> str:
     out = []
     for t in world.tables:
         out.append(_create(t) + ";")
-        rows = ",\n".join("(" + ", ".join(map(literal, r)) + ")" for r in t.rows)
-        if rows: out.append(f"INSERT INTO {t.name} VALUES\n{rows};")
+        rows = ",\n".join("(" + ", ".join(map(literal, r)) + ")"
+                          for r in t.rows)
+        if rows:
+            out.append(f"INSERT INTO {t.name} VALUES\n{rows};")
     return "\n".join(out)
 
 # %% ../../nbs/world/questions.ipynb #bedaeb31
@@ -105,9 +113,12 @@ def _kind_of(declared: str, values: list): # of `Field`; values without NULLs
     "What a column holds that is no key."
     if declared == "REAL": return "real"
     if declared == "INTEGER":
-        years = values and all(type(v) is int and 1800 <= v <= 2100 for v in values)
+        years = values and all(type(v) is int
+                               and 1800 <= v <= 2100 for v in values)
         return "year" if years else "integer"
-    if values and all(re.fullmatch(r"\d{4}-\d\d-\d\d", str(v)) for v in values): return "date"
+    if values and all(re.fullmatch(r"\d{4}-\d\d-\d\d", str(v))
+                      for v in values):
+        return "date"
     return "name" if values and len(set(values)) == len(values) else "category"
 
 def read_world(path: str|Path) -> World:
@@ -122,7 +133,8 @@ def read_world(path: str|Path) -> World:
             refs = dict(run('SELECT "from", "table" FROM pragma_foreign_key_list(?)', (t,)))
             info = run("SELECT name, type, pk FROM pragma_table_info(?)", (t,))
             for i, (name, declared, key) in enumerate(info):
-                values = [row[i] for row in table.rows if row[i] is not None]
+                values = [row[i]
+                          for row in table.rows if row[i] is not None]
                 kind = "id" if key else "ref" if name in refs else _kind_of(declared, values)
                 table.fields.append(Field(name, kind, refs.get(name)))
             if sql != _create(table) or not {*refs.values()} <= {t.name for t in world.tables}:
@@ -139,16 +151,21 @@ _PLAIN = {
     "before": ["with {c} before {v}", "whose {c} is earlier than {v}"],
     "IS NULL": ["without {c}", "whose {c} is missing", "that have no {c}"],
     "AVG": ["average", "mean"], "SUM": ["total", "sum of the"],
-    "MAX": ["highest", "largest", "maximum"], "MIN": ["lowest", "smallest", "minimum"],
+    "MAX": ["highest", "largest", "maximum"],
+    "MIN": ["lowest", "smallest", "minimum"],
     "DESC": ["highest", "largest"], "ASC": ["lowest", "smallest"]}
 
 _EVERYDAY = {
-    "=": ["showing {c} {v}"], "<>": ["except {c} {v}"], ">": ["with {c} beyond {v}"],
-    "<": ["with {c} shy of {v}"], ">=": ["with {c} reaching {v}"], "<=": ["with {c} capped at {v}"],
-    "AVG": ["typical"], "SUM": ["combined"], "MAX": ["peak"], "MIN": ["bottom"],
+    "=": ["showing {c} {v}"],
+    "<>": ["except {c} {v}"], ">": ["with {c} beyond {v}"],
+    "<": ["with {c} shy of {v}"],
+    ">=": ["with {c} reaching {v}"], "<=": ["with {c} capped at {v}"],
+    "AVG": ["typical"], "SUM": ["combined"],
+    "MAX": ["peak"], "MIN": ["bottom"],
     "DESC": ["peak"], "ASC": ["bottom"]}
 # what may be mistaken for what
-_ALIKE = (("=", "<>"), (">", "<", ">=", "<="), ("AVG", "SUM", "MAX", "MIN"), ("DESC", "ASC"))
+_ALIKE = (("=", "<>"), (">", "<", ">=", "<="),
+          ("AVG", "SUM", "MAX", "MIN"), ("DESC", "ASC"))
 _LEXICONS = dict(plain=_PLAIN, everyday=_EVERYDAY)
 
 def dealt(rng: random.Random) -> dict:
@@ -157,28 +174,36 @@ def dealt(rng: random.Random) -> dict:
     for ops in _ALIKE:
         words = [w for op in ops for w in _EVERYDAY[op]]
         rng.shuffle(words)
-        out |= {op: words[i::len(ops)] for i, op in enumerate(ops)}
+        out |= {op: words[i::len(ops)]
+                for i, op in enumerate(ops)}
     return out
 
 def everyday_words() -> set[str]:
     "The everyday words that are no plain ones."
     def words(lexicon):
-        return set(re.findall("[a-z]+", re.sub("{.}", "", " ".join(sum(lexicon.values(), [])))))
+        return set(re.findall("[a-z]+", re.sub("{.}", "",
+                                               " ".join(sum(lexicon.values(), [])))))
     return words(_EVERYDAY) - words(_PLAIN)
 
-def _say(x): return x.name.replace("_", " ")
+def _say(x):
+    return x.name.replace("_", " ")
 
-def _pick(rng, xs): return rng.choice(xs) if xs else None
+def _pick(rng, xs):
+    return rng.choice(xs) if xs else None
 
 # %% ../../nbs/world/questions.ipynb #7b653026
 def _threshold(t, f, rng):
     "A value of `f` from the middle of its range; numbers are rounded as one would say them."
     s = sorted(t.values(f))
-    v = s[rng.randrange(len(s)//5, max(len(s)*4//5, len(s)//5+1))]
+    v = s[rng.randrange(len(s)//5,
+                        max(len(s)*4//5, len(s)//5+1))]
     if f.kind in ("integer", "real"):
-        if isinstance(v, int) and abs(v) >= 200: v = round(v, -1)
-        elif isinstance(v, float): v = round(v, 1) if abs(v) < 20 else float(round(v))
-        if isinstance(v, float) and v == int(v): v = int(v)
+        if isinstance(v, int) and abs(v) >= 200:
+            v = round(v, -1)
+        elif isinstance(v, float):
+            v = round(v, 1) if abs(v) < 20 else float(round(v))
+        if isinstance(v, float) and v == int(v):
+            v = int(v)
     return v
 
 # %% ../../nbs/world/questions.ipynb #147ae597
@@ -188,14 +213,19 @@ def _condition(
     prefix: str = "" # of the column in the SQL
 ) -> tuple|None: # its words, its SQL; None if the column is empty
     "A random condition on field `f` of table `t`."
-    vals, c = t.values(f), prefix + f.name
+    vals = t.values(f)
+    c = prefix + f.name
     if not vals: return None
-    if f.kind == "name": op, v = "=", rng.choice(vals)
+    if f.kind == "name":
+        op, v = "=", rng.choice(vals)
     elif f.kind == "category" or f.kind == "year" and "<>" not in say and rng.random() < .4:
-        ops = [op for op in ("=", "<>") if op in say and not (op == "<>" and t.has_null(f))]
-        op, v = rng.choice(ops), rng.choice(vals)
+        ops = [op for op in ("=", "<>") if op in say
+               and not (op == "<>" and t.has_null(f))]
+        op = rng.choice(ops)
+        v = rng.choice(vals)
     else:
-        op, v = rng.choice([op for op in _ALIKE[1] if op in say]), _threshold(t, f, rng)
+        op = rng.choice([op for op in _ALIKE[1] if op in say])
+        v = _threshold(t, f, rng)
     words = {">": "after", "<": "before"}.get(op) if f.kind in ("year", "date") else op
     return rng.choice(say.get(words) or say[op]).format(c=_say(f), v=v), f"{c} {op} {literal(v)}"
 
@@ -209,12 +239,14 @@ def _kind(difficulty, weight):
         return fn
     return _register
 
-_NUMBERS, _FILTERS = ("integer", "real"), ("category", "integer", "real", "year", "date")
+_NUMBERS = ("integer", "real")
+_FILTERS = ("category", "integer", "real", "year", "date")
 _COUNT = ["How many {t} are there {p}?", "Count the {t} {p}.", "What is the number of {t} {p}?"]
 _AGGREGATE = ["What is the {a} {c} of the {t}{p}?", "Give the {a} {c} of all {t}{p}.",
               "Find the {a} {c} among the {t}{p}."]
 
-def _not_null(t, f): return f" WHERE {f.name} IS NOT NULL" if t.has_null(f) else ""
+def _not_null(t, f):
+    return f" WHERE {f.name} IS NOT NULL" if t.has_null(f) else ""
 
 # %% ../../nbs/world/questions.ipynb #1ff128e7
 @_kind("easy", 3)
@@ -224,28 +256,34 @@ def _count_all(w, t, rng, say):
 
 @_kind("easy", 20)
 def _count_where(w, t, rng, say):
-    f = _pick(rng, t.of("category")*2 + t.of("integer", "real", "year", "date"))
+    f = _pick(rng,
+              t.of("category")*2 + t.of("integer", "real", "year", "date"))
     cond = f and _condition(t, f, rng, say)
-    return cond and (_COUNT, dict(p=cond[0]), f"SELECT COUNT(*) FROM {t.name} WHERE {cond[1]}")
+    return cond and (_COUNT,
+                     dict(p=cond[0]), f"SELECT COUNT(*) FROM {t.name} WHERE {cond[1]}")
 
 @_kind("easy", 8)
 def _lookup(w, t, rng, say):
-    n, f = _pick(rng, t.of("name")), _pick(rng, t.of(*_FILTERS))
+    n = _pick(rng, t.of("name"))
+    f = _pick(rng, t.of(*_FILTERS))
     v = n and f and rng.choice(t.values(n))
     return v and (
         ["What is the {c} of the {t} whose {n} is {v}?", "Give the {c} of the {t} with {n} {v}."],
-        dict(c=f, n=n, v=v), f"SELECT {f.name} FROM {t.name} WHERE {n.name} = {literal(v)}")
+        dict(c=f, n=n, v=v),
+        f"SELECT {f.name} FROM {t.name} WHERE {n.name} = {literal(v)}")
 
 @_kind("easy", 9)
 def _aggregate(w, t, rng, say):
     f = _pick(rng, t.of(*_NUMBERS))
     a = f and rng.choice(["AVG", "AVG", "SUM", "MAX", "MIN"])
-    return f and (_AGGREGATE, dict(a=rng.choice(say[a]), c=f, p=""),
+    return f and (_AGGREGATE,
+                  dict(a=rng.choice(say[a]), c=f, p=""),
                   f"SELECT {a}({f.name}) FROM {t.name}")
 
 @_kind("easy", 6)
 def _list_where(w, t, rng, say):
-    n, f = _pick(rng, t.of("name")), _pick(rng, t.of(*_FILTERS))
+    n = _pick(rng, t.of("name"))
+    f = _pick(rng, t.of(*_FILTERS))
     cond = n and f and _condition(t, f, rng, say)
     return cond and (["List the {n} of the {t} {p}.", "What is the {n} of the {t} {p}?",
                       "Show the {n} of all {t} {p}."],
@@ -256,8 +294,10 @@ def _list_where(w, t, rng, say):
 def _aggregate_where(w, t, rng, say):
     f = _pick(rng, t.of(*_NUMBERS))
     g = _pick(rng, [x for x in t.of("category")*2 + t.of("year", "integer", "real") if x is not f])
-    cond, a = f and g and _condition(t, g, rng, say), rng.choice(_ALIKE[2])
-    return cond and (_AGGREGATE, dict(a=rng.choice(say[a]), c=f, p=" " + cond[0]),
+    cond = f and g and _condition(t, g, rng, say)
+    a = rng.choice(_ALIKE[2])
+    return cond and (_AGGREGATE, dict(a=rng.choice(say[a]),
+                                      c=f, p=" " + cond[0]),
                      f"SELECT {a}({f.name}) FROM {t.name} WHERE {cond[1]}")
 
 @_kind("medium", 4)
@@ -270,10 +310,13 @@ def _distinct(w, t, rng, say):
 
 def _ranked(t, rng, say, phrasings, *most):
     "The first of a table, or so many."
-    n, f, d = _pick(rng, t.of("name")), _pick(rng, t.of(*_NUMBERS)), rng.choice(_ALIKE[3])
+    n = _pick(rng, t.of("name"))
+    f = _pick(rng, t.of(*_NUMBERS))
+    d = rng.choice(_ALIKE[3])
     k = rng.randint(2, *most) if most else 1
     return n and f and (
-        phrasings, dict(n=n, s=rng.choice(say[d]), c=f, k=k),
+        phrasings, dict(n=n,
+                        s=rng.choice(say[d]), c=f, k=k),
         f"SELECT {n.name} FROM {t.name}{_not_null(t, f) if d == 'ASC' else ''} "
         f"ORDER BY {f.name} {d} LIMIT {k}")
 
@@ -292,14 +335,18 @@ def _top_k(w, t, rng, say):
 @_kind("medium", 6)
 def _count_both(w, t, rng, say):
     f = _pick(rng, t.of("category"))
-    g = _pick(rng, [x for x in t.of(*_FILTERS) if x is not f])
-    a, b = f and _condition(t, f, rng, say), g and _condition(t, g, rng, say)
+    g = _pick(rng, [x
+                    for x in t.of(*_FILTERS) if x is not f])
+    a = f and _condition(t, f, rng, say)
+    b = g and _condition(t, g, rng, say)
     return a and b and (_COUNT, dict(p=f"{a[0]} and {b[0]}"),
                         f"SELECT COUNT(*) FROM {t.name} WHERE {a[1]} AND {b[1]}")
 
 @_kind("medium", 5)
 def _count_missing(w, t, rng, say):
-    f = _pick(rng, [f for f in t.fields if f.kind not in ("id", "name") and t.has_null(f)])
+    f = _pick(rng, [f for f in t.fields
+                    if f.kind not in ("id", "name")
+                    and t.has_null(f)])
     return f and "IS NULL" in say and (
         _COUNT, dict(p=rng.choice(say["IS NULL"]).format(c=_say(f))),
         f"SELECT COUNT(*) FROM {t.name} WHERE {f.name} IS NULL")
@@ -314,7 +361,9 @@ def _group_count(w, t, rng, say):
 
 @_kind("hard", 3)
 def _group_aggregate(w, t, rng, say):
-    f, g, a = _pick(rng, t.of("category")), _pick(rng, t.of(*_NUMBERS)), rng.choice(_ALIKE[2])
+    f = _pick(rng, t.of("category"))
+    g = _pick(rng, t.of(*_NUMBERS))
+    a = rng.choice(_ALIKE[2])
     return f and g and (["For each {c}, what is the {a} {g} of the {t}?",
                          "Give the {a} {g} of the {t} per {c}."],
                         dict(c=f, g=g, a=rng.choice(say[a])),
@@ -322,10 +371,12 @@ def _group_aggregate(w, t, rng, say):
 
 @_kind("hard", 4)
 def _most_common(w, t, rng, say):
-    f, d = _pick(rng, t.of("category", "year")), rng.choice(["DESC", "DESC", "ASC"])
+    f = _pick(rng, t.of("category", "year"))
+    d = rng.choice(["DESC", "DESC", "ASC"])
     return f and (["Which {c} is the {m} common among the {t}?",
                    "What is the {m} common {c} of the {t}?"],
-                  dict(c=f, m="most" if d == "DESC" else "least"),
+                  dict(c=f,
+                       m="most" if d == "DESC" else "least"),
                   f"SELECT {f.name} FROM {t.name}{_not_null(t, f)} "
                   f"GROUP BY {f.name} ORDER BY COUNT(*) {d} LIMIT 1")
 
@@ -334,7 +385,8 @@ def _linked(fn):
     "A kind about a table `c` whose field `r` refers to the table `p`."
     @wraps(fn)
     def kind(w, t, rng, say):
-        link = _pick(rng, [l for l in w.links() if l[0] is t])
+        link = _pick(rng, [l
+                           for l in w.links() if l[0] is t])
         return link and fn(*link, rng, say)
     return kind
 
@@ -343,40 +395,48 @@ def _join(c, r, p): return f"{c.name} JOIN {p.name} ON {c.name}.{r.name} = {p.na
 @_kind("hard", 16)
 @_linked
 def _join_count(c, r, p, rng, say):
-    f = _pick(rng, p.of("name", "category", "category", "year", *_NUMBERS))
+    f = _pick(rng,
+              p.of("name", "category", "category", "year", *_NUMBERS))
     cond = f and _condition(p, f, rng, say, p.name + ".")
     return cond and (["How many {t} belong to {o} {p}?", "Count the {t} of the {o} {p}.",
-                      "What is the number of {t} that belong to {o} {p}?"], dict(o=p, p=cond[0]),
+                      "What is the number of {t} that belong to {o} {p}?"],
+                     dict(o=p, p=cond[0]),
                      f"SELECT COUNT(*) FROM {_join(c, r, p)} WHERE {cond[1]}")
 
 # %% ../../nbs/world/questions.ipynb #37c29a0e
 @_kind("hard", 6)
 @_linked
 def _join_list(c, r, p, rng, say):
-    n, f = _pick(rng, c.of("name")), _pick(rng, p.of("category", "year"))
+    n = _pick(rng, c.of("name"))
+    f = _pick(rng, p.of("category", "year"))
     cond = n and f and _condition(p, f, rng, say, p.name + ".")
     return cond and (["List the {n} of the {t} that belong to {o} {p}.",
-                      "Show the {n} of all {t} of the {o} {p}."], dict(n=n, o=p, p=cond[0]),
+                      "Show the {n} of all {t} of the {o} {p}."],
+                     dict(n=n, o=p, p=cond[0]),
                      f"SELECT {c.name}.{n.name} FROM {_join(c, r, p)} WHERE {cond[1]}")
 
 @_kind("hard", 8)
 @_linked
 def _join_aggregate(c, r, p, rng, say):
-    g, f = _pick(rng, c.of(*_NUMBERS)), _pick(rng, p.of("name", "category", "category"))
+    g = _pick(rng, c.of(*_NUMBERS))
+    f = _pick(rng, p.of("name", "category", "category"))
     a = rng.choice(_ALIKE[2])
     cond = g and f and _condition(p, f, rng, say, p.name + ".")
     return cond and (["What is the {a} {g} of the {t} that belong to {o} {p}?",
                       "Find the {a} {g} of the {t} of the {o} {p}."],
-                     dict(a=rng.choice(say[a]), g=g, o=p, p=cond[0]),
+                     dict(a=rng.choice(say[a]),
+                          g=g, o=p, p=cond[0]),
                      f"SELECT {a}({c.name}.{g.name}) FROM {_join(c, r, p)} WHERE {cond[1]}")
 
 # %% ../../nbs/world/questions.ipynb #e8831b4b
 @_kind("extra", 4)
 def _beyond_average(w, t, rng, say):
-    f, op = _pick(rng, t.of(*_NUMBERS)), rng.choice("<>")
+    f = _pick(rng, t.of(*_NUMBERS))
+    op = rng.choice("<>")
     return f and (["How many {t} have a {c} {o} the average?",
                    "Count the {t} whose {c} is {o} the average {c}."],
-                  dict(c=f, o="above" if op == ">" else "below"),
+                  dict(c=f,
+                       o="above" if op == ">" else "below"),
                   f"SELECT COUNT(*) FROM {t.name} "
                   f"WHERE {f.name} {op} (SELECT AVG({f.name}) FROM {t.name})")
 
@@ -414,14 +474,17 @@ def draw_question(
     say: dict|None = None # how operations are said; None: in plain words
 ) -> dict|None: # question, query, difficulty and kind; None when the draw does not fit
     "One random question about world `w`."
-    kind = rng.choices(list(_KINDS), [weight for _, weight in _KINDS.values()])[0]
+    kind = rng.choices(list(_KINDS), [weight
+                                      for _, weight in _KINDS.values()])[0]
     t = rng.choice(w.tables)
     made = kind(w, t, rng, say or _PLAIN)
     if not made: return None
     phrasings, slots, sql = made
-    said = {k: _say(x) if isinstance(x, (Field, Table)) else x for k, x in slots.items()}
+    said = {k: _say(x) if isinstance(x, (Field, Table)) else x
+            for k, x in slots.items()}
     return dict(question=rng.choice(phrasings).format(t=_say(t), **said), query=sql,
-                difficulty=_KINDS[kind][0], kind=kind.__name__.lstrip("_"))
+                difficulty=_KINDS[kind][0],
+                kind=kind.__name__.lstrip("_"))
 
 # %% ../../nbs/world/questions.ipynb #91d480c8
 def is_ambiguous(

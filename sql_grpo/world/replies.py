@@ -36,7 +36,8 @@ class SQLAction:
     def key(self) -> tuple:
         "What makes two actions the same: upper and lower case count in SQL and answers only."
         text = self.argument[:MAX_TEXT].strip()
-        if not re.search("['\"`]|--|/[*]", text): text = ' '.join(text.split()) # no literal, no comment
+        if not re.search("['\"`]|--|/[*]", text): # no literal, no comment
+            text = ' '.join(text.split())
         text = text.rstrip('; ')
         has_case = self.action_type not in ('DESCRIBE', 'SAMPLE')
         return self.action_type, text if has_case else text.casefold()
@@ -46,7 +47,8 @@ MAX_TEXT = 50_000 # characters of a policy's text that are looked at
 # %% ../../nbs/world/replies.ipynb #7e91000e
 def as_text(text: str|bytes) -> str:
     "Valid Unicode, whatever comes in."
-    if isinstance(text, bytes): return text.decode('utf-8', errors='replace')
+    if isinstance(text, bytes):
+        return text.decode('utf-8', errors='replace')
     if not isinstance(text, str):
         raise TypeError(f'expected SQLAction, str or bytes, got {type(text).__name__}')
     return text if text.isascii() else text.encode('utf-8', errors='replace').decode('utf-8')
@@ -59,20 +61,24 @@ _HARMONY = re.compile(r'<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)|<\
 _FENCED = re.compile(r'(?:```|~~~)[ \t]*(?:[\w+-]*[ \t]*\n|(?:sqlite3?|sql|text|txt|plaintext)\b)?'
                      r'(.*?)(?:```|~~~|\Z)', re.S | re.I)
 _SPECIAL = re.compile(r'<[|｜][^<>\n]{1,40}[|｜]>|<\|/\w+\|>|<escape>')
-_WRAPPER = re.compile(r'^[ \t]*</?(?:response|output|result|reply|final|assistant)>[ \t]*$', re.M | re.I)
-_INVENTED = re.compile(r'\n[ \t>*]*(?:user|human|observation|database|result|output)[ \t*]*:.*', re.S | re.I)
+_WRAPPER = re.compile(r'^[ \t]*</?(?:response|output|result|reply|final|assistant)>[ \t]*$',
+                      re.M | re.I)
+_INVENTED = re.compile(r'\n[ \t>*]*(?:user|human|observation|database|result|output)[ \t*]*:.*',
+                       re.S | re.I)
 _ROLE = re.compile(r'\A(?:assistant|you|ai)[ \t]*:[ \t]*', re.I)
 
 def without_thoughts(text: str) -> str:
     "`text` without `<think>...</think>`; what was said before it, if nothing follows."
-    if re.search(r'\[/THINK\]|END_THINKING|</', text): text = _THOUGHTS.sub('', text)
+    if re.search(r'\[/THINK\]|END_THINKING|</', text):
+        text = _THOUGHTS.sub('', text)
     before, _, after = text.rpartition('</think>')
     said = after.partition('<think>')[0]
     return said if said.strip() else before.partition('<think>')[0]
 
 def _bare(text: str) -> str:
     "`text` without what chat templates put around it."
-    return _ROLE.sub('', _WRAPPER.sub('', _SPECIAL.sub('', text)).strip())
+    return _ROLE.sub('',
+                     _WRAPPER.sub('', _SPECIAL.sub('', text)).strip())
 
 # %% ../../nbs/world/replies.ipynb #7e910013
 _WORD = re.compile(
@@ -81,17 +87,21 @@ _WORD = re.compile(
     rf'|(?!(?:{"|".join(ACTIONS)}|SELECT|WITH)\b)[^\W\d_][\w \t]{{0,24}}[:：][ \t*_`]*(?=(?-i:{"|".join(ACTIONS)})\b))?'
     rf'({"|".join(ACTIONS)})\b[*_`]*(?:[ \t]*:[*_`]*)?', re.M | re.I)
 _SQL = re.compile(r'(?:--[^\n]*\n\s*|/\*(?:(?!\*/).)*\*/\s*)*'
-                  r'(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\))?\s*AS\b)', re.I | re.S)
+                  r'(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\))?\s*AS\b)',
+                  re.I | re.S)
 
 # %% ../../nbs/world/replies.ipynb #7e910014
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/""", re.S)
 
-_READS = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
+_READS = {apsw.SQLITE_SELECT, apsw.SQLITE_READ,
+          apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
 
 def _is_statement(sql: str) -> bool:
     "Does SQLite take it for one SELECT? It is compiled for an empty database, and not run."
-    words, end = _QUOTED.sub('', sql), time.perf_counter() + 0.2
-    if not _SQL.match(sql.lstrip()) or re.search(r';\s*\S', words): return False
+    words = _QUOTED.sub('', sql)
+    end = time.perf_counter() + 0.2
+    if not _SQL.match(sql.lstrip()) or re.search(r';\s*\S', words):
+        return False
     con = apsw.Connection(':memory:')
     con.limit(apsw.SQLITE_LIMIT_VDBE_OP, 2000)
     con.set_progress_handler(lambda: time.perf_counter() > end, 400) # while it compiles
@@ -101,7 +111,8 @@ def _is_statement(sql: str) -> bool:
     except apsw.ExecTraceAbort: return True
     except apsw.SQLError as e:
         return not re.search('syntax error|^incomplete input|^unrecognized token', str(e))
-    except (apsw.Error, ValueError, MemoryError): return False
+    except (apsw.Error, ValueError, MemoryError):
+        return False
     return True
 
 # %% ../../nbs/world/replies.ipynb #7e910016
@@ -117,14 +128,19 @@ _CLAUSE = re.compile(r"""(?:where|group|order|having|limit|offset|union|intersec
 
 def _without_remarks(sql: str) -> str:
     "The statement that a text begins with, if prose follows in a paragraph of its own."
-    if '\n' not in sql or _is_statement(sql): return sql
-    ends = (m for m in re.finditer(r';[ \t]*\n\s*|\n[ \t]*\n\s*', sql) if not _CLAUSE.match(sql[m.end():]))
-    return next((sql[:m.start()] for m in islice(ends, 5) if _is_statement(sql[:m.start()])), sql)
+    if '\n' not in sql or _is_statement(sql):
+        return sql
+    ends = (m for m in re.finditer(r';[ \t]*\n\s*|\n[ \t]*\n\s*', sql)
+            if not _CLAUSE.match(sql[m.end():]))
+    return next((sql[:m.start()]
+                 for m in islice(ends, 5)
+                 if _is_statement(sql[:m.start()])), sql)
 
 # %% ../../nbs/world/replies.ipynb #7e910017
 def _first(found: list): # a match, or None
     "The first word meant as an action: it begins the text, or is written in capitals."
-    return next((m for m in found if m.start() == 0 or m[1].isupper()), None)
+    return next((m for m in found if m.start() == 0
+                 or m[1].isupper()), None)
 
 _MOST = 20 # actions of a reply that are read
 
@@ -132,22 +148,29 @@ def _in_words(text: str, most: int = _MOST) -> list: # of actions
     "The actions that are written out as `WORD argument`, or as SQL and nothing else."
     found = list(_WORD.finditer(text))
     if _SQL.match(text):
-        end = _end(text, [m.start() for m in found if m[1].isupper()])
+        end = _end(text, [m.start()
+                          for m in found if m[1].isupper()])
         action = SQLAction('QUERY', _without_remarks(text[:end].strip()))
-        return [action, *_further(text[end:] if end else '', True, most)]
+        return [action, *_further(text[end:] if end else '',
+                                  True, most)]
     first = _first(found)
     if first is None: return []
-    kind, (start, stop) = first[1].upper(), first.span()
+    kind = first[1].upper()
+    (start, stop) = first.span()
     if kind == 'ANSWER' and not first[1].isupper() and _SQL.match(text[stop:].strip()):
         kind = 'QUERY' # a heading
     capital = first[1].isupper()
-    alike = [m.start() - stop for m in found if m[1].isupper() == capital and m.start() > start]
+    alike = [m.start() - stop for m in found
+             if m[1].isupper() == capital and m.start() > start]
     rest = text[stop:]
     end = _end(rest, alike) if kind == 'QUERY' else next(iter(alike), None)
     if kind in ('DESCRIBE', 'SAMPLE'): # the rest of the line is its argument
         end = re.match(rf'\s*[^\n]*?(?={_NEXT.pattern}|\n|\Z)', rest[:end]).end()
-    action = SQLAction(kind, _argument(kind, rest[:end], text[start:stop]))
-    return [action, *_further(rest[end:] if end is not None else '', capital, most)]
+    action = SQLAction(kind,
+                       _argument(kind, rest[:end],
+                                 text[start:stop]))
+    return [action, *_further(rest[end:] if end is not None else '',
+                              capital, most)]
 
 _NEXT = re.compile(rf';[ \t]*(?:SELECT|WITH|{"|".join(ACTIONS)})\b') # on the same line
 _SELECT = re.compile(r'^[ \t;]*(?=(?:SELECT|WITH)\b)', re.M) # in capitals
@@ -155,10 +178,13 @@ _SELECT = re.compile(r'^[ \t;]*(?=(?:SELECT|WITH)\b)', re.M) # in capitals
 def _further(text: str, capital: bool, most: int) -> list: # of actions
     "The actions in what follows an action: its words written like those of the first one."
     text = text.lstrip(' \t;')
-    starts = [m.start() for m in _WORD.finditer(text) if m[1].isupper() == capital]
+    starts = [m.start() for m in _WORD.finditer(text)
+              if m[1].isupper() == capital]
     starts += [m.start() for m in _SELECT.finditer(text)]
-    if not starts or most <= 1: return []
-    return _in_words(text[min(starts):].lstrip(' \t\n;'), most - 1)
+    if not starts or most <= 1:
+        return []
+    return _in_words(text[min(starts):].lstrip(' \t\n;'),
+                     most - 1)
 
 def _stressed(value: str) -> str:
     "What is bold in a sentence, if that is one thing; else all of it."
@@ -169,14 +195,17 @@ def _argument(kind: str, text: str, before: str):
     "The argument in `text`; `before` is the action's word and what is around it."
     text = text.strip()
     for mark in ('**', '`'):
-        if mark in before and text.endswith(mark): text = text[:-len(mark)].rstrip()
+        if mark in before and text.endswith(mark):
+            text = text[:-len(mark)].rstrip()
         if text.startswith(mark) and text.endswith(mark) and len(text) > 2*len(mark):
             text = text[len(mark):-len(mark)].strip()
     if kind == 'ANSWER':
         said = re.split(r'\n[ \t]*\n', text)[0].strip()
         return _concluded(said).argument if _CONCLUDED.match(said) else _stressed(said)
-    if kind != 'QUERY': return text.split('\n')[0].strip()
-    quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1', text, re.S | re.I)
+    if kind != 'QUERY':
+        return text.split('\n')[0].strip()
+    quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1',
+                          text, re.S | re.I)
     return _without_remarks(quoted[2] if quoted else text)
 
 # %% ../../nbs/world/replies.ipynb #7e91001a
@@ -184,18 +213,23 @@ _TOOLS = dict(DESCRIBE='describe|schema|columns', SAMPLE='sample|preview',
               ANSWER='answer|submit', QUERY='query|sql') # a part of the name
 _NAMES = 'name', 'tool_name', 'tool', 'function', 'action', 'action_type'
 _INPUTS = 'arguments', 'parameters', 'input', 'action_input', 'tool_input', 'argument', 'args'
-_VALUES = dict(DESCRIBE=('table', 'table_name', 'name'), SAMPLE=('table', 'table_name', 'name'),
-               QUERY=('sql', 'query', 'statement'), ANSWER=('value', 'answer', 'result', 'text'))
+_VALUES = dict(DESCRIBE=('table', 'table_name', 'name'),
+               SAMPLE=('table', 'table_name', 'name'),
+               QUERY=('sql', 'query', 'statement'),
+               ANSWER=('value', 'answer', 'result', 'text'))
 
 def _kind(name: str):
     "The action that a tool's name means, or None."
-    return next((kind for kind, parts in _TOOLS.items() if re.search(parts, name, re.I)), None)
+    return next((kind for kind, parts in _TOOLS.items()
+                 if re.search(parts, name, re.I)), None)
 
-def _as_cell(x) -> str: return '' if x is None else str(x)
+def _as_cell(x) -> str:
+    return '' if x is None else str(x)
 
 def _as_argument(x) -> str:
     "A value of JSON as the text that an action takes; a list is one row a line."
-    if not isinstance(x, list): return _as_cell(x).strip()
+    if not isinstance(x, list):
+        return _as_cell(x).strip()
     return '\n'.join(' | '.join(map(_as_cell, r)) if isinstance(r, list) else _as_cell(r) for r in x)
 
 # %% ../../nbs/world/replies.ipynb #7e91001b
@@ -204,11 +238,13 @@ def _action(name: str, given):
     kind = _kind(name)
     if kind is None: return None
     if isinstance(given, str):
-        try: given = json.loads(given, strict=False)
+        try:
+            given = json.loads(given, strict=False)
         except (ValueError, RecursionError): pass
     if isinstance(given, dict):
         known = [given[k] for k in _VALUES[kind] if k in given]
-        if not known and given and kind == 'ANSWER': return SQLAction(kind, json.dumps(given, ensure_ascii=False))
+        if not known and given and kind == 'ANSWER':
+            return SQLAction(kind, json.dumps(given, ensure_ascii=False))
         if not known and given:
             return SQLAction('QUERY', fault=f'{name} takes {_VALUES[kind][0]!r}, not '
                                             f'{", ".join(map(repr, given))}')
@@ -217,17 +253,27 @@ def _action(name: str, given):
 
 def _from_json(x, name: str = ''):
     "The action in parsed JSON, with the tool's name if that stands outside; of a list the first."
-    if isinstance(x, list): return next(filter(None, map(_from_json, x)), None)
-    if not isinstance(x, dict): return None
-    inner = next((v for v in x.values() if isinstance(v, (dict, list))), None)
-    own = next((x[k] for k in _NAMES if isinstance(x.get(k), str)), None)
-    given = next((x[k] for k in _INPUTS if k in x), {k: v for k, v in x.items() if v != own})
+    if isinstance(x, list):
+        return next(filter(None, map(_from_json, x)), None)
+    if not isinstance(x, dict):
+        return None
+    inner = next((v for v in x.values()
+                  if isinstance(v, (dict, list))), None)
+    own = next((x[k] for k in _NAMES
+                if isinstance(x.get(k), str)), None)
+    given = next((x[k] for k in _INPUTS if k in x),
+                 {k: v for k, v in x.items() if v != own})
     if own and (_kind(own) or set(_INPUTS) & set(x)):
-        return _action(own, given) or SQLAction('QUERY', fault=f'there is no tool {own!r}: the tools '
-                                                               'are describe, sample, query, answer')
-    if not name and (found := _from_json(inner)): return found
-    if name: return _action(name, x)
-    key = next((k for k in ('sql', 'query', 'answer') if isinstance(x.get(k), (str, int, float))), None)
+        return _action(own,
+                       given) or SQLAction('QUERY', fault=f'there is no tool {own!r}: the tools '
+                                                          'are describe, sample, query, answer')
+    if not name and (found := _from_json(inner)):
+        return found
+    if name:
+        return _action(name, x)
+    key = next((k for k in ('sql', 'query', 'answer')
+                if isinstance(x.get(k), (str, int, float))),
+               None)
     return key and _action(key, x)
 
 # %% ../../nbs/world/replies.ipynb #7e91001c
@@ -236,33 +282,44 @@ _STARTS = 20 # places in a text at which a call may begin
 
 def _loosely(text: str):
     "JSON with a comma too many, or written as Python does. Raises ValueError or SyntaxError."
-    try: return json.loads(re.sub(r',\s*([}\]])', r'\1', text), strict=False)
-    except ValueError: return ast.literal_eval(text)
+    try:
+        return json.loads(re.sub(r',\s*([}\]])', r'\1', text),
+                          strict=False)
+    except ValueError:
+        return ast.literal_eval(text)
 
 def _each(found) -> list:
     "The calls in parsed JSON, which may be a list of them."
     if isinstance(found, dict):
-        lists = (v for k, v in found.items() if k in ('tool_calls', 'calls', 'actions') and isinstance(v, list))
+        lists = (v for k, v in found.items()
+                 if k in ('tool_calls', 'calls', 'actions')
+                 and isinstance(v, list))
         found = next(lists, [found])
     return found if isinstance(found, list) else [found]
 
 def _json_calls(text: str) -> Iterator: # of places and actions
     "The calls that are written as JSON, whatever stands around it."
-    text, at = text.replace('<escape>', '"'), 0
+    text = text.replace('<escape>', '"')
+    at = 0
     for m in list(re.finditer(r'[{[]', text))[:_STARTS]:
-        if m.start() < at: continue
-        try: found, at = _DECODER.raw_decode(text, m.start())
+        if m.start() < at:
+            continue
+        try:
+            found, at = _DECODER.raw_decode(text, m.start())
         except (ValueError, RecursionError):
             piece = text[m.start():text.rfind('}') + 1]
-            try: found, at = _loosely(piece), len(text)
+            try:
+                found, at = _loosely(piece), len(text)
             except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
                 found = re.match(r'\{(\w+):("(?:[^"\\]|\\.)*")\}', text[m.start():]) # Gemma's keys
                 if not found: continue
                 found, at = {found[1]: json.loads(found[2], strict=False)}, m.start() + found.end()
-        before = filter(_kind, re.findall(r'\w+', text[max(0, m.start() - 100):m.start()]))
+        before = filter(_kind, re.findall(r'\w+',
+                                          text[max(0, m.start() - 100):m.start()]))
         name = next(reversed([*before]), '') if isinstance(found, dict) else ''
         for one in _each(found):
-            if action := _from_json(one, name) or _from_json(one): yield m.start(), action
+            if action := _from_json(one, name) or _from_json(one):
+                yield m.start(), action
 
 # %% ../../nbs/world/replies.ipynb #7e91001d
 _TAGGED = re.compile(r'<[\w:]*(?:function|invoke)\w*(?:=|\s+name=")(\w+)"?>(.*?)(?:</[\w:]*(?:function|invoke)|\Z)|'
@@ -275,7 +332,8 @@ def _tagged_calls(text: str) -> Iterator: # of places and actions
     for m in _TAGGED.finditer(text):
         given = {p[1] or p[3]: html.unescape((p[2] or p[4] or '').strip()) for p in _PARAMETER.finditer(m[0])}
         if given or '{' not in m[0]:
-            if action := _action(m[1] or m[3], given): yield m.start(), action
+            if action := _action(m[1] or m[3], given):
+                yield m.start(), action
 
 # %% ../../nbs/world/replies.ipynb #7e91001e
 def _constant(node):
@@ -284,22 +342,30 @@ def _constant(node):
 
 _IN_SQL = re.compile(r"(?<=[(=,])\s*'((?:[^'\\]|\\.|'')+)'(?=\s*[,)])") # a text in which SQL doubles a quote
 
-def _escaped(m: re.Match) -> str: return "'" + m[1].replace("''", "\\'") + "'"
+def _escaped(m: re.Match) -> str:
+    return "'" + m[1].replace("''", "\\'") + "'"
 
 def _python_calls(text: str) -> Iterator: # of places and actions
     "The calls that are written as Python: `query(sql=\"SELECT 1\")`."
-    starts = (m for m in re.finditer(r'\b(\w{1,40})\(', text) if _kind(m[1]))
+    starts = (m for m in re.finditer(r'\b(\w{1,40})\(', text)
+              if _kind(m[1]))
     for m in islice(starts, _STARTS):
         for end in list(re.finditer(r'\)', text[m.start():]))[:_STARTS]:
-            written = _IN_SQL.sub(_escaped, text[m.start():m.start() + end.end()])
+            written = _IN_SQL.sub(_escaped,
+                                  text[m.start():m.start() + end.end()])
             for code in (written, written.replace('\n', r'\n')): # a line break in a string
                 try:
                     call = ast.parse(code, mode='eval').body
-                    given = {k.arg: _constant(k.value) for k in call.keywords}
-                    given = given or ([_constant(a) for a in call.args] or [''])[0]
-                except (SyntaxError, ValueError, RecursionError, MemoryError, AttributeError, TypeError): continue
+                    given = {k.arg: _constant(k.value)
+                             for k in call.keywords}
+                    given = given or ([_constant(a) for a in call.args]
+                                      or [''])[0]
+                except (SyntaxError, ValueError, RecursionError,
+                        MemoryError, AttributeError, TypeError):
+                    continue
                 bare = call.args and isinstance(call.args[0], ast.Name)
-                if (action := _action(m[1], given)) and (not bare or m[1] in ACTIONS): yield m.start(), action
+                if (action := _action(m[1], given)) and (not bare or m[1] in ACTIONS):
+                    yield m.start(), action
                 break
             else: continue
             break
@@ -312,13 +378,20 @@ def _called(text: str) -> list: # of actions
     "The tool calls in a text; the note of the first says how many there are."
     if m := _REACT.search(text):
         given = m[2].strip()
-        if given[:1] == given[-1:] and given[:1] in ('"', "'", '`'): given = given[1:-1]
-        if action := _action(m[1], given): return [action]
-    calls = sorted([*_json_calls(text), *_tagged_calls(text), *_python_calls(text)], key=lambda c: c[0])
-    if calls: return _noted([action for _, action in calls], len(calls))
-    if not re.search(r'<tool_call>|\[TOOL_CALLS\]|"(?:arguments|parameters)"\s*:', text): return []
+        if given[:1] == given[-1:] and given[:1] in ('"', "'", '`'):
+            given = given[1:-1]
+        if action := _action(m[1], given):
+            return [action]
+    calls = sorted([*_json_calls(text), *_tagged_calls(text),
+                    *_python_calls(text)], key=lambda c: c[0])
+    if calls:
+        return _noted([action for _, action in calls],
+                      len(calls))
+    if not re.search(r'<tool_call>|\[TOOL_CALLS\]|"(?:arguments|parameters)"\s*:', text):
+        return []
     start = text.find('{')
-    try: _DECODER.raw_decode(text, start)
+    try:
+        _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError) as e:
         why = str(e).partition(': line')[0] if start >= 0 else 'there is no JSON object in it'
         return [SQLAction('QUERY', text, fault=f'the tool call cannot be read: {why}')]
@@ -344,14 +417,18 @@ _BOXED = re.compile(r'\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}')
 
 def _concluded(text: str):
     "An answer in a sentence, such as `Final answer: 42`."
-    boxed, said = _BOXED.search(text), _CONCLUDED.search(text) or _HEADED.search(text)
-    if boxed: return SQLAction('ANSWER', boxed[1].strip())
+    boxed = _BOXED.search(text)
+    said = _CONCLUDED.search(text) or _HEADED.search(text)
+    if boxed:
+        return SQLAction('ANSWER', boxed[1].strip())
     if not said: return None
     value = _stressed(said[1].strip()).strip('*$ ').rstrip('.').strip('*$ ')
-    return SQLAction('ANSWER', value[1:-1] if re.fullmatch(r'"[^"]*"|`[^`]*`', value) else value)
+    return SQLAction('ANSWER',
+                     value[1:-1] if re.fullmatch(r'"[^"]*"|`[^`]*`', value) else value)
 
 # %% ../../nbs/world/replies.ipynb #7e910023
-_MARKED = re.compile(r'<tool_call>|\[TOOL_CALLS\]|<[\w:]*(?:function|invoke)|<[|｜]|^Action Input:', re.M | re.I)
+_MARKED = re.compile(r'<tool_call>|\[TOOL_CALLS\]|<[\w:]*(?:function|invoke)|<[|｜]|^Action Input:',
+                     re.M | re.I)
 # after a word that begins a call
 _CALLING = re.compile(r'\(|\s*\{|\s*\n[ \t*]*(?:action input|input|arguments?)[ \t*]*:', re.I)
 
@@ -362,38 +439,52 @@ def _in_a_span(bare: str) -> list: # of actions
     "The actions that a sentence shows as code or in bold, if nothing outside of these is one."
     spans = [] if _SQL.match(bare) or _FENCED.search(bare) else list(_SPAN.finditer(bare))
     rest = _SPAN.sub('', bare)
-    outside = any(m[1].isupper() for m in _WORD.finditer(rest)) or _LABELLED.search(rest) or _concluded(rest)
-    if not spans or outside: return []
+    outside = any(m[1].isupper()
+                  for m in _WORD.finditer(rest)) or _LABELLED.search(rest) or _concluded(rest)
+    if not spans or outside:
+        return []
     found = [_in_words(span[2])[0] for span in spans]
-    if found[0].action_type == 'QUERY' and not _is_statement(found[0].argument): return []
+    if found[0].action_type == 'QUERY' and not _is_statement(found[0].argument):
+        return []
     return _noted(found, len(spans))
 
 def _actions_in(text: str, bare: str) -> list: # of actions
     "The actions in a reply without thoughts; `bare` is without what is around it, too."
     begins = _WORD.match(bare)
-    marked, block = _MARKED.search(text), _FENCED.search(bare)
-    if not marked and (found := _in_a_span(bare)): return found
-    capital = any(m[1].isupper() and not _CALLING.match(bare, m.end()) for m in _WORD.finditer(bare))
+    marked = _MARKED.search(text)
+    block = _FENCED.search(bare)
+    if not marked and (found := _in_a_span(bare)):
+        return found
+    capital = any(m[1].isupper()
+                  and not _CALLING.match(bare, m.end())
+                  for m in _WORD.finditer(bare))
     if begins and begins[1].istitle() and not re.search('[:*`]', begins[0]) and (
             marked or block or capital): # a sentence, such as "Query the table:"
-        bare, begins = bare[begins.end():], None
+        bare = bare[begins.end():]
+        begins = None
     if _SQL.match(bare) or begins and not _CALLING.match(bare, begins.end()):
         # of a block what is in it, and nothing but further blocks after it
         blocks = _FENCED.finditer(bare, block.start()) if block else []
         plain = bare[:block.start() if block else None] + '\n'
         return _in_words((plain + '\n'.join(b[1] for b in blocks)).strip())
     shown = block and _SQL.match(block[1].strip()) # SQL may hold what looks like a call
-    if (marked or not (capital or shown)) and (found := _called(text)): return found
+    if (marked or not (capital or shown)) and (found := _called(text)):
+        return found
     words = dict(sql='QUERY ', query='QUERY ', answer='ANSWER ')
     tags = (_in_words(words.get(m[1].lower(), '') + m[2].strip()) for m in _TAGS.finditer(bare))
-    if found := [action for each in tags for action in each]: return found
-    blocks = [b for b in _FENCED.finditer(bare) if _in_words(b[1].strip())]
+    if found := [action for each in tags for action in each]:
+        return found
+    blocks = [b for b in _FENCED.finditer(bare)
+              if _in_words(b[1].strip())]
     if blocks:
         before = _in_words(bare[:blocks[0].start()])
-        found = [action for b in blocks for action in _in_words(b[1].strip())]
+        found = [action for b in blocks
+                 for action in _in_words(b[1].strip())]
         return [*before, *found] if before and before[0].argument else _noted(found, len(blocks))
-    if found := _in_words(bare): return found
-    if m := _LABELLED.search(bare): return [SQLAction('QUERY', m[1].strip())]
+    if found := _in_words(bare):
+        return found
+    if m := _LABELLED.search(bare):
+        return [SQLAction('QUERY', m[1].strip())]
     said = _concluded(bare)
     return [said] if said else []
 
@@ -401,16 +492,19 @@ def _actions_in(text: str, bare: str) -> list: # of actions
 def _as_it_stands(text: str) -> SQLAction|None:
     "The query that a reply is, with or without its word, if SQLite takes it so."
     word = _WORD.match(text)
-    if word and word[1].upper() != 'QUERY': return None
+    if word and word[1].upper() != 'QUERY':
+        return None
     sql = text[word.end():].strip() if word else text
     return SQLAction('QUERY', sql) if _is_statement(sql) else None
 
 def read_reply(text: str) -> list: # of actions; none if there is no action
     "The actions in a reply."
-    whole, text = text.strip(), _HARMONY.sub('', without_thoughts(text))
+    whole = text.strip()
+    text = _HARMONY.sub('', without_thoughts(text))
     full = _bare(text)
     bare = _INVENTED.sub('', full) # but "Database: shop" may also be said before the action
-    if (bare != whole or _FENCED.search(whole)) and (found := _as_it_stands(whole)): return [found]
+    if (bare != whole or _FENCED.search(whole)) and (found := _as_it_stands(whole)):
+        return [found]
     return _actions_in(text, bare) or (_actions_in(text, full) if full != bare else [])
 
 # %% ../../nbs/world/replies.ipynb #7e910024
@@ -418,16 +512,20 @@ def parse_action(text: str|bytes, # what the policy wrote
                  more: Iterable[str] = (), # words of further actions
                 ) -> SQLAction: # there is always one
     "The first action in `text`; a text without an action becomes a QUERY."
-    return (_read(text, more) or [replace(_as_query(text), note='')])[0]
+    return (_read(text, more)
+            or [replace(_as_query(text), note='')])[0]
 
-def is_action(text: str|bytes, more: Iterable[str] = ()) -> bool:
+def is_action(text: str|bytes,
+              more: Iterable[str] = ()) -> bool:
     "Is there an action in `text`, or SQL and nothing else?"
     return bool(_read(text, more))
 
 def _read(text: str|bytes, more: Iterable[str] = ()) -> list: # of actions
     "The actions in `text`, whatever it is."
-    try: return _begun(as_text(text)[:MAX_TEXT], more) or read_reply(as_text(text)[:MAX_TEXT])
-    except (RecursionError, ValueError): return [] # nested too deeply; a number too long
+    try:
+        return _begun(as_text(text)[:MAX_TEXT], more) or read_reply(as_text(text)[:MAX_TEXT])
+    except (RecursionError, ValueError): # nested too deeply; a number too long
+        return []
 
 def _begun(text: str, more: Iterable[str]) -> list: # of actions; none if it begins otherwise
     "A reply that begins with one of the words of `more`: its argument ends where a line begins an action."
@@ -436,15 +534,19 @@ def _begun(text: str, more: Iterable[str]) -> list: # of actions; none if it beg
     begin = re.match(rf'[ \t>*_`#-]*({"|".join(more)})\b[*_`]*(?:[ \t]*:[*_`]*)?', bare, re.I)
     if begin is None: return []
     rest = bare[begin.end():]
-    ends = [m.start() for m in _WORD.finditer(rest) if m[1].isupper() and m.start()]
+    ends = [m.start() for m in _WORD.finditer(rest)
+            if m[1].isupper() and m.start()]
     argument = rest[:ends[0]] if ends else rest
-    return [SQLAction(begin[1].upper(), argument.strip(' \t\n;')), *_further(rest[len(argument):], True, _MOST)]
+    return [SQLAction(begin[1].upper(),
+                      argument.strip(' \t\n;')),
+            *_further(rest[len(argument):], True, _MOST)]
 
 def _as_query(text: str|bytes) -> SQLAction:
     "A text without an action: the database says what is wrong with it."
     text = as_text(text)[:MAX_TEXT]
     note = f'no action was found in this reply; begin it with {", ".join(ACTIONS[:-1])} or {ACTIONS[-1]}'
-    return SQLAction('QUERY', _bare(without_thoughts(text)) or text.strip(), note)
+    return SQLAction('QUERY', _bare(without_thoughts(text))
+                     or text.strip(), note)
 
 # %% ../../nbs/world/replies.ipynb #7e910035
 _GOES_ON = re.compile(r'\n[ \t>*]*(?:user|human|observation|database|result|output)[ \t*]*:', re.I)
@@ -452,8 +554,10 @@ _GOES_ON = re.compile(r'\n[ \t>*]*(?:user|human|observation|database|result|outp
 def _complete(text: str) -> bool:
     "Does a reply end with an action that can be carried out?"
     found = _read(text)
-    if not found or found[-1].fault: return False
-    kind, argument = found[-1].action_type, found[-1].argument
+    if not found or found[-1].fault:
+        return False
+    kind = found[-1].action_type
+    argument = found[-1].argument
     return _is_statement(argument) if kind == 'QUERY' else kind == 'ANSWER' or bool(argument)
 
 _BLIND = re.compile(r'^[ \t>*_`]*(?:DESCRIBE|SAMPLE)\b[^\n;]*(?:[;\n]\s*(?:DESCRIBE|SAMPLE)\b[^\n;]*)*'
@@ -461,9 +565,13 @@ _BLIND = re.compile(r'^[ \t>*_`]*(?:DESCRIBE|SAMPLE)\b[^\n;]*(?:[;\n]\s*(?:DESCR
 
 def ends_at(text: str) -> int|None: # None: nothing is left out
     "Where a reply goes on with what it cannot know: an observation, or a query behind a look."
-    if blind := _BLIND.match(text): return blind.start('end')
-    ends = (m.start() for m in islice(_GOES_ON.finditer(text), 5))
-    return next((end for end in ends if _complete(text[:end])), None)
+    if blind := _BLIND.match(text):
+        return blind.start('end')
+    ends = (m.start()
+            for m in islice(_GOES_ON.finditer(text), 5))
+    return next((end
+                 for end in ends if _complete(text[:end])),
+                None)
 
 # %% ../../nbs/world/replies.ipynb #7e910032
 def _until_end(text: str) -> str:
@@ -474,19 +582,25 @@ _ON = re.compile(rf';[ \t]*(?=(?:{"|".join(ACTIONS)})\b)')
 
 def _apart(action: SQLAction) -> list: # of actions
     "A query apart from an action behind it on the same line."
-    if action.action_type != 'QUERY' or action.fault: return [action]
-    ends = (m for m in islice(_ON.finditer(action.argument), 5) if _is_statement(action.argument[:m.start()]))
-    if (m := next(ends, None)) is None: return [action]
+    if action.action_type != 'QUERY' or action.fault:
+        return [action]
+    ends = (m for m in islice(_ON.finditer(action.argument), 5)
+            if _is_statement(action.argument[:m.start()]))
+    if (m := next(ends, None)) is None:
+        return [action]
     return [replace(action, argument=action.argument[:m.start()]), *_in_words(action.argument[m.end():])]
 
 def parse_actions(text: str|bytes, # what the policy wrote
                   more: Iterable[str] = (), # words of further actions
                  ) -> list: # of actions, at least one
     "The actions in `text`, in their order; a text without an action becomes a QUERY."
-    found, actions = _read(_until_end(as_text(text)[:MAX_TEXT]), more), {}
-    for action in (one for each in found for one in _apart(each)):
+    found = _read(_until_end(as_text(text)[:MAX_TEXT]), more)
+    actions = {}
+    for action in (one for each in found
+                   for one in _apart(each)):
         query = action.action_type == 'QUERY' and not action.fault
-        if actions and query and not _SQL.match(action.argument): continue # prose
+        if actions and query and not _SQL.match(action.argument): # prose
+            continue
         actions.setdefault(action.key, replace(action, note=''))
         if action.action_type == 'ANSWER': break
     return list(actions.values()) or [_as_query(text)]

@@ -28,7 +28,8 @@ from .questions import (
 def packaged_data() -> Path|None:
     "What came with the package: inside an installed one, beside a checkout."
     home = Path(sql_grpo.__file__).resolve().parent # an editable install may hold links
-    found = (p for p in (home/"data", home.parent/"data") if (p/"questions"/"train.json").exists())
+    found = (p for p in (home/"data", home.parent/"data")
+             if (p/"questions"/"train.json").exists())
     return next(found, None)
 
 def data_folder() -> Path:
@@ -43,20 +44,24 @@ def data_folder() -> Path:
 def theme_words() -> frozenset: # of str
     "Every table and column name of the package's databases, keys left out."
     files = ((packaged_data() or data_folder())/"databases").glob("*/*.sqlite")
-    return frozenset(name for db in map(open_database, files) for t in db.tables for name in
-                     (t, *(c.name for c in db.columns(t) if not c.pk and not c.fk)))
+    return frozenset(name for db in map(open_database, files)
+                     for t in db.tables for name in
+                     (t, *(c.name for c in db.columns(t)
+                           if not c.pk and not c.fk)))
 
 # %% ../../nbs/world/tasks.ipynb #62d61e11
 def cache_folder() -> Path:
     "Where things that can be made again are kept: SQL_GRPO_CACHE, or ~/.cache/sql_grpo."
-    return Path(os.environ.get("SQL_GRPO_CACHE") or Path.home()/".cache"/"sql_grpo")
+    return Path(os.environ.get("SQL_GRPO_CACHE")
+                or Path.home()/".cache"/"sql_grpo")
 
 @lru_cache
 def code_digest(
     *modules: str # of this package, such as world.tasks
 ) -> str:
     "A digest of modules' code, for the names of files that it makes."
-    code = [Path(importlib.util.find_spec(f"sql_grpo.{m}").origin).read_bytes() for m in modules]
+    code = [Path(importlib.util.find_spec(f"sql_grpo.{m}").origin).read_bytes()
+            for m in modules]
     return hashlib.sha256(b"\0".join(code)).hexdigest()[:12]
 
 # %% ../../nbs/world/tasks.ipynb #d578f46c
@@ -96,23 +101,29 @@ class Task:
     @cached_property
     def gold(self) -> Result:
         "The gold query's whole result, or the answer. Warns if nothing can be right by it."
-        if not self.query: return answer_result(self.answer)
+        if not self.query:
+            return answer_result(self.answer)
         result = _run_gold(self)
         fault = result.error or result.truncated and f"more than {len(result.rows)} rows"
-        if fault: warnings.warn(f"task {self.id}: no answer to it is right, gold query: {fault}", stacklevel=2)
+        if fault:
+            warnings.warn(f"task {self.id}: no answer to it is right, gold query: {fault}",
+                          stacklevel=2)
         return result
 
     @cached_property
     def golds(self) -> list[Result]:
         "All results that are right: the gold one, and those that break a tie of it otherwise."
-        return [self.gold, *(ties(self.query, self.database(), self.gold) if self.query else ())]
+        return [self.gold, *(ties(self.query,
+                                  self.database(),
+                                  self.gold) if self.query else ())]
 
 # %% ../../nbs/world/tasks.ipynb #7e92a004
 def _run_gold(task: Task) -> Result:
     "What the gold query gives; where a policy's query would be stopped, it gets more time."
     db = task.database()
     result = db.whole(task.query)
-    if result.ok or result.seconds < db.timeout or db is task.db_path: return result
+    if result.ok or result.seconds < db.timeout or db is task.db_path:
+        return result
     return open_database(task.db_path, timeout=_GOLD_SECONDS).whole(task.query)
 
 # %% ../../nbs/world/tasks.ipynb #7e92a002
@@ -121,13 +132,20 @@ _MOST_TIES, _MOST_CHOICES = 100, 500 # other results of a query, and choices tha
 def _sorted_by(tree: exp.Select) -> list | None: # None if it is a constant
     "The expressions that a query sorts by, in place of their aliases and positions."
     plain = [e.unalias() for e in tree.expressions]
-    named = {e.alias.lower(): e.this for e in tree.expressions if isinstance(e, exp.Alias)}
+    named = {e.alias.lower(): e.this
+             for e in tree.expressions if isinstance(e, exp.Alias)}
     def one(key):
-        if isinstance(key, exp.Literal) and key.is_int and not tree.is_star: # out of range: an error
+        # out of range: an error
+        if isinstance(key,
+                      exp.Literal) and key.is_int and not tree.is_star:
             return plain[int(key.name) - 1]
-        return named.get(key.name.lower(), key) if isinstance(key, exp.Column) and not key.table else key
-    keys = [one(key.this) for key in tree.args["order"].expressions]
-    if not all(key.find(exp.Column, exp.Star, exp.Query) for key in keys): return None
+        return named.get(key.name.lower(),
+                         key) if isinstance(key, exp.Column) and not key.table else key
+    keys = [one(key.this)
+            for key in tree.args["order"].expressions]
+    if not all(key.find(exp.Column, exp.Star, exp.Query)
+               for key in keys):
+        return None
     texts = lambda trees: {e.sql().lower() for e in trees}
     return keys if not tree.args.get("distinct") or texts(keys) <= texts(plain) else None
 
@@ -138,37 +156,57 @@ def ties(
     result: Result # what it gives
 ) -> list[Result]:
     "A query's results with ties at its limit broken otherwise; none if there are no ties."
-    if not result.ok: return []
-    try: tree = sqlglot.parse_one(sql, read=db.dialect)
-    except (sqlglot.errors.SqlglotError, RecursionError): return []
-    order, limit = tree.args.get("order"), tree.args.get("limit")
-    if (not isinstance(tree, exp.Select) or not (order and limit) or tree.args.get("offset")
-            or not isinstance(limit, exp.Limit) or not limit.expression.is_int): return []
-    n, keys = int(limit.expression.name), _sorted_by(tree)
-    if n < 1 or not keys: return []
+    if not result.ok:
+        return []
+    try:
+        tree = sqlglot.parse_one(sql, read=db.dialect)
+    except (sqlglot.errors.SqlglotError, RecursionError):
+        return []
+    order = tree.args.get("order")
+    limit = tree.args.get("limit")
+    if (not isinstance(tree, exp.Select)
+        or not (order and limit) or tree.args.get("offset")
+            or not isinstance(limit, exp.Limit)
+        or not limit.expression.is_int):
+        return []
+    n = int(limit.expression.name)
+    keys = _sorted_by(tree)
+    if n < 1 or not keys:
+        return []
     tree.set("limit", None)
-    tree = tree.select(*(exp.alias_(key.copy(), f"key_{i}") for i, key in enumerate(keys)))
-    found, width = db.whole(tree.sql(db.dialect)), -len(keys)
-    if not found.ok or found.truncated or len(found.rows) <= n: return []
+    tree = tree.select(*(exp.alias_(key.copy(), f"key_{i}")
+                         for i, key in enumerate(keys)))
+    found = db.whole(tree.sql(db.dialect))
+    width = -len(keys)
+    if not found.ok or found.truncated or len(found.rows) <= n:
+        return []
     last = found.rows[n-1][width:]
-    at = next(i for i, row in enumerate(found.rows) if row[width:] == last)
+    at = next(i for i, row in enumerate(found.rows)
+              if row[width:] == last)
     above = [row[:width] for row in found.rows[:at]]
-    tied = [row[:width] for row in found.rows if row[width:] == last]
+    tied = [row[:width]
+            for row in found.rows if row[width:] == last]
     bag = lambda rows: Counter(map(repr, rows))
-    gold, seen, out = bag(result.rows), set(), []
-    if not gold <= bag(above + tied): return [] # it was not the same query
-    choices = ([(row,) for row in dict.fromkeys(tied)] if n - at == 1 else combinations(tied, n - at))
+    gold = bag(result.rows)
+    seen = set()
+    out = []
+    if not gold <= bag(above + tied): # it was not the same query
+        return []
+    choices = ([(row,)
+                for row in dict.fromkeys(tied)] if n - at == 1 else combinations(tied, n - at))
     for some in islice(choices, _MOST_CHOICES):
         rows = [*above, *some]
         key = tuple(sorted(map(repr, rows)))
-        if key in seen or bag(rows) == gold: continue
+        if key in seen or bag(rows) == gold:
+            continue
         seen.add(key)
         out.append(Result(found.columns[:width], rows))
     return out[:_MOST_TIES]
 
 # %% ../../nbs/world/tasks.ipynb #e8ad3236
 @patch
-def __repr__(self:Task): return f"Task({self.id!r}, {self.difficulty}, {self.question!r})"
+def __repr__(self:Task):
+    return f"Task({self.id!r}, {self.difficulty}, {self.question!r})"
 
 @patch
 def _repr_markdown_(self:Task):
@@ -181,19 +219,25 @@ def answer_result(
     answer # a value, a list of values (one column), or a list of rows
 ) -> Result: # its columns have names of no meaning
     "An answer as the result of a query. Raises ValueError for what can't be one."
-    if answer is None: return Result([], [], error="there is neither a query nor an answer")
+    if answer is None:
+        return Result([], [], error="there is neither a query nor an answer")
     is_list = lambda x: isinstance(x, (list, tuple))
     rows = answer if is_list(answer) else [answer]
-    lengths = {len(row) if is_list(row) else None for row in rows}
+    lengths = {len(row) if is_list(row) else None
+               for row in rows}
     if len(lengths) > 1 or 0 in lengths:
         raise ValueError("expected a list of values, or of rows of one length")
-    rows = [tuple(row) if is_list(row) else (row,) for row in rows]
+    rows = [tuple(row) if is_list(row) else (row,)
+            for row in rows]
     for c in (c for row in rows for c in row):
-        if not isinstance(c, (int, float, str, bytes, type(None))) or c != c:
+        if not isinstance(c, (int, float, str,
+                              bytes, type(None))) or c != c:
             raise ValueError(f"expected numbers and strings in an answer, got {c!r}")
     # SQLite has no other truth than 1 and 0
-    rows = [tuple(int(c) if type(c) is bool else c for c in row) for row in rows]
-    names = [f"answer {i}" for i in range(1, len(rows[0]) + 1)] if rows else []
+    rows = [tuple(int(c) if type(c) is bool else c
+                  for c in row) for row in rows]
+    names = [f"answer {i}"
+             for i in range(1, len(rows[0]) + 1)] if rows else []
     return Result(names if len(names) > 1 else ["answer"], rows)
 
 # %% ../../nbs/world/tasks.ipynb #a5e70b06
@@ -215,15 +259,22 @@ def embedded_tasks(
     "The tasks of the embedded world."
     if split not in _SPLITS:
         raise ValueError(f"unknown split {split!r}: expected one of {', '.join(_SPLITS)}")
-    folder, part = Path(path) if path else data_folder(), split.partition("_")[0]
+    folder = Path(path) if path else data_folder()
+    part = split.partition("_")[0]
     file = folder/"questions"/f"{part}.json"
-    if not file.is_file(): raise FileNotFoundError(f"no question file at {file}")
+    if not file.is_file():
+        raise FileNotFoundError(f"no question file at {file}")
     entries = json.loads(file.read_text(encoding="utf-8"))
     if split.startswith("eval_"):
-        entries = [e for e in entries if e["heldout"] == (split == "eval_heldout_dbs")]
+        entries = [e
+                   for e in entries if e["heldout"] == (split == "eval_heldout_dbs")]
     part = "eval" if part == "plain" else part
-    return [Task(e["id"], e["db_id"], e["question"], e["query"], e["difficulty"], part,
-                 _database_in(folder, e["db_id"]), {k: e[k] for k in ("kind", "words", "heldout")})
+    return [Task(e["id"], e["db_id"],
+                 e["question"], e["query"],
+                 e["difficulty"], part,
+                 _database_in(folder, e["db_id"]),
+                 {k: e[k]
+                  for k in ("kind", "words", "heldout")})
             for e in entries]
 
 # %% ../../nbs/world/tasks.ipynb #d7ac6cd1
@@ -232,9 +283,14 @@ _EDGE_ROWS = 3 # rows of a variant that get a value that a question compares wit
 
 def _fresh_numbers(f: Field, values: list, rng: random.Random): # as many
     "Numbers, years or dates between neighbouring ones of a column."
-    known, digits = sorted(v for v in values if v is not None), 0
-    if f.kind == "date": known = [date.fromisoformat(v).toordinal() for v in known]
-    if f.kind == "real": digits = max((len(repr(v).partition(".")[2]) for v in known), default=0)
+    known = sorted(v for v in values if v is not None)
+    digits = 0
+    if f.kind == "date":
+        known = [date.fromisoformat(v).toordinal()
+                 for v in known]
+    if f.kind == "real":
+        digits = max((len(repr(v).partition(".")[2])
+                      for v in known), default=0)
     def one():
         i = int((len(known) - 1)*rng.random())
         step = known[min(i + 1, len(known) - 1)] - known[i]
@@ -250,8 +306,10 @@ def _other_values(
 ) -> list:
     "A column of a variant."
     shuffled = lambda xs: sorted(xs, key=lambda _: rng.random())
-    if f.kind == "id": return list(range(1, n + 1))
-    if f.kind in ("integer", "real", "year", "date"): values = _fresh_numbers(f, values, rng)
+    if f.kind == "id":
+        return list(range(1, n + 1))
+    if f.kind in ("integer", "real", "year", "date"):
+        values = _fresh_numbers(f, values, rng)
     if f.kind == "category": # another word is the most common one
         words = sorted(set(values) - {None})
         swap = dict(zip(words, shuffled(words), strict=True))
@@ -268,16 +326,22 @@ def _make_variant(
     edges: dict|None = None # (table, column) -> values that a few rows get
 ) -> World:
     "The same tables, columns, words and names in other and fewer rows."
-    rng, variant = random.Random(f"{world.db_id}-{k}"), World(world.db_id, [])
+    rng = random.Random(f"{world.db_id}-{k}")
+    variant = World(world.db_id, [])
     for t in world.tables:
-        n, columns = math.ceil(len(t.rows)*(1 - .03*k)), []
+        n = math.ceil(len(t.rows)*(1 - .03*k))
+        columns = []
         for i, f in enumerate(t.fields):
             parents = len(variant.table(f.ref).rows) if f.ref else 0
-            column = _other_values(f, [row[i] for row in t.rows], n, parents, rng)
+            column = _other_values(f,
+                                   [row[i] for row in t.rows],
+                                   n, parents, rng)
             for v in (edges or {}).get((t.name, f.name), ()) if n else ():
-                for _ in range(_EDGE_ROWS): column[int(n*rng.random())] = v
+                for _ in range(_EDGE_ROWS):
+                    column[int(n*rng.random())] = v
             columns.append(column)
-        variant.tables.append(Table(t.name, t.fields, list(zip(*columns, strict=True))))
+        variant.tables.append(Table(t.name, t.fields,
+                                    list(zip(*columns, strict=True))))
     return variant
 
 # %% ../../nbs/world/tasks.ipynb #5edfe086
@@ -298,8 +362,10 @@ def _edges_of(
 @lru_cache
 def _edges_in(folder: Path, db_id: str): # its edges, a digest of what variants depend on
     "What variants of a database are made from, by the database and the questions in `folder`."
-    tasks = [t for split in ("train", "dev", "eval") for t in embedded_tasks(split, folder)]
-    edges = _edges_of(t.query for t in tasks if t.db_id == db_id)
+    tasks = [t for split in ("train", "dev", "eval")
+             for t in embedded_tasks(split, folder)]
+    edges = _edges_of(t.query
+                      for t in tasks if t.db_id == db_id)
     told = f"{code_digest('world.tasks', 'world.questions')} {edges}".encode()
     told += _database_in(folder, db_id).read_bytes()
     return edges, hashlib.sha256(told).hexdigest()[:12]
@@ -308,13 +374,17 @@ def _embedded_variants(folder: Path, db_id: str): # of paths
     "The variants of a database in `folder`, made the first time."
     edges, digest = _edges_in(folder, db_id)
     made = cache_folder()/"variants"/f"{db_id}-{digest}"
-    paths = [made/f"{db_id}_{k}.sqlite" for k in range(1, _VARIANTS + 1)]
-    if all(p.exists() for p in paths): return tuple(paths)
-    try: world = read_world(_database_in(folder, db_id))
+    paths = [made/f"{db_id}_{k}.sqlite"
+             for k in range(1, _VARIANTS + 1)]
+    if all(p.exists() for p in paths):
+        return tuple(paths)
+    try:
+        world = read_world(_database_in(folder, db_id))
     except ValueError: return ()
     for k, path in enumerate(paths, 1):
         variant = world_script(_make_variant(world, k, edges))
-        with written_whole(path) as part: write_script(variant, part)
+        with written_whole(path) as part:
+            write_script(variant, part)
     return tuple(paths)
 
 # %% ../../nbs/world/tasks.ipynb #e41a1c9f
@@ -333,4 +403,5 @@ def with_variants(task: Task) -> Task:
     if not (folder/"questions"/"train.json").exists():
         raise ValueError(f"task {task.id!r} is not of an embedded world")
     made = _embedded_variants(folder, task.db_id)
-    return replace(task, variants=tuple(p for p in made if _suits(task, p)))
+    return replace(task, variants=tuple(p
+                                        for p in made if _suits(task, p)))
