@@ -16,7 +16,7 @@ from .world.tasks import Task
 from .environment import Episode, Rules
 from .judge.results import is_correct, is_grounded, suite_correct
 from .rewards import REWARDS, correctness, operational, progress
-from .rollout import rollout
+from .rollout import Policy, rollout
 
 # %% ../nbs/05_evaluation.ipynb #08d05ed8
 @dataclass
@@ -138,12 +138,12 @@ class Evaluation:
 
 # %% ../nbs/05_evaluation.ipynb #5b6689e9
 def evaluate(
-    policy, # play a language model greedily
+    policy: Policy, # play a language model greedily
     tasks: list[Task], # each is played once
     rules: Rules | None = None, # by default the policy's own
     progress: Callable | None = None, # called with episodes done, and all
 ) -> Evaluation:
-    "Play every task once and judge the episodes."
+    "Play every task once and judge the episodes. Raises ValueError if there are no tasks."
     if not tasks:
         raise ValueError("there are no tasks to evaluate")
     rules = rules or getattr(policy, "rules", None) or Rules()
@@ -316,7 +316,7 @@ def pooled(
     old: str, new: str, # policies
     **only, # what a question's line must say, such as words="plain"
 ) -> dict: # runs, questions; difference, ci_low, ci_high; answers gained and lost
-    "The paired difference over several runs; its interval is by question."
+    "The paired difference over several runs, by question. Raises ValueError if none has both."
     runs = [r for r in reports if old in r and new in r]
     found = {}
     for q in (q for r in runs for q in r["questions"]):

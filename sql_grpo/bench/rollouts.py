@@ -17,7 +17,9 @@ from statistics import median
 from ..config import SQLGRPOConfig, detect_runtime
 import torch, trl
 from datasets import Dataset
-from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
+from transformers import (
+    AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, Qwen3Config,
+    Qwen3ForCausalLM)
 from transformers.utils import logging as hf_logging
 from trl.import_utils import is_vllm_available
 
@@ -90,8 +92,9 @@ def _grouped_tasks(n: int) -> list[Task]:
                                   limit=n//_GROUP, seed=0)
             for _ in range(_GROUP)]
 
-def short_work(model, tokenizer, episodes: int = 128,
-               instructions: str = "") -> _Workload:
+def short_work(model: PreTrainedModel,
+               tokenizer: PreTrainedTokenizerBase,
+               episodes: int = 128, instructions: str = "") -> _Workload:
     "The default training run: 16 questions, 8 episodes each, of three to five turns."
     tasks = _grouped_tasks(episodes)
     rng = random.Random(0)
@@ -383,7 +386,7 @@ def bench_table(name: str, found: dict) -> str: # of run_rounds; Markdown
 
 # %% ../../nbs/bench/rollouts.ipynb #0dc95e5a
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
-    "The command `sql_grpo bench`."
+    "The command `sql_grpo bench`. Exits with 2 for bad input."
     args = command_parser("bench").parse_args(argv)
     gpu = torch.cuda.is_available()
     out = {}

@@ -36,7 +36,7 @@ def _given(args, names) -> dict:
 def rules_asked(
     args: argparse.Namespace, # of `sql_grpo eval` or `ask`
 ) -> Rules:
-    "What was asked for; else the rules of the model's training, or the defaults."
+    "What was asked for, else as in training. Raises ValueError for options without effect."
     given = _given(args, _ENDPOINT_OPTIONS)
     if given and not args.endpoint:
         raise ValueError(f"--{next(iter(given))}: has no effect without --endpoint")
@@ -134,7 +134,7 @@ def _kept_results(ev: Evaluation) -> str:
 def main(
     argv: list[str] | None = None, # default: the command line
 ) -> None:
-    "Evaluate one model, print its report card, and write the report."
+    "Evaluate one model, print its report card, write the report. Exits with 2 for bad input."
     args = command_parser("eval").parse_args(argv)
     start = time.perf_counter()
     with or_exit(_PROG):

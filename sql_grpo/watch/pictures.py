@@ -43,15 +43,15 @@ class Picture:
         return f"<Picture, 7 by {self.figure.get_figheight():.1f} inches>"
     def _repr_png_(self) -> tuple[bytes, dict]: # and how wide it is shown, in pixels
         return as_png(self.figure, 64), dict(width=672)
-    def write(self, x, y, text: str,
+    def write(self, x: float, y: float, text: str,
               mono: bool = False, **kw):
         "Text of 12 points, its middle at height `y`; dollar signs are no formula."
         family = "DejaVu Sans" + " Mono"*mono
         kw = dict(size=12, color=COLORS["ink"],
                   va="center", family=family) | kw
         self.sheet.text(x, y, text, parse_math=False, **kw)
-    def box(self, x, y, w, h, color: str,
-            edge: str = "none", r: float = 3, **kw):
+    def box(self, x: float, y: float, w: float, h: float,
+            color: str, edge: str = "none", r: float = 3, **kw):
         "A block whose corners are round with radius `r`; a negative width goes to the left."
         at = (x + r, y + r)
         style = f"round,pad={r}" if r else "square,pad=0"

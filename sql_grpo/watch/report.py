@@ -406,7 +406,7 @@ def write_report(
 def load_report(
     path: str | Path, # a `report.json`, or its folder
 ) -> dict:
-    "Read a report back."
+    "Read a report back. Raises FileNotFoundError if there is none."
     path = Path(path)
     if path.is_dir():
         path = path / "report.json"
@@ -417,7 +417,7 @@ def load_report(
 def read_reports(
     folder: str | Path, # holds report files, whatever their names
 ) -> list[dict]: # in the order of their seeds
-    "All the reports in a folder."
+    "All the reports in a folder. Raises FileNotFoundError if there are none."
     found = [load_report(p)
              for p in sorted(Path(folder).glob("*.json"))]
     if not found:
