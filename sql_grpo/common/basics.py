@@ -8,7 +8,8 @@ __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_ex
            'MarkdownText', 'markdown_table', 'load_env', 'from_file']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
-import argparse, ctypes, difflib, errno, importlib.util, math, os, random, re, socket, sys, time, warnings
+import argparse, ctypes, difflib, errno, importlib.util, math, os, random, re, socket, sys, time
+import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from functools import lru_cache

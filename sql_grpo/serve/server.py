@@ -58,7 +58,7 @@ class TaskBook:
     def pick(self, task_id: str|None = None,
              split: str|None = None, index: int|None = None,
              rng: random.Random|None = None) -> Task: # None: the module's
-        "One task: by its id, by its place in a split, or drawn. Raises `ValueError`."
+        "A task: by its id, by its place in a split, or drawn. Raises `ValueError` if there is none."
         if task_id is not None:
             return self._named(task_id, split)
         found = self.split(next(iter(self.splits)) if split is None else split)

@@ -344,7 +344,7 @@ class LiveVisualizationCallback(TrainerCallback):
     def __init__(self,
         tasks_train: list[Task]|None = None, # to measure success on what is trained on
         tasks_eval: list[Task]|None = None, # evaluation questions, also for the traces
-        play: Callable|None = None, # tasks -> episodes, greedy, current weights; None: no success, no traces
+        play: Callable|None = None, # tasks -> episodes, greedy; None: no success, no traces
         plot_every: int = 10, # steps from figure to figure, and line to line; 0: at the end only
         trace_every: int = 50, # from trace to trace; 0: never
         success_every: int = 100, # from one measurement of success to the next; 0: never
