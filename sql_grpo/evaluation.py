@@ -16,7 +16,7 @@ from .world.tasks import Task
 from .environment import Episode, Rules
 from .judge.results import is_correct, is_grounded, suite_correct
 from .rewards import REWARDS, correctness, operational, progress
-from .rollout import rollout
+from .rollout import Policy, rollout
 
 # %% ../nbs/05_evaluation.ipynb #08d05ed8
 @dataclass
@@ -138,12 +138,12 @@ class Evaluation:
 
 # %% ../nbs/05_evaluation.ipynb #5b6689e9
 def evaluate(
-    policy, # play a language model greedily
+    policy: Policy, # play a language model greedily
     tasks: list[Task], # each is played once
     rules: Rules | None = None, # by default the policy's own
     progress: Callable | None = None, # called with episodes done, and all
 ) -> Evaluation:
-    "Play every task once and judge the episodes."
+    "Play every task once and judge the episodes. Raises ValueError if there are no tasks."
     if not tasks:
         raise ValueError("there are no tasks to evaluate")
     rules = rules or getattr(policy, "rules", None) or Rules()
@@ -257,6 +257,20 @@ def _success(s: dict, of: str = "", digits: int = 1) -> str:
     low, high = (f"{100*s[k]:.{digits}f}" for k in ("ci_low", "ci_high"))
     return f"{100*s['success']:.1f} %{of} ({low} to {high})"
 
+# %% ../nbs/05_evaluation.ipynb #6615c6e6
+def _success_cells(
+    numbers: dict, # of a policy, by group
+    full: dict, # of the policy that has played all
+    digits: int, # of the interval
+) -> list[str]: # a cell for each group
+    "A policy's success by group; of how many questions, if it played fewer."
+    cells = []
+    for g in GROUPS:
+        n = numbers[g]["n"]
+        of = "" if n == full[g]["n"] else f" of {n}"
+        cells.append(_success(numbers[g], of, digits))
+    return cells
+
 # %% ../nbs/05_evaluation.ipynb #6615c6e7
 def report_table(
     reports: dict | list, # one, or several: a list's rows begin with the seed
@@ -270,10 +284,8 @@ def report_table(
     needs = {} if many else reports[0].get("needs") or {}
     wall = reports[0].get("wall_seconds") or {}
     full = reports[0][policies_of(reports[0])[-1]] # the last one has played all
-    def of(s, g):
-        return "" if s["n"] == full[g]["n"] else f" of {s['n']}"
     def row(r, p):
-        rates = [_success(r[p][g], of(r[p][g], g), digits=1 - many) for g in GROUPS]
+        rates = _success_cells(r[p], full, digits=1 - many)
         took = wall.get("grpo" if p == "trained" else p)
         cost = [needs.get(p, "-"),
                 "-" if took is None else f"{took:.0f}"]
@@ -316,7 +328,7 @@ def pooled(
     old: str, new: str, # policies
     **only, # what a question's line must say, such as words="plain"
 ) -> dict: # runs, questions; difference, ci_low, ci_high; answers gained and lost
-    "The paired difference over several runs; its interval is by question."
+    "The paired difference over runs, its interval by question. Raises ValueError if there is none."
     runs = [r for r in reports if old in r and new in r]
     found = {}
     for q in (q for r in runs for q in r["questions"]):

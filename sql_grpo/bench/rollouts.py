@@ -17,7 +17,9 @@ from statistics import median
 from ..config import SQLGRPOConfig, detect_runtime
 import torch, trl
 from datasets import Dataset
-from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
+from transformers import (
+    AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, Qwen3Config,
+    Qwen3ForCausalLM)
 from transformers.utils import logging as hf_logging
 from trl.import_utils import is_vllm_available
 
@@ -90,8 +92,9 @@ def _grouped_tasks(n: int) -> list[Task]:
                                   limit=n//_GROUP, seed=0)
             for _ in range(_GROUP)]
 
-def short_work(model, tokenizer, episodes: int = 128,
-               instructions: str = "") -> _Workload:
+def short_work(model: PreTrainedModel,
+               tokenizer: PreTrainedTokenizerBase,
+               episodes: int = 128, instructions: str = "") -> _Workload:
     "The default training run: 16 questions, 8 episodes each, of three to five turns."
     tasks = _grouped_tasks(episodes)
     rng = random.Random(0)
@@ -215,13 +218,24 @@ def _records(out: dict) -> list[TokenRecord]: # of what TRL's loop returns, padd
             for p, c, m in zip(prompts,
                                completions, own, strict=True)]
 
-# %% ../../nbs/bench/rollouts.ipynb #bc3e3208
+# %% ../../nbs/bench/rollouts.ipynb #bc3e3207
 def _judged(episodes: list[Episode]) -> list[float]: # of each, the first reward
     "What all reward functions say of the episodes."
     blank = [None]*len(episodes)
     return [f(prompts=blank, completions=blank, episodes=episodes)
             for f in map(as_trl, REWARDS)][0]
 
+def _forced(script: list, start: int) -> Callable: # ids, scores -> scores
+    "A logits processor that leaves the script's tokens only, from place `start` on."
+    def follow(ids, scores):
+        t = ids.shape[1] - start
+        at = torch.tensor([row[min(t, len(row) - 1)]
+                           for row in script], device=scores.device)
+        masked = torch.full_like(scores, -torch.inf)
+        return masked.scatter_(1, at[:, None], 0.0)
+    return follow
+
+# %% ../../nbs/bench/rollouts.ipynb #bc3e3208
 def _trl_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when it was over
     "TRL's loop."
     now = {}
@@ -232,18 +246,14 @@ def _trl_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when it
         return now["scores"]
     def generate(input_ids, attention_mask, **kwargs):
         script = work.turn(next(now["calls"]), now["n"])
-        start = input_ids.shape[1]
         now["read"] += int(attention_mask.sum()) + sum(len(ids) - 1 for ids in script)
-        def follow(ids, scores):
-            t = ids.shape[1] - start
-            at = torch.tensor([row[min(t, len(row) - 1)]
-                               for row in script], device=scores.device)
-            return torch.full_like(scores, -torch.inf).scatter_(1, at[:, None], 0.0)
-        more = kwargs | dict(attention_mask=attention_mask, logits_processor=[follow])
-        return work.model.generate(input_ids, **more)
+        forced = _forced(script, input_ids.shape[1])
+        return work.model.generate(input_ids, **kwargs | dict(
+            attention_mask=attention_mask, logits_processor=[forced]))
     rows = [dict(prompt=task_prompt(t, work.rules),
                  task_id=t.id) for t in work.tasks]
-    model.generate, trainer = generate, _make_trainer(work, model, rows, reward)
+    trainer = _make_trainer(work, model, rows, reward)
+    model.generate = generate
     def play(n):
         now.update(n=n, read=0, calls=itertools.count())
         records = _records(trainer._generate_and_score_completions(rows[:n]))
@@ -311,7 +321,7 @@ def _vllm_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when i
 
 _ARMS = dict(trl=_trl_arm, ours=_our_arm, vllm=_vllm_arm)
 
-# %% ../../nbs/bench/rollouts.ipynb #a71d45a8
+# %% ../../nbs/bench/rollouts.ipynb #a71d45a6
 def _play_round(work: _Workload, play: Callable, n: int) -> tuple: # figures, token records
     "Play the first `n` episodes with an arm."
     gc.collect()
@@ -327,44 +337,61 @@ def _play_round(work: _Workload, play: Callable, n: int) -> tuple: # figures, to
                 tokens=sampled, read_tokens=read,
                 peak_mb=peak/2**20), records
 
-def run_rounds(work: _Workload, arms: list[str], rounds: int = 5) -> dict: # arm -> figures
-    "Medians over rounds of all arms in turns, and the `ratio`: how many times as fast ours is."
-    n = len(work.tasks)
-    ready = {}
+# %% ../../nbs/bench/rollouts.ipynb #a71d45a7
+def _begin(work: _Workload, arms: list[str]) -> tuple: # how each plays; of each a list of figures
+    "Make the arms, and play a small round with each. They must play the same tokens."
+    plays = {}
     found = {}
     played = []
-    for arm in arms: # the first round is a small one, and does not count
-        ready[arm] = _ARMS[arm](work)
-        first, records = _play_round(work, ready[arm],
-                                     min(n, 2*_GROUP))
-        found[arm] = [first]
+    for arm in arms:
+        plays[arm] = _ARMS[arm](work)
+        figures, records = _play_round(work, plays[arm],
+                                       min(len(work.tasks), 2*_GROUP))
+        found[arm] = [figures]
         played.append([(r.prompt_ids,
                         r.completion_ids, r.env_mask)
                        for r in records])
     assert all(p == played[0] for p in played), f"{', '.join(arms)} do not play the same tokens"
-    for i in range(rounds):
-        for arm in arms[::1 - 2*(i % 2)]:
-            found[arm].append(_play_round(work, ready[arm], n)[0])
-        seconds = ", ".join(f"{arm} {rs[-1]['seconds']:.1f} s"
-                            for arm, rs in found.items())
-        print(f"round {i + 1} of {rounds}: {seconds}", flush=True)
-    seconds = {arm: [r["seconds"] for r in rs[1:]]
-               for arm, rs in found.items()}
-    ratio = {arm: median(a/b for a, b in zip(s, seconds["ours"], strict=True)) for arm, s in seconds.items()}
-    model = work.model
+    return plays, found
+
+def _medians(figures: list[dict]) -> dict: # of an arm's rounds; the first one was small
+    "An arm's medians over the rounds, with the seconds of each, and the highest peak of all."
+    counted = figures[1:]
+    middle = {k: median(r[k] for r in counted)
+              for k in figures[0]}
+    return middle | dict(
+        seconds=[r["seconds"] for r in counted],
+        peak_mb=max(r["peak_mb"] for r in figures))
+
+def _about(work: _Workload) -> dict:
+    "What is played, and on what machine."
     here = detect_runtime()
-    about = dict(
-        episodes=n, parameters=model.num_parameters(), # "torch."
-        dtype=str(model.dtype)[6:],
+    return dict(
+        episodes=len(work.tasks),
+        parameters=work.model.num_parameters(),
+        dtype=str(work.model.dtype).removeprefix("torch."),
         device=here.gpu_name or f"{platform.machine()} CPU", cores=here.cores,
         threads=torch.get_num_threads(),
         torch=torch.__version__, trl=trl.__version__)
-    return {arm: {k: median(r[k] for r in rs[1:])
-                  for k in rs[0]} | dict(
-        seconds=seconds[arm],
-        peak_mb=max(r["peak_mb"] for r in rs))
-            for arm, rs in found.items()
-    } | dict(ratio=ratio, about=about)
+
+# %% ../../nbs/bench/rollouts.ipynb #a71d45a8
+def run_rounds(work: _Workload, arms: list[str], rounds: int = 5) -> dict: # arm -> figures
+    "Medians over rounds of all arms in turns, and the `ratio`: how many times as fast ours is."
+    plays, found = _begin(work, arms)
+    for i in range(rounds):
+        for arm in arms[::1 - 2*(i % 2)]:
+            figures, _ = _play_round(work, plays[arm], len(work.tasks))
+            found[arm].append(figures)
+        seconds = ", ".join(f"{arm} {rs[-1]['seconds']:.1f} s"
+                            for arm, rs in found.items())
+        print(f"round {i + 1} of {rounds}: {seconds}", flush=True)
+    out = {arm: _medians(rs) for arm, rs in found.items()}
+    ours = out["ours"]["seconds"]
+    def ratio(arm):
+        theirs = out[arm]["seconds"]
+        return median(a/b for a, b in zip(theirs, ours, strict=True))
+    return out | dict(ratio={arm: ratio(arm) for arm in found},
+                      about=_about(work))
 
 # %% ../../nbs/bench/rollouts.ipynb #410669ad
 def bench_table(name: str, found: dict) -> str: # of run_rounds; Markdown
@@ -383,7 +410,7 @@ def bench_table(name: str, found: dict) -> str: # of run_rounds; Markdown
 
 # %% ../../nbs/bench/rollouts.ipynb #0dc95e5a
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
-    "The command `sql_grpo bench`."
+    "The command `sql_grpo bench`. Exits with 2 for bad input."
     args = command_parser("bench").parse_args(argv)
     gpu = torch.cuda.is_available()
     out = {}
@@ -393,7 +420,8 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     hf_logging.set_verbosity_error()
     size = dict(episodes=args.episodes) if args.episodes else {}
     with or_exit("sql_grpo bench"):
-        if args.rounds < 1 or args.episodes is not None and (args.episodes < 8 or args.episodes % 8):
+        odd = args.episodes is not None and (args.episodes < 8 or args.episodes % 8)
+        if args.rounds < 1 or odd:
             raise ValueError(f"rounds is {args.rounds}, episodes {args.episodes}; expected at "
                              "least 1, and a multiple of 8")
         if "qwen" in args.workloads and not gpu:

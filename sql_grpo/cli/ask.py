@@ -111,7 +111,7 @@ def _show(answer: Answer):
     print(f"\n{answer}" + f"\n\n{sql}"*bool(sql) + f"\n({origin})"*bool(origin) + "\n",
           flush=True)
 
-# %% ../../nbs/cli/ask.ipynb #28611a65
+# %% ../../nbs/cli/ask.ipynb #28611a64
 def _answer(policy: Policy, db: Database, question: str, args):
     "Ask and print."
     if args.json:
@@ -129,6 +129,7 @@ def _wrong(question: str, e: Exception, args):
     line = dict(question=as_text(question.strip()), error=said)
     print(json.dumps(line, ensure_ascii=False), flush=True)
 
+# %% ../../nbs/cli/ask.ipynb #28611a65
 def _converse(policy: Policy, db: Database, args):
     "Question after question; what fails or is interrupted ends its question, not the conversation."
     print(f"{db.name}: {one_line(', '.join(db.tables), 300)} (Ctrl-D ends)")

@@ -36,7 +36,7 @@ def _given(args, names) -> dict:
 def rules_asked(
     args: argparse.Namespace, # of `sql_grpo eval` or `ask`
 ) -> Rules:
-    "What was asked for; else the rules of the model's training, or the defaults."
+    "What was asked for, else as in training. Raises ValueError for options without effect."
     given = _given(args, _ENDPOINT_OPTIONS)
     if given and not args.endpoint:
         raise ValueError(f"--{next(iter(given))}: has no effect without --endpoint")
@@ -59,9 +59,6 @@ def policy_asked(
 
 # %% ../../nbs/cli/evaluate.ipynb #6849f2f3
 _PROG = "sql_grpo eval"
-
-
-
 
 def _draw_tasks(args) -> list[Task]:
     "The questions asked for, in their order; those that nobody could answer are left out."
@@ -89,6 +86,20 @@ def _replies(args) -> Path | None:
     "Where the replies of an endpoint are kept until the report is written."
     return Path(args.output_dir) / "replies.jsonl" if args.endpoint and args.output_dir else None
 
+def _make_folder(folder: str | None) -> None:
+    "The folder of the report, if one is wanted. Raises ValueError if it cannot be made."
+    try:
+        os.makedirs(folder or ".", exist_ok=True)
+    except OSError as e:
+        raise ValueError(f"output_dir is {folder!r}, and no folder can be made "
+                         f"there: {e.strerror}") from e
+
+def _say_reused(args, policy): # an `EndpointPolicy`
+    "How many replies of an earlier run need not be asked for again."
+    if n := sum(map(len, policy.known.values())):
+        print(f"{n} replies of an earlier run in {_replies(args)} are used where the requests "
+              "are the same; delete the file to begin anew", file=sys.stderr)
+
 # %% ../../nbs/cli/evaluate.ipynb #51580c06
 def _save(args, rules: Rules, ev: Evaluation, **more):
     "Write the report of one evaluation."
@@ -114,7 +125,7 @@ def _say_kept(args, policy): # an `EndpointPolicy`
         kept = f"what was answered is kept in {file}: the same command asks for the rest"
     print(_cost(policy), kept, sep="\n", file=sys.stderr)
 
-# %% ../../nbs/cli/evaluate.ipynb #e2011bef
+# %% ../../nbs/cli/evaluate.ipynb #e2011bee
 @contextmanager
 def _kept(args, policy):
     "A failing endpoint, a full disk or Ctrl-C end the command; it says what is kept."
@@ -125,47 +136,48 @@ def _kept(args, policy):
                 _say_kept(args, policy)
             raise
 
+# %% ../../nbs/cli/evaluate.ipynb #e2011bed
 def _kept_results(ev: Evaluation) -> str:
     "What was kept where no ANSWER was sent: it counts as wrong above."
     out = [r for r in ev.records if r.outcome == "out_of_turns"]
     return (f"without an ANSWER: {len(out)} episodes, which count as wrong; in "
             f"{sum(r.kept_right for r in out)} of them the last result was right")
 
+def _show(args, rules: Rules, ev: Evaluation):
+    "What was played, and how well."
+    share = ": its share of one list"*one_list(args.data_source, args.data_path)
+    turns = f"{rules.max_turns} turn{'s'*(rules.max_turns > 1)}"
+    source = f"{args.data_source}, {args.split}{share}"
+    print(f"{args.model} on {len(ev.records)} questions ({source}), {turns}\n\n{report_card(ev)}")
+    if rules.on_last_turn == "submit":
+        print(f"\n{_kept_results(ev)}")
+
+# %% ../../nbs/cli/evaluate.ipynb #e2011bef
 def main(
     argv: list[str] | None = None, # default: the command line
 ) -> None:
-    "Evaluate one model, print its report card, and write the report."
+    "Evaluate one model, print its report card, write the report. Exits with 2 for bad input."
     args = command_parser("eval").parse_args(argv)
     start = time.perf_counter()
     with or_exit(_PROG):
         rules = rules_asked(args)
-
         tasks = _draw_tasks(args)
         kept = dict(replies=_replies(args)) if args.endpoint else {}
         policy = policy_asked(args, rules,
                               seed=args.seed, **kept)
         policy.check(tasks)
-        try:
-            os.makedirs(args.output_dir or ".", exist_ok=True)
-        except OSError as e:
-            raise ValueError(f"output_dir is {args.output_dir!r}, and no folder can be made "
-                             f"there: {e.strerror}") from e
-    if args.endpoint and (n := sum(map(len, policy.known.values()))):
-        print(f"{n} replies of an earlier run in {_replies(args)} are used where the requests "
-              "are the same; delete the file to begin anew", file=sys.stderr)
+        _make_folder(args.output_dir)
+    if args.endpoint:
+        _say_reused(args, policy)
     loaded = time.perf_counter()
     with _kept(args, policy):
         ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
     done = time.perf_counter()
     more = policy.report() if args.endpoint else {}
-    share = ": its share of one list"*one_list(args.data_source, args.data_path)
-    turns = f"{rules.max_turns} turn{'s'*(rules.max_turns > 1)}"
-    source = f"{args.data_source}, {args.split}{share}"
-    print(f"{args.model} on {len(tasks)} questions ({source}), {turns}\n\n{report_card(ev)}")
-    if rules.on_last_turn == "submit":
-        print(f"\n{_kept_results(ev)}")
+    _show(args, rules, ev)
     if more: print(f"\n{_cost(policy)}")
-    if args.output_dir is None: return
+    if args.output_dir is None:
+        return
     with _kept(args, policy):
         wall = dict(eval=done - loaded, total=done - start)
         _save(args, rules, ev, wall_seconds=wall, **more)

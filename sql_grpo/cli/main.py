@@ -54,13 +54,14 @@ def _json_object(text: str) -> dict:
     return found
 _json_object.__name__ = "JSON object" # argparse says: invalid JSON object value
 
-# %% ../../nbs/cli/main.ipynb #9eb79c3f
+# %% ../../nbs/cli/main.ipynb #9eb79c3e
 def _true_or_false(text: str) -> bool:
     "What follows a yes-or-no option."
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
 
+# %% ../../nbs/cli/main.ipynb #9eb79c3f
 def _model_options(p: Parser, default: str = ""):
     "The options for a model and the rules that it plays by, here or behind an address."
     add = p.add_argument
@@ -76,9 +77,11 @@ def _model_options(p: Parser, default: str = ""):
                            note_repeats="say when an action was sent before",
                            suggest="say what may be sent next").items():
         add(f"--{name}", type=_true_or_false, metavar="true|false",
-            help=f"{what} (default: as the model was trained; true for one that was not trained here)")
+            help=f"{what} (default: as the model was trained; true for one that was not "
+                 "trained here)")
     add("--show_values", type=_true_or_false, metavar="true|false",
-        help="end DESCRIBE with the values that the question names (default: as the model was trained)")
+        help="end DESCRIBE with the values that the question names "
+             "(default: as the model was trained)")
     add("--on_last_turn", choices=("ask", "submit"),
         help="without an ANSWER: leave it unanswered, or keep the last result (default: ask)")
     add("--instructions", choices=("auto", "standard", "tools", "none"),
@@ -197,16 +200,14 @@ def command_parser(
     add_options(parser)
     return parser
 
-# %% ../../nbs/cli/main.ipynb #0d333835
+# %% ../../nbs/cli/main.ipynb #0d333834
 def _find(words: list) -> tuple: # command, what follows it
-    "The command that the first word names. Raises ValueError."
+    "The command that the first word names. Raises ValueError if there is none."
     name, *rest = words
     if name in _COMMANDS:
         return name, rest
     near = did_you_mean(name, _COMMANDS)
     raise ValueError(f"there is no command {name!r}{near} (--help lists them)")
-
-
 
 def _show(text: str):
     "Print, to somebody who may stop reading."
@@ -216,10 +217,11 @@ def _show(text: str):
         os.dup2(os.open(os.devnull, os.O_WRONLY),
                 sys.stdout.fileno())
 
+# %% ../../nbs/cli/main.ipynb #0d333835
 def main(
     argv: list | None = None, # by default those of the command line
 ) -> int | None: # exit code, where there is one
-    "The command `sql_grpo`."
+    "The command `sql_grpo`. Exits with 2 for bad input."
     alone = argv is None # in a process of its own
     if alone: # kill is like Ctrl-C
         signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -29,7 +29,7 @@ def _quiet():
 
 # %% ../../nbs/cli/train.ipynb #f40f38eb
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
-    "The command `sql_grpo train`."
+    "The command `sql_grpo train`. Exits with 2 for bad input, 1 for a full disk or no network."
     argv = sys.argv[1:] if argv is None else list(argv)
     prog = "sql_grpo train"
     if {"-h", "--help"} & set(argv):

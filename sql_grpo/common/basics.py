@@ -8,7 +8,9 @@ __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_ex
            'MarkdownText', 'markdown_table', 'load_env', 'from_file']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
-import argparse, ctypes, difflib, errno, importlib.util, math, os, random, re, socket, sys, time, warnings
+import argparse, ctypes, difflib, errno, importlib.util, math, os, random, re, socket, sys, time
+import warnings
+from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -86,7 +88,7 @@ def or_exit(
         sys.exit(2)
 
 # %% ../../nbs/common/basics.ipynb #7e765ca5
-def did_you_mean(name: str, names) -> str:
+def did_you_mean(name: str, names: Iterable[str]) -> str:
     "A question that names the most similar of `names`, or nothing."
     near = difflib.get_close_matches(name, list(names), n=1)
     return f"; did you mean {near[0]}?" if near else ""
@@ -94,10 +96,16 @@ def did_you_mean(name: str, names) -> str:
 class Parser(argparse.ArgumentParser):
     "Reads a command line; a fault is one line on stderr, and exit code 2."
     def error(self, message: str):
+        "Say what is wrong, in one line. Raises SystemExit, with exit code 2."
         with or_exit(self.prog):
             raise ValueError(f"{message} (--help lists the options)")
 
-    def parse_args(self, args=None, namespace=None):
+    def parse_args(
+        self,
+        args: Sequence[str] | None = None, # by default those of the command line
+        namespace: argparse.Namespace | None = None, # to fill; by default a new one
+    ) -> argparse.Namespace:
+        "What the arguments say. Raises SystemExit, with exit code 2, for bad ones."
         given, unknown = self.parse_known_args(args, namespace)
         for word in unknown:
             near = did_you_mean(word.partition("=")[0],
@@ -182,7 +190,7 @@ def wilson(
     return 0.0 if k == 0 else low, 1.0 if k == n else high
 
 # %% ../../nbs/common/basics.ipynb #c9a0a4ff
-def rounded(x, digits: int = 6): # significant ones
+def rounded(x: object, digits: int = 6): # significant ones
     "The same structure with its floats rounded; what JSON can't say (NaN, infinity) becomes None."
     if isinstance(x, dict):
         return {str(k): rounded(v, digits)

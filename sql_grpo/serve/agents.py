@@ -152,7 +152,9 @@ def make_mcp_server(
     given = databases if isinstance(databases, (list, tuple)) else [databases]
     rules = Rules(max_obs_rows=max_obs_rows, max_obs_chars=max_obs_chars)
     served = _opened(given, timeout)
-    server = FastMCP("sql_grpo", instructions=_HELLO.format(names=", ".join(f"{name} ({one.db.engine})" for name, one in served.items())), host=host,
+    names = ", ".join(f"{name} ({one.db.engine})"
+                      for name, one in served.items())
+    server = FastMCP("sql_grpo", instructions=_HELLO.format(names=names), host=host,
                      stateless_http=True, json_response=True, log_level="WARNING")
     query = _QUERY.format(timeout=timeout, rows=max_obs_rows)
     for tool, about in zip(_tools(served, rules),

@@ -13,7 +13,7 @@ from functools import cached_property
 from fastcore.basics import patch
 
 from ..world.database import (
-    Result, format_value, markdown_cell, one_line)
+    Database, Result, format_value, markdown_cell, one_line)
 from ..world.engines import open_database
 from ..world.tasks import Task
 from ..environment import Episode, format_result
@@ -160,7 +160,7 @@ def vote(
 
 # %% ../../nbs/serve/ask.ipynb #7de0a640
 def question_task(
-    database, # a file or URL, or one that is open
+    database: str|os.PathLike|Database, # a file or URL, or one that is open
     question: str,
 ) -> Task: # without gold SQL: it can be played, not judged
     "A question as a task. Raises ValueError and FileNotFoundError for what cannot be played."
@@ -177,13 +177,13 @@ VOTE_TEMPERATURE = 0.7 # of the sampling, where several episodes vote on an answ
 
 def ask(
     model: Policy|str|os.PathLike, # what plays; or a folder, a name on the Hub, embedded
-    database, # a file or URL, or one that is open
+    database: str|os.PathLike|Database, # a file or URL, or one that is open
     question: str,
     votes: int = 1, # episodes; of several the answer that most agree on
     watch: Callable|None = None, # called with the episode after each of its turns
     **settings, # with a name: further arguments of load_policy, such as endpoint
 ) -> Answer:
-    "The answer of a model to a question about a database."
+    "A model's answer to a question about a database. Raises ValueError if it cannot be asked."
     task = question_task(database, question)
     policy = model
     if votes < 1:

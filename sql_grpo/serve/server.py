@@ -38,6 +38,7 @@ from .client import SQLEnvAction, SQLEnvObservation, SQLEnvState
 class TaskBook:
     "The tasks that a server has, by their split and place, and by their id."
     def __init__(self, tasks: list|dict): # or such lists by the name of their split
+        "Raises `ValueError` if there are no tasks."
         splits = tasks if isinstance(tasks, dict) else {"train": tasks}
         self.splits = {name: list(found)
                        for name, found in splits.items() if found}
@@ -54,14 +55,15 @@ class TaskBook:
             return self.splits[name]
         raise ValueError(f"no split {name!r} here, only {', '.join(self.splits)}")
 
-    def pick(self, task_id=None, split=None,
-             index=None, rng=random) -> Task:
-        "One task: by its id, by its place in a split, or drawn. Raises `ValueError`."
+    def pick(self, task_id: str|None = None,
+             split: str|None = None, index: int|None = None,
+             rng: random.Random|None = None) -> Task: # None: the module's
+        "A task: by its id, by its place in a split, or drawn. Raises `ValueError` if there is none."
         if task_id is not None:
             return self._named(task_id, split)
         found = self.split(next(iter(self.splits)) if split is None else split)
         if index is None:
-            return rng.choice(found)
+            return (rng or random).choice(found)
         if not 0 <= index < len(found):
             raise ValueError(f"index must be from 0 to {len(found) - 1}, got {index!r}")
         return found[index]
@@ -142,7 +144,7 @@ class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation
         return _served(self.game.episode, obs, 0.0)
 
     def step(self, action: SQLEnvAction,
-             timeout_s=None, **kwargs) -> SQLEnvObservation:
+             timeout_s: float|None = None, **kwargs) -> SQLEnvObservation:
         "Take one turn. Raises `RuntimeError` if there is no episode to continue."
         given = action.text
         if given is None:
@@ -374,14 +376,14 @@ def make_app(
     return app
 
 # %% ../../nbs/serve/server.ipynb #5e4e0020
-def make_server(app) -> uvicorn.Server:
+def make_server(app: FastAPI) -> uvicorn.Server:
     "A web server for `make_app`'s application."
     return uvicorn.Server(uvicorn.Config(
         app, ws_max_size=_MAX_FRAME, ws_per_message_deflate=False, timeout_graceful_shutdown=3,
         log_level="warning"))
 
 @contextmanager
-def serving(app, host: str = "127.0.0.1", port: int = 0): # 0: a free one
+def serving(app: FastAPI, host: str = "127.0.0.1", port: int = 0): # 0: a free one
     "The application behind an address while the block runs, in a thread; yields the address."
     server = make_server(app)
     with listening(host, port) as sock:

@@ -7,14 +7,16 @@ __all__ = ['read_log', 'plot_training', 'LiveVisualizationCallback']
 
 # %% ../../nbs/watch/dashboard.ipynb #58faec30
 import base64, html, json, os, re, sys, time, warnings
+from collections.abc import Callable
 from pathlib import Path
 import sql_grpo.config # noqa: F401 - first: it keeps bitsandbytes quiet, which the next imports load
 from fastcore.basics import patch
 import numpy as np
+import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from tqdm import tqdm
-from transformers import TrainerCallback
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from ..common.basics import (
     QUIET, in_notebook, markdown_table, pick_some, rounded, wilson, written_whole)
 from ..world.database import format_value
@@ -342,7 +344,7 @@ class LiveVisualizationCallback(TrainerCallback):
     def __init__(self,
         tasks_train: list[Task]|None = None, # to measure success on what is trained on
         tasks_eval: list[Task]|None = None, # evaluation questions, also for the traces
-        play=None, # tasks -> episodes, greedy, current weights; None: no success, no traces
+        play: Callable|None = None, # tasks -> episodes, greedy; None: no success, no traces
         plot_every: int = 10, # steps from figure to figure, and line to line; 0: at the end only
         trace_every: int = 50, # from trace to trace; 0: never
         success_every: int = 100, # from one measurement of success to the next; 0: never
@@ -444,7 +446,7 @@ def _played(self:LiveVisualizationCallback, tasks, model=None):
 @patch
 def measure(self:LiveVisualizationCallback,
     step: int, # the step that the weights are of
-    model=None # put into evaluation mode meanwhile
+    model: torch.nn.Module|None = None # put into evaluation mode meanwhile
 ) -> dict: # the record
     "Plays the fixed questions and records how many come out right."
     eps = self._played(self.train_set + self.eval_set, model)
@@ -466,7 +468,7 @@ def measure(self:LiveVisualizationCallback,
 @patch
 def trace(self:LiveVisualizationCallback,
     step: int, # the step that the weights are of
-    model=None # put into evaluation mode meanwhile
+    model: torch.nn.Module|None = None # put into evaluation mode meanwhile
 ) -> dict: # the record
     "Plays the next evaluation question and records the episode as text."
     tasks = self.eval_set or self.train_set
@@ -535,8 +537,11 @@ def _show_pace(self:LiveVisualizationCallback, state):
 
 # %% ../../nbs/watch/dashboard.ipynb #445450e9
 @patch
-def on_train_begin(self:LiveVisualizationCallback, args, state,
-                   control, model=None, **kwargs):
+def on_train_begin(self:LiveVisualizationCallback,
+                   args: TrainingArguments,
+                   state: TrainerState,
+                   control: TrainerControl,
+                   model: torch.nn.Module|None = None, **kwargs):
     "Opens the log and the display; measures the policy as it is before the first step."
     self._active = state.is_world_process_zero
     if not self._active: return
@@ -559,8 +564,11 @@ def on_train_begin(self:LiveVisualizationCallback, args, state,
 
 # %% ../../nbs/watch/dashboard.ipynb #5ea4b647
 @patch
-def on_step_end(self:LiveVisualizationCallback, args, state,
-                control, model=None, **kwargs):
+def on_step_end(self:LiveVisualizationCallback,
+                args: TrainingArguments,
+                state: TrainerState,
+                control: TrainerControl,
+                model: torch.nn.Module|None = None, **kwargs):
     "Moves the bar; plays, when it is time to."
     if not self._active: return
     self._show_pace(state)
@@ -577,8 +585,11 @@ def _timing(self:LiveVisualizationCallback, step, total):
 
 # %% ../../nbs/watch/dashboard.ipynb #dce0738b
 @patch
-def on_log(self:LiveVisualizationCallback, args, state,
-           control, logs=None, **kwargs):
+def on_log(self:LiveVisualizationCallback,
+           args: TrainingArguments,
+           state: TrainerState,
+           control: TrainerControl,
+           logs: dict|None = None, **kwargs):
     "Records a report; shows it every `plot_every` steps, in a log also after a silence."
     if not self._active or not logs:
         return
@@ -612,8 +623,11 @@ def close(self:LiveVisualizationCallback):
 
 # %% ../../nbs/watch/dashboard.ipynb #1b5d915f
 @patch
-def on_train_end(self:LiveVisualizationCallback, args, state,
-                 control, model=None, **kwargs):
+def on_train_end(self:LiveVisualizationCallback,
+                 args: TrainingArguments,
+                 state: TrainerState,
+                 control: TrainerControl,
+                 model: torch.nn.Module|None = None, **kwargs):
     "The last measurement, unless somebody has ended the run early, and the final picture."
     if not self._active: return
     if state.global_step >= state.max_steps:

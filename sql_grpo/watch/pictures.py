@@ -22,7 +22,7 @@ COLORS = dict(
     DESCRIBE="#6C9FDB", SAMPLE="#B4E4F4", QUERY="#F4E08A", ANSWER="#EE8270", # actions
     ink="#222222", muted="#595959", line="#8C8C8C", pale="#F0F0F0") # text, lines, grounds
 
-# %% ../../nbs/watch/pictures.ipynb #809e8284
+# %% ../../nbs/watch/pictures.ipynb #809e8285
 def as_png(figure: Figure, colors: int) -> bytes:
     "A figure as a small PNG file."
     figure.savefig(raw := io.BytesIO(), format="png")
@@ -31,6 +31,7 @@ def as_png(figure: Figure, colors: int) -> bytes:
     image.save(out := io.BytesIO(), "PNG", optimize=True)
     return out.getvalue()
 
+# %% ../../nbs/watch/pictures.ipynb #809e8284
 class Picture:
     "A white sheet 504 points wide, measured from its upper left corner."
     def __init__(self, height: float): # points
@@ -43,15 +44,15 @@ class Picture:
         return f"<Picture, 7 by {self.figure.get_figheight():.1f} inches>"
     def _repr_png_(self) -> tuple[bytes, dict]: # and how wide it is shown, in pixels
         return as_png(self.figure, 64), dict(width=672)
-    def write(self, x, y, text: str,
+    def write(self, x: float, y: float, text: str,
               mono: bool = False, **kw):
         "Text of 12 points, its middle at height `y`; dollar signs are no formula."
         family = "DejaVu Sans" + " Mono"*mono
         kw = dict(size=12, color=COLORS["ink"],
                   va="center", family=family) | kw
         self.sheet.text(x, y, text, parse_math=False, **kw)
-    def box(self, x, y, w, h, color: str,
-            edge: str = "none", r: float = 3, **kw):
+    def box(self, x: float, y: float, w: float, h: float,
+            color: str, edge: str = "none", r: float = 3, **kw):
         "A block whose corners are round with radius `r`; a negative width goes to the left."
         at = (x + r, y + r)
         style = f"round,pad={r}" if r else "square,pad=0"
@@ -94,6 +95,25 @@ def ending(episode: Episode) -> str:
         return how
     return "✓ answered, right" if is_correct(episode) else "✗ answered, wrong"
 
+# %% ../../nbs/watch/pictures.ipynb #e8187b5b
+def _turn_height(sent: list, seen: list) -> int: # lines
+    "How many points a turn takes."
+    return 17*len(sent + seen) + 18
+
+def _draw_turn(pic: Picture, y: float,
+               kind: str, sent: list, seen: list) -> None:
+    "A turn: the kind of its action in a block, and the lines beside it."
+    pic.path((56, y + 11),
+             (56, y + _turn_height(sent, seen)), arrow=False,
+             color=COLORS["line"], zorder=0)
+    pic.box(8, y, 96, 22, COLORS[kind])
+    pic.write(56, y + 11, kind,
+              ha="center", weight="bold")
+    for i, line in enumerate(sent + seen):
+        color = COLORS["ink" if i < len(sent) else "muted"]
+        pic.write(114, y + 11 + 17*i,
+                  line, mono=True, color=color)
+
 # %% ../../nbs/watch/pictures.ipynb #e8187b5c
 def draw_episode(episode: Episode) -> Picture:
     "An episode from the question to its end."
@@ -101,69 +121,88 @@ def draw_episode(episode: Episode) -> Picture:
             for t in episode.turns]
     head = _shorten(episode.task.question, 64, 2)
     y = 18*len(head) + 20
-    pic = Picture(y + sum(17*len(sent + seen) + 18
-                          for _, sent, seen in rows) + 28)
+    turns = sum(_turn_height(*lines) for _, *lines in rows)
+    pic = Picture(y + turns + 28)
     for i, line in enumerate(head):
-        pic.write(8, 16 + 18*i, line, weight="bold")
+        pic.write(8, 16 + 18*i,
+                  line, weight="bold")
     for kind, sent, seen in rows:
-        height = 17*len(sent + seen) + 18
-        pic.path((56, y + 11),
-                 (56, y + height), arrow=False,
-                 color=COLORS["line"], zorder=0)
-        pic.box(8, y, 96, 22, COLORS[kind])
-        pic.write(56, y + 11, kind, ha="center", weight="bold")
-        for i, line in enumerate(sent + seen):
-            color = COLORS["ink" if i < len(sent) else "muted"]
-            pic.write(114, y + 11 + 17*i,
-                      line, mono=True, color=color)
-        y += height
+        _draw_turn(pic, y, kind, sent, seen)
+        y += _turn_height(sent, seen)
     color = COLORS["correct" if is_correct(episode) else "ink"]
     pic.write(8, y + 12,
               ending(episode), weight="bold", color=color)
     return pic
 
+# %% ../../nbs/watch/pictures.ipynb #1fa43700
+def _table_height(columns: list) -> int:
+    "How many points a table takes."
+    return 17*len(columns) + 25
+
+def _layout(tables: dict) -> tuple[dict, float]: # upper left corners, and the height of all
+    "Where the tables stand: three side by side, in rows."
+    names = list(tables)
+    left = 277 - 91*min(len(names), 3)
+    corners = {}
+    y = 8
+    for first in range(0, len(names), 3):
+        row = names[first:first + 3]
+        tallest = max(_table_height(tables[t]) for t in row)
+        for i, t in enumerate(row):
+            spare = tallest - _table_height(tables[t])
+            corners[t] = left + 182*i, y + spare/2
+        y += tallest + 24
+    return corners, y - 16
+
+# %% ../../nbs/watch/pictures.ipynb #1fa43701
+def _draw_table(pic: Picture, x: float, top: float,
+                name: str, columns: list) -> list: # (x, y) of each column, at its left end
+    "A table's name and its columns in a box; keys are marked."
+    high = _table_height(columns)
+    edge = COLORS["line"]
+    pic.box(x, top, 132, high, "white", edge)
+    pic.box(x, top, 132, 20, COLORS["pale"], edge)
+    pic.write(x + 6, top + 11,
+              _shorten(name, 14)[0], weight="bold")
+    spots = []
+    for i, c in enumerate(columns):
+        key = "PK" if c.pk else "FK" if c.fk else ""
+        short = _shorten(c.name, 13 if key else 16)[0]
+        y = top + 17*i + 29.5
+        pic.write(x + 6, y, short, mono=True)
+        pic.write(x + 126, y, key,
+                  ha="right", weight="bold", color=COLORS["muted"])
+        spots.append((x, y))
+    return spots
+
+# %% ../../nbs/watch/pictures.ipynb #1fa43703
+def _draw_reference(pic: Picture, start: tuple, end: tuple) -> None: # both (x, y)
+    "An arrow from a foreign key to what it refers to, behind the tables."
+    x, y = start
+    x2, y2 = end
+    right = x2 > x or x2 == x < 300 # the side on which an arrow leaves
+    a = x + 132*right
+    b = x2 + 132*(right == (x == x2))
+    between = (a + b)/2 if x != x2 else a + (25 if right else -25)
+    pic.path((a, y), (between, y),
+             (between, y2), (b, y2), zorder=0)
+
 # %% ../../nbs/watch/pictures.ipynb #1fa43702
 def draw_schema(database: Database) -> Picture: # three tables stand side by side
     "Tables and their columns, and an arrow from each foreign key to what it refers to."
-    tables = {t: database.columns(t) for t in database.tables}
-    high = {t: 17*len(columns) + 25
-            for t, columns in tables.items()}
-    rows = [list(tables)[i:i + 3]
-            for i in range(0, len(tables), 3)]
-    pic = Picture(sum(max(map(high.get, r)) + 24
-                      for r in rows) - 8)
-    y = 8
+    tables = {t: database.columns(t)
+              for t in database.tables}
+    corners, height = _layout(tables)
+    pic = Picture(height)
     spots = {}
     keys = []
-    for row in rows:
-        for i, t in enumerate(row):
-            x = 277 - 91*len(rows[0]) + 182*i
-            top = y + (max(map(high.get, row)) - high[t])/2
-            pic.box(x, top, 132,
-                    high[t], "white", COLORS["line"])
-            pic.box(x, top, 132,
-                    20, COLORS["pale"], COLORS["line"])
-            pic.write(x + 6, top + 11,
-                      _shorten(t, 14)[0], weight="bold")
-            for j, c in enumerate(tables[t]):
-                key = "PK" if c.pk else "FK" if c.fk else ""
-                middle = top + 17*j + 29.5
-                spots[f"{t}.{c.name}".lower()] = x, middle
-                if c.fk:
-                    keys.append((x, middle, c.fk.lower()))
-                pic.write(x + 6, middle,
-                          _shorten(c.name, 13 if key else 16)[0],
-                          mono=True)
-                pic.write(x + 126, middle, key,
-                          ha="right", weight="bold", color=COLORS["muted"])
-        y += max(map(high.get, row)) + 24
-    for x, y, (x2, y2) in [(x, y, spots[key])
-                           for x, y, key in keys if key in spots]:
-        right = x2 > x or x2 == x < 300 # the side on which an arrow leaves
-        a = x + 132*right
-        b = x2 + 132*(right == (x == x2))
-        between = (a + b)/2 if x != x2 else a + (25 if right else -25)
-        # behind tables
-        pic.path((a, y), (between, y),
-                 (between, y2), (b, y2), zorder=0)
+    for t, columns in tables.items():
+        drawn = _draw_table(pic, *corners[t], t, columns)
+        for c, spot in zip(columns, drawn, strict=True):
+            spots[f"{t}.{c.name}".lower()] = spot
+            if c.fk:
+                keys.append((spot, c.fk.lower()))
+    for start, key in keys:
+        if key in spots:
+            _draw_reference(pic, start, spots[key])
     return pic

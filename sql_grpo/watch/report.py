@@ -98,44 +98,66 @@ def _draw_policy(ax, row: int, color: str, rights: list): # for each sort: (runs
         ax.text(1.01, y,
                 f"{right.mean():.0%}", color=color, va="center")
 
+# %% ../../nbs/watch/report.ipynb #24dadef0
+def _runs_with(
+    reports: list[dict],
+    policies: list,
+    key: str, # of a question's line, by which questions are sorted
+) -> dict: # policy -> the reports that have it
+    "The runs of each policy. Raises ValueError if one has none, or the questions differ."
+    asked = {str([(q["id"], q["kind"], q[key])
+                  for q in r["questions"]]) for r in reports}
+    if len(asked) != 1:
+        raise ValueError("the reports are of different questions, or there is none")
+    policies = policies or policies_of(reports[0])
+    runs = {p: [r for r in reports if p in r] for p in policies}
+    if bad := [p for p in policies if not runs[p]]:
+        raise ValueError(f"no report has {bad[0]!r}")
+    return runs
+
+def _rights(runs: list[dict], policy: str,
+            key: str, value: str | bool) -> np.ndarray: # (runs, questions)
+    "Whether a policy was right, on the questions whose lines have that value."
+    def of(run):
+        return [q["right"][policy] for q in run["questions"]
+                if q[key] == value and policy in q["right"]]
+    return np.array([of(run) for run in runs])
+
+# %% ../../nbs/watch/report.ipynb #24dadef1
+def _frame(ax, sorts: list, policies: list) -> None: # labels of both
+    "The axes of the picture, and the marks of both sorts above it."
+    ink = COLORS["ink"]
+    for mark, fill, label in zip("os", (ink, "white"), sorts, strict=True):
+        ax.plot([], [], mark, color=ink,
+                mfc=fill, ms=8, label=label)
+    ax.set(yticks=range(len(policies)),
+           yticklabels=policies,
+           xlim=(0, 1), xlabel="questions answered right")
+    ax.invert_yaxis()
+    ax.grid(axis="x", alpha=0.3)
+    ax.legend(frameon=False, ncols=2,
+              loc="lower left", bbox_to_anchor=(-0.2, 1))
+    ax.spines[["top", "right", "left"]].set_visible(False)
+
 # %% ../../nbs/watch/report.ipynb #24dadef2
 def plot_policies(
     reports: list[dict], # of runs with other seeds, on the same questions
     key: str = "heldout", # or words: which two sorts of questions
     names: dict | None = None, # policy -> label, from top to bottom; by default all
 ) -> Figure:
-    "Success of policies on two sorts of questions, with 95 % intervals. Raises ValueError."
-    if len({str([(q["id"], q["kind"], q[key]) for q in r["questions"]]) for r in reports}) != 1:
-        raise ValueError("the reports are of different questions, or there is none")
-    names = names or {p: p for p in policies_of(reports[0])}
-    ink = COLORS["ink"]
-    runs = {p: [r for r in reports if p in r] for p in names}
-    if bad := [p for p in names if not runs[p]]:
-        raise ValueError(f"no report has {bad[0]!r}")
-    few = lambda p: f"\n({len(runs[p])} of {len(reports)} runs)"*(len(runs[p]) < len(reports))
+    "Success on two sorts of questions, with intervals. Raises ValueError if reports do not fit."
+    runs = _runs_with(reports, list(names or []), key)
+    sorts = _SORTS[key]
+    labels = []
     with plt.rc_context({"font.size": 12}):
-        fig, ax = plt.subplots(figsize=(7, 1.1 + 0.55*len(names)), layout="constrained")
-        for i, label in enumerate(_SORTS[key].values()):
-            ax.plot([], [], "os"[i],
-                    color=ink, mfc=(ink, "white")[i],
-                    ms=8, label=label)
-        for row, p in enumerate(names):
-            def rights(v, p=p):
-                return np.array([
-[q["right"][p] for q in r["questions"]
- if q[key] == v and p in q["right"]]
-for r in runs[p]])
+        fig, ax = plt.subplots(figsize=(7, 1.1 + 0.55*len(runs)), layout="constrained")
+        for row, (p, own) in enumerate(runs.items()):
             color = COLORS[p if p in ("base", "trained") else "control"]
             _draw_policy(ax, row, color,
-                         [*map(rights, _SORTS[key])])
-        ax.set(yticks=range(len(names)),
-               yticklabels=[names[p] + few(p) for p in names],
-               xlim=(0, 1), xlabel="questions answered right")
-        ax.invert_yaxis()
-        ax.grid(axis="x", alpha=0.3)
-        ax.legend(frameon=False, ncols=2,
-                  loc="lower left", bbox_to_anchor=(-0.2, 1))
-        ax.spines[["top", "right", "left"]].set_visible(False)
+                         [_rights(own, p, key, v) for v in sorts])
+            few = f"\n({len(own)} of {len(reports)} runs)"
+            labels.append((names or {}).get(p, p) + few*(len(own) < len(reports)))
+        _frame(ax, list(sorts.values()), labels)
     plt.close(fig)
     return fig
 
@@ -203,7 +225,7 @@ def _split_table(
              if v in values] + sorted(values - set(LEVELS))
     return markdown_table([key, "n", *names], map(row, order))
 
-# %% ../../nbs/watch/report.ipynb #1d03144e
+# %% ../../nbs/watch/report.ipynb #1d03144d
 _TITLES = ("won, on a training database", "won, on a held-out database", "lost", "right",
            "still wrong")
 
@@ -222,6 +244,7 @@ def _examples(old: list, new: list) -> dict: # of records; title -> id
             found.setdefault(title(known[b.id], b), []).append((b.turns, b.id))
     return {t: sorted(found[t])[len(found[t])//2][1] for t in _TITLES if t in found}
 
+# %% ../../nbs/watch/report.ipynb #1d03144e
 def _gold(task) -> str:
     "What a policy does not see."
     if task.query:
@@ -406,7 +429,7 @@ def write_report(
 def load_report(
     path: str | Path, # a `report.json`, or its folder
 ) -> dict:
-    "Read a report back."
+    "Read a report back. Raises FileNotFoundError if there is none."
     path = Path(path)
     if path.is_dir():
         path = path / "report.json"
@@ -417,7 +440,7 @@ def load_report(
 def read_reports(
     folder: str | Path, # holds report files, whatever their names
 ) -> list[dict]: # in the order of their seeds
-    "All the reports in a folder."
+    "All the reports in a folder. Raises FileNotFoundError if there are none."
     found = [load_report(p)
              for p in sorted(Path(folder).glob("*.json"))]
     if not found:
