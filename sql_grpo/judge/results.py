@@ -9,6 +9,7 @@ __all__ = ['MAX_SQL_CHARS', 'same_number', 'results_match', 'is_ordered', 'answe
 # %% ../../nbs/judge/results.ipynb #5cc4eb52
 import ast, json, math, re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, wraps
 from itertools import chain, combinations, count, islice
@@ -17,7 +18,7 @@ import sqlglot
 
 from ..world.database import Database, Result, format_value
 from ..world.engines import open_database
-from ..world.tasks import ties
+from ..world.tasks import Task, ties
 from ..environment import Episode
 
 # %% ../../nbs/judge/results.ipynb #19374c54
@@ -31,7 +32,7 @@ def _is_whole(x):
     "An integer, or a float that holds one exactly."
     return type(x) is int or x.is_integer() and abs(x) < 2**53
 
-def same_number(a, b) -> bool:
+def same_number(a: int|float, b: int|float) -> bool:
     "Is `a` the same number as `b`, up to float noise?"
     if a == b: return True
     if _is_whole(a) and _is_whole(b):
@@ -309,19 +310,30 @@ def answer_matches(gold: Result, # result of the gold query
     if plain != answer and answer_matches(gold,
                                           plain, ordered, headers, typed):
         return True
-    lines = [l.strip() for l in answer.strip().split("\n")]
+    lines = _below_header(gold, answer, headers)
     height = len(gold.rows)
     width = len(gold.columns)
-    names = {_line(h).casefold()
-             for h in (gold.columns, *headers)}
-    headed = len(lines) == max(height, 1) + 1 and _line([lines[0]]).casefold() in names
-    lines = lines[headed:]
     if not height:
         return lines == ["(0 rows)"]
     readings = list(_readings(lines, width, height))
     if not readings and (len(lines) != height
                          or answer.count("|") < height*(width - 1)):
         return False
+    return _lines_match(gold, lines, readings, ordered, typed)
+
+def _below_header(gold: Result, answer: str, headers: tuple) -> list: # of lines
+    "The lines of an answer, but for names of columns above its rows."
+    lines = [l.strip() for l in answer.strip().split("\n")]
+    names = {_line(h).casefold()
+             for h in (gold.columns, *headers)}
+    headed = len(lines) == max(len(gold.rows), 1) + 1 and _line([lines[0]]).casefold() in names
+    return lines[headed:]
+
+# %% ../../nbs/judge/results.ipynb #fc43be41
+def _lines_match(gold: Result, lines: list,
+                 readings: list, # the tables that the lines may mean
+                 ordered: bool, typed: bool) -> bool:
+    "Are the lines the gold rows as they are printed, or do they mean these?"
     printed, says = _canonical(gold)
     said = [*map(_line, printed)]
     tidy = [_line([line]) for line in lines]
@@ -365,7 +377,7 @@ def _answer(episode: Episode) -> Result|str|None:
     return episode.task.database().whole(_queries(episode.turns)[-1].action.argument, like=gold)
 
 # %% ../../nbs/judge/results.ipynb #afbf889c
-def once(find): # find(episode): a part of the verdict
+def once(find: Callable): # find(episode): a part of the verdict
     "Find it when a finished episode is first asked for it, then keep it in `episode.verdict`."
     @wraps(find)
     def kept(episode: Episode):
@@ -383,7 +395,7 @@ def _right(episode: Episode):
     return is_correct(_answer(episode), episode.task, headers)
 
 def is_correct(said: Episode|Result|str, # an episode, a query's result, or a written answer
-               task=None, # the task that was to be answered; an episode has its own
+               task: Task|None = None, # the task that was to be answered; an episode has its own
                headers: tuple = (), # lists of column names that may stand above written rows
               ) -> bool:
     "Does it say what the gold result says?"
@@ -405,7 +417,7 @@ def is_correct(said: Episode|Result|str, # an episode, a query's result, or a wr
                                                        _rounded_like(gold, as_read(said)), ordered)
 
 # %% ../../nbs/judge/results.ipynb #a5e70c11
-def without_sql(task): # another task
+def without_sql(task: Task): # another task
     "The same task with its gold result as the answer, and no query. Raises ValueError."
     gold = task.gold
     if not gold.ok or gold.truncated or not gold.rows:

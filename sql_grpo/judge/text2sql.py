@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 import sqlglot
 from sqlglot import exp
 from ..world.database import Database, quoted, Result
@@ -18,6 +19,7 @@ from ..world.engines import open_database
 from ..environment import SQLEnvironment, SQLObservation
 from ..world.replies import MAX_TEXT, SQLAction, without_thoughts
 from ..world.replies import as_text
+from ..world.tasks import Task
 from .results import (MAX_SQL_CHARS, is_correct, is_ordered, reads_table,
                                     results_match)
 from ..rewards import result_progress
@@ -142,7 +144,7 @@ class Text2SQLEnvironment(SQLEnvironment):
         self.rules = replace(self.rules,
                              mode="single_turn", max_turns=1)
 
-    def reset(self, task=None,
+    def reset(self, task: Task|None = None,
               seed: int | None = None) -> SQLObservation:
         "Begin a new episode: the tables with their columns, and the question."
         super().reset(task, seed)
@@ -193,12 +195,12 @@ def _content(completion) -> str | bytes:
 class BaseReward:
     "A reward for single-turn text-to-SQL; subclasses write `compute`."
     def compute(self,
-        prompt, # what the model read: a text or messages
-        completion, # what it wrote: a text or messages
+        prompt: str|list, # what the model read: a text or messages
+        completion: str|list, # what it wrote: a text or messages
         answer: str|None, # the gold SQL; empty if the context is a task with its answer
-        context=None, # a `Database`, the path of one, or a `Task`
+        context: Database|str|Path|Task|None = None, # a `Database`, the path of one, or a `Task`
     ) -> RewardResult:
-        "Score one completion."
+        "Score one completion. Raises NotImplementedError where a subclass does not write it."
         raise NotImplementedError
 
     @property
@@ -243,8 +245,9 @@ def _run(sql: str, context,
 
 class SyntaxReward(BaseReward):
     "Is the completion's SQL a query?"
-    def compute(self, prompt, completion,
-                answer: str, context=None) -> RewardResult:
+    def compute(self, prompt: str|list, completion: str|list,
+                answer: str,
+                context: Database|str|Path|Task|None = None) -> RewardResult:
         "From -0.5, no SQL, over 0.0, some other statement, to 1.0."
         sql = extract_sql(_content(completion))
         if parse_query(sql):
@@ -262,9 +265,10 @@ _NEAR = 0.4 # times `result_progress`, which is at most 0.75, for a wrong result
 
 class ExecutionReward(BaseReward):
     "Does the completion's SQL return what the gold SQL returns?"
-    def compute(self, prompt, completion,
-                answer: str, context=None) -> RewardResult:
-        "From -0.8, it fails, over 0.0 to 0.3, a wrong result, to 1.0."
+    def compute(self, prompt: str|list, completion: str|list,
+                answer: str,
+                context: Database|str|Path|Task|None = None) -> RewardResult:
+        "From -0.8, it fails, over 0.0 to 0.3, wrong, to 1.0. Raises ValueError without an answer."
         db = _database(context)
         sql = extract_sql(_content(completion))
         if not answer and getattr(context, "answer", None) is None:
@@ -341,8 +345,9 @@ def _jaccard(a: Counter, b: Counter) -> float: # 0 to 1
 # %% ../../nbs/judge/text2sql.ipynb #83c69dc5
 class SemanticReward(BaseReward):
     "How alike are the completion's SQL and the gold SQL?"
-    def compute(self, prompt, completion,
-                answer: str, context=None) -> RewardResult:
+    def compute(self, prompt: str|list, completion: str|list,
+                answer: str,
+                context: Database|str|Path|Task|None = None) -> RewardResult:
         "From -0.2, nothing in common, to 0.8, the same up to aliases and the like."
         sql = extract_sql(_content(completion))
         if not answer: # there is no gold SQL
@@ -368,8 +373,9 @@ class CombinedReward(BaseReward):
         self.weights = weights
         self.parts = (SyntaxReward(), ExecutionReward(), SemanticReward())
 
-    def compute(self, prompt, completion,
-                answer: str, context=None) -> RewardResult:
+    def compute(self, prompt: str|list, completion: str|list,
+                answer: str,
+                context: Database|str|Path|Task|None = None) -> RewardResult:
         "From -0.62 to 0.96 with the default weights."
         found = [p.compute(prompt, completion, answer, context)
                  for p in self.parts]

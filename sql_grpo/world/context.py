@@ -128,6 +128,13 @@ def _compared(left, right, op, schema, out: _Demands):
         out.numeric |= {a, b}
 
 # %% ../../nbs/world/context.ipynb #568aad6e
+def _compared_with(n: exp.Between|exp.In) -> list: # of nodes
+    "What a BETWEEN or an IN compares its column with."
+    if isinstance(n, exp.Between):
+        return [n.args["low"], n.args["high"]]
+    found = n.expressions or [n.args.get("query")]
+    return [other for other in found if other is not None]
+
 def _demands(
     tree, # a parsed query
     schema: dict # table -> columns, in lower case
@@ -138,13 +145,9 @@ def _demands(
         if type(n) in _COMPARE:
             _compared(n.this, n.expression,
                       _COMPARE[type(n)], schema, out)
-        elif isinstance(n, exp.Between):
-            for bound in (n.args["low"], n.args["high"]):
-                _compared(n.this, bound, "=", schema, out)
-        elif isinstance(n, exp.In):
-            for other in n.expressions or [n.args.get("query")]:
-                if other is not None:
-                    _compared(n.this, other, "=", schema, out)
+        elif isinstance(n, (exp.Between, exp.In)):
+            for other in _compared_with(n):
+                _compared(n.this, other, "=", schema, out)
         elif isinstance(n, exp.Is) and (a := _owner(n.this, schema)):
             out.hints.setdefault(a, []).append(("is", None))
         elif isinstance(n,

@@ -59,25 +59,35 @@ def _counts(
         compound, q = True, q.this.unnest()
     arg = lambda name: q.args.get(name)
     under = lambda name: arg(name).this if arg(name) else None
-    joins = arg("joins") or []
-    group = arg("group")
-    order = arg("order")
-    ons = [_conditions(j.args.get("on")) for j in joins]
+    ons = [_conditions(j.args.get("on"))
+           for j in arg("joins") or []]
     where = _conditions(under("where"))
     having = _conditions(under("having"))
     every = [c for cs, _ in (*ons, where, having) for c in cs]
-    clauses = sum(map(bool, (where[0],
-                             group, order, arg("limit")))) + len(joins)
+    clauses = sum(map(bool, (where[0], arg("group"),
+                             arg("order"), arg("limit")))) + len(ons)
     clauses += sum(n
                    for _, n in (*ons, where, having)) + sum(map(_is_like, every))
-    negated = sum(map(_negated, where[0] + having[0])) + max(0, len(having[0]) - 1)
+    nested = sum(map(_nested, every)) + compound
+    return clauses, nested, _several(q, where[0], having[0])
+
+# %% ../../nbs/world/data.ipynb #6f7c1491
+def _several(
+    q, # a parsed SELECT
+    where: list, # its single conditions
+    having: list
+) -> int:
+    "Of which four things there are several: aggregates, columns, conditions, groupings."
+    group = q.args.get("group")
+    order = q.args.get("order")
+    negated = sum(map(_negated, where + having)) + max(0, len(having) - 1)
     ordered = order.expressions if order else []
     aggregates = sum(e.find(exp.AggFunc) is not None
                      for e in q.expressions + ordered)
     others = (aggregates + negated > 1,
-              len(q.expressions) > 1, len(where[0]) > 1,
+              len(q.expressions) > 1, len(where) > 1,
               group and len(group.expressions) > 1)
-    return clauses, sum(map(_nested, every)) + compound, sum(map(bool, others))
+    return sum(map(bool, others))
 
 # %% ../../nbs/world/data.ipynb #9d1fccf6
 @lru_cache(maxsize=16384)
@@ -376,7 +386,7 @@ def _not_held_out(tasks, folder):
 
 _EVAL_SHARE = 0.2 # of a single list of questions, rounded down
 
-def one_list(source, path=None) -> bool:
+def one_list(source: str|Path, path: str|Path|None = None) -> bool:
     "Does a source have one list of questions, for training and for evaluation?"
     return Path(path or source).expanduser().is_file() or engine_of(path or source) is not None
 

@@ -44,7 +44,7 @@ class Result:
 # %% ../../nbs/world/database.ipynb #4f8a1e0e
 _CONTROL = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
 
-def one_line(x, # anything
+def one_line(x: object, # anything
               n: int = 100, # longest text returned
              ) -> str:
     "`x` as text without line breaks and control characters, cut at `n` characters."
@@ -53,7 +53,7 @@ def one_line(x, # anything
                         s if len(s) <= n else s[:n-3] + '...')
 
 # %% ../../nbs/world/database.ipynb #ffe333a3
-def format_value(x, # a value of SQLite: None, int, float, str or bytes
+def format_value(x: None|int|float|str|bytes, # a value of SQLite: None, int, float, str or bytes
                  n: int = 100, # longest text returned
                 ) -> str:
     "A cell as text on one line."
@@ -65,7 +65,7 @@ def format_value(x, # a value of SQLite: None, int, float, str or bytes
     return one_line(x, n)
 
 # %% ../../nbs/world/database.ipynb #0a9b3195
-def markdown_cell(x, # a value of SQLite
+def markdown_cell(x: None|int|float|str|bytes, # a value of SQLite
                   n: int = 100, # longest text returned
                  ) -> str:
     "A value as a cell of a Markdown table."
@@ -149,7 +149,7 @@ class _Guard:
 
 # %% ../../nbs/world/database.ipynb #297ba69b
 @patch
-def trace(self: _Guard, cursor, sql: str, bindings) -> bool:
+def trace(self: _Guard, cursor: apsw.Cursor, sql: str, bindings: tuple|dict|None) -> bool:
     "May the compiled statement at the start of `sql` run? Only if it reads, and is the only one."
     if cursor.is_explain not in (0, self.explains) or not cursor.is_readonly:
         self.refuse('EXPLAIN')
@@ -245,7 +245,7 @@ def _too_long(name: str, args: tuple):
 # %% ../../nbs/world/database.ipynb #c1d80a55
 @patch
 def call(self: _Guard, name: str, *args):
-    "SQLite's function `name`, unless these arguments could keep it busy for many seconds."
+    "SQLite's function `name`. Raises ValueError for arguments that could keep it busy for long."
     late = perf_counter() > self.deadline
     if late or name in _SLOW and _too_long(name, args):
         self.reason = 'interrupted' if late else f'the arguments of {name} are too long'
@@ -343,7 +343,7 @@ class Database:
 
     @property
     def tables(self) -> list[str]:
-        "The names of the tables and views."
+        "The names of the tables and views. Raises NotImplementedError where no subclass has them."
         raise NotImplementedError
 
     def columns(self, table: str) -> list: # of `Column`
@@ -393,6 +393,7 @@ class SQLiteDatabase(Database):
                  max_bytes: int = 2_000_000, # of texts and blobs that are taken, about
                  now: str|None = NOW, # what "now" means in a query; None: what it is then
                 ):
+        "Connections are made later. Raises ValueError if the file is not a SQLite database."
         if path is not None and not _is_sqlite(path): # None: see `from_sql`
             raise ValueError(f'not a SQLite database: {path}')
         path = path and Path(path)
@@ -488,7 +489,7 @@ def _con(self: SQLiteDatabase):
 
 # %% ../../nbs/world/database.ipynb #2d84b6f1
 @patch
-def prepare(self: _Guard, con, sql: str, tried: set):
+def prepare(self: _Guard, con: apsw.Connection, sql: str, tried: set):
     "Get ready to try `sql`; raises `ValueError` where SQLite would not see what is wrong."
     self.sql = sql
     self.reason = None
@@ -567,7 +568,7 @@ def _cost(program: list, # rows of EXPLAIN
 
 # %% ../../nbs/world/database.ipynb #38f0d2c7
 @patch
-def widen(self: _Guard, con):
+def widen(self: _Guard, con: apsw.Connection):
     "Let the values of `con` be as large as the query can do with."
     _bound(con, self, _LONGEST, steps=1)
     con.exec_trace = None
@@ -728,7 +729,7 @@ def _inspect(self: SQLiteDatabase, sql: str, args: tuple = ()):
 
 @patch(as_prop=True)
 def tables(self: SQLiteDatabase) -> list:
-    "The names of the tables and then of the views, in the order of the schema."
+    "The names of the tables, then of the views. Raises ValueError if the schema cannot be read."
     if self._tables is None:
         try: # it reads the schema
             _, _ = self._con
@@ -975,10 +976,10 @@ def close(self: SQLiteDatabase) -> None:
         con[0].close()
 
 # %% ../../nbs/world/database.ipynb #80cb7e79
-def open_sqlite(path_or_db, # a path, or a `Database`, which comes back as it is
+def open_sqlite(path_or_db: str|Path|Database, # a path, or a `Database`, which comes back as it is
                 **kwargs, # `timeout`, `max_rows`, `max_bytes` and `now`, as in `SQLiteDatabase`
                ) -> Database:
-    "Open a SQLite file; the same file, unchanged, and settings give the same `Database`."
+    "Open a SQLite file; unchanged, it is the same `Database` again. Raises FileNotFoundError."
     if isinstance(path_or_db, Database):
         return path_or_db
     if not os.path.exists(path_or_db):

@@ -99,7 +99,7 @@ def download_spider(
     sha256: str|None = None, # the archive's checksum, 64 hexadecimal digits
     quiet: bool = False # no progress bar
 ) -> Path: # the folder, for `load_tasks("spider", path=folder)`
-    "Fetch Spider (https://yale-lily.github.io/spider), check it, and unpack it."
+    "Fetch, check, unpack Spider (https://yale-lily.github.io/spider). Raises ValueError, OSError."
     if str(source) == "spider":
         if (Path(folder)/"database").is_dir(): # it is there
             return Path(folder)
@@ -151,7 +151,7 @@ def _print_counts(folder: Path): # is there anything to read?
 
 # %% ../../nbs/world/download.ipynb #c1a4000f
 def main(argv: list|None = None) -> None: # arguments; by default those of the command line
-    "The command `sql_grpo data`: its options are those of `download_spider`."
+    "The command `sql_grpo data`, with `download_spider`'s options. Raises SystemExit if it fails."
     p = anno_parser(download_spider, "sql_grpo data")
     p.error = lambda message: p.exit(2, f"{p.prog}: {message} (--help lists the options)\n")
     args = vars(p.parse_args(argv))

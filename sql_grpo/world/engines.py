@@ -22,7 +22,7 @@ from .database import (
     Column, Database, one_line, open_sqlite, quoted, Result, SQLiteDatabase)
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
-def plain_cell(x) -> int|float|str|bytes|None:
+def plain_cell(x: object) -> int|float|str|bytes|None:
     "A driver's value as one of SQLite's kinds; what has no kin there becomes text."
     if x is None or type(x) in (int, str, bytes):
         return x
@@ -82,6 +82,7 @@ class EngineDatabase(Database):
                  timeout: float = 2.0, # seconds that a query may take
                  max_rows: int = 1000, # rows that are taken of a result
                  max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
+        "Connect, and read the schema. Raises ValueError if the database cannot be reached."
         super().__init__(url, timeout, max_rows, max_bytes)
         self.url = url
         self._pid = None
@@ -155,7 +156,7 @@ def _refusal(self: EngineDatabase, sql: str) -> str|None:
 def run(self: EngineDatabase, sql: str,
         max_rows: int|None = None,
          max_bytes: int|None = None) -> Result:
-    "The result of `sql`, or what is wrong with it."
+    "The result of `sql`, or an error in it; never raises."
     start = perf_counter()
     error = self._refusal(sql)
     for again in (True, False) if not error else ():
@@ -377,29 +378,42 @@ def _send(self: PostgresDatabase, con,
             pg.send_prepare(b"", sql.encode())
         else:
             pg.send_query(sql.encode())
-        with selectors.DefaultSelector() as ready:
-            ready.register(pg.socket, selectors.EVENT_READ)
-            found, more = None, True
-            while more:
-                while pg.is_busy():
-                    if not ready.select(max(0, end - perf_counter())) and perf_counter() > end:
-                        con.close() # it does not listen to its own time limit
-                        raise ValueError(_too_slow(self.timeout))
-                    pg.consume_input()
-                more = pg.get_result()
-                found = more or found
+        found = self._await(con, end)
     except psycopg.Error as e:
         raise Lost(one_line(e, 300)) from None
     if pg.status:
         raise Lost(pg.error_message.decode(errors="replace"))
     if found.status in (0, 1, 2): # nothing, a command, rows
         return found
+    raise self._fault(found)
+
+@patch
+def _await(self: PostgresDatabase, con, end: float):
+    "The last of the results on their way. Raises ValueError if that takes until `end`."
+    pg = con.pgconn
+    with selectors.DefaultSelector() as ready:
+        ready.register(pg.socket, selectors.EVENT_READ)
+        found, more = None, True
+        while more:
+            while pg.is_busy():
+                if not ready.select(max(0, end - perf_counter())) and perf_counter() > end:
+                    con.close() # it does not listen to its own time limit
+                    raise ValueError(_too_slow(self.timeout))
+                pg.consume_input()
+            more = pg.get_result()
+            found = more or found
+    return found
+
+# %% ../../nbs/world/engines.ipynb #e41c0061
+@patch
+def _fault(self: PostgresDatabase, found) -> Exception:
+    "What to raise for a result that is none: Lost, or ValueError where it is the query's fault."
     part = lambda field: (found.error_field(ord(field)) or b"").decode(errors="replace")
     if part("C") == "57014":
-        raise ValueError(_too_slow(self.timeout))
+        return ValueError(_too_slow(self.timeout))
     if part("C").startswith(("57P", "08")):
-        raise Lost(part("M"))
-    raise ValueError(". ".join(filter(None, (part("M"), part("H"))))) # the message, and a hint
+        return Lost(part("M"))
+    return ValueError(". ".join(filter(None, (part("M"), part("H"))))) # the message, and a hint
 
 @patch
 def _rows(self: PostgresDatabase, con, sql: str) -> list: # of lists of texts
@@ -636,41 +650,58 @@ def _cut(self: MySQLDatabase, con):
     except (Lost, ValueError): pass # it has ended by itself
 
 @patch
+def _leave(self: MySQLDatabase, con, cur, done: bool):
+    "End a transaction; if the server is not done, cut the connection instead of reading on."
+    if done and con.open and not getattr(cur._result, "unbuffered_active", False):
+        self._rows(con, "ROLLBACK")
+        return
+    if cur._result:
+        cur._result.unbuffered_active, cur._result.connection = False, None
+    cur.connection = None
+    self._cut(con)
+
+# %% ../../nbs/world/engines.ipynb #e41c0062
+@patch
 def _execute(self: MySQLDatabase, con, sql: str, max_rows: int, max_bytes: int) -> tuple: # columns, rows, more?
     import pymysql
     cur = con.cursor(pymysql.cursors.SSCursor)
     bare = _bare(sql)
-    rows = []
-    row = ()
+    done = False
     alone = _FIRST.match(sql)[1].lower() == "with" # MariaDB takes no parentheses around it
     try:
         self._rows(con, "START TRANSACTION READ ONLY")
         cur.execute(bare if alone else f"(\n{bare}\n)")
         if cur.description is None:
             raise ValueError("the query gives no columns")
-        while (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0:
-            row = tuple(map(plain_cell, row))
-            max_bytes -= _weight(row)
-            rows.append(row)
-        return [d[0] for d in cur.description], rows, row is not None
+        rows, done = _fetched(cur, max_rows, max_bytes)
+        return [d[0] for d in cur.description], rows, not done
     except (pymysql.Error, UnicodeError) as e:
         late = e.args[0] in _MY_LATE or "timed out" in str(e)
-        if not late: row = None # else the server may still be at it
+        done = not late # else the server may still be at it
         if late:
             raise ValueError(_too_slow(self.timeout)) from None
-        if e.args[0] in _MY_GONE and isinstance(e, pymysql.OperationalError):
-            raise Lost(e.args[-1]) from None
-        said = re.sub(r"You have .*? syntax to use near", "syntax error near",
-                      str(e.args[-1]))
-        raise ValueError(said) from None
+        raise _my_fault(e) from None
     finally:
-        if row is None and con.open and not getattr(cur._result, "unbuffered_active", False):
-            self._rows(con, "ROLLBACK")
-        else: # the other rows would have to be read
-            if cur._result:
-                cur._result.unbuffered_active, cur._result.connection = False, None
-            cur.connection = None
-            self._cut(con)
+        self._leave(con, cur, done)
+
+# %% ../../nbs/world/engines.ipynb #e41c0064
+def _fetched(cur, max_rows: int, max_bytes: int) -> tuple: # rows; are these all?
+    "The rows of a query, one by one, as long as there is room for them."
+    rows = []
+    while (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0:
+        row = tuple(map(plain_cell, row))
+        max_bytes -= _weight(row)
+        rows.append(row)
+    return rows, row is None
+
+def _my_fault(e: Exception) -> Exception:
+    "What to raise for a driver's error: Lost, or ValueError where it is the query's fault."
+    import pymysql
+    if e.args[0] in _MY_GONE and isinstance(e, pymysql.OperationalError):
+        return Lost(e.args[-1])
+    said = re.sub(r"You have .*? syntax to use near", "syntax error near",
+                  str(e.args[-1]))
+    return ValueError(said)
 
 # %% ../../nbs/world/engines.ipynb #e41c0028
 _DUCK_CONFIG = dict(memory_limit="256MB",
@@ -719,8 +750,6 @@ def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
     "Columns, rows, and whether there are more; or one sentence."
     import duckdb
     cur = con.cursor()
-    rows = []
-    row = ()
     timer = threading.Timer(timeout, cur.interrupt)
     timer.start()
     if hasattr(signal, "alarm"): # ends the process, if its parent is gone
@@ -728,16 +757,7 @@ def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
     try:
         if not trusted and (fault := _duckdb_fault(cur, sql, effects)):
             return (fault,)
-        cur.execute("BEGIN TRANSACTION READ ONLY")
-        cur.execute(sql)
-        names = [d[0] for d in cur.description]
-        max_bytes -= sum(map(len, names))
-        while max_bytes > 0 and (row := cur.fetchone()) is not None and len(rows) < max_rows:
-            row = tuple(map(plain_cell, row))
-            max_bytes -= _weight(row)
-            if max_bytes > 0:
-                rows.append(row)
-        return [n[:10_000] for n in names], rows, row is not None
+        return _duckdb_rows(cur, sql, max_rows, max_bytes)
     except (duckdb.FatalException, duckdb.InternalException): # nothing works after it
         os._exit(1)
     except duckdb.InterruptException:
@@ -752,6 +772,22 @@ def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
         timer.cancel()
         if hasattr(signal, "alarm"):
             signal.alarm(0)
+
+# %% ../../nbs/world/engines.ipynb #e41c0063
+def _duckdb_rows(cur, sql: str, max_rows: int, max_bytes: int) -> tuple:
+    "Columns, rows as long as there is room for them, and whether there are more."
+    rows = []
+    row = ()
+    cur.execute("BEGIN TRANSACTION READ ONLY")
+    cur.execute(sql)
+    names = [d[0] for d in cur.description]
+    max_bytes -= sum(map(len, names))
+    while max_bytes > 0 and (row := cur.fetchone()) is not None and len(rows) < max_rows:
+        row = tuple(map(plain_cell, row))
+        max_bytes -= _weight(row)
+        if max_bytes > 0:
+            rows.append(row)
+    return [n[:10_000] for n in names], rows, row is not None
 
 # %% ../../nbs/world/engines.ipynb #e41c002b
 def serve_duckdb() -> None:
@@ -918,7 +954,7 @@ def _registered(scheme: str) -> type|None:
     found = list(entry_points(group="sql_grpo.databases", name=scheme))
     return found[0].load() if found else None
 
-def engine_of(where) -> type|None: # a class; None for SQLite, or for nothing that can be told
+def engine_of(where: str|Path|Database) -> type|None: # None for SQLite, or what cannot be told
     "Which other engine than SQLite a path or URL means."
     if isinstance(where, Database):
         return None if isinstance(where, SQLiteDatabase) else type(where)

@@ -9,6 +9,7 @@ __all__ = ['Field', 'Table', 'World', 'literal', 'world_script', 'write_script',
 # %% ../../nbs/world/questions.ipynb #5e0a0006
 import random, re, sqlite3
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -74,7 +75,7 @@ _SQL_TYPE = dict(id="INTEGER PRIMARY KEY",
                  name="TEXT", category="TEXT", integer="INTEGER",
                 real="REAL", year="INTEGER", date="TEXT", ref="INTEGER")
 
-def literal(v) -> str:
+def literal(v: str|int|float|None) -> str:
     "A Python value as a SQL literal."
     if v is None: return "NULL"
     return "'" + v.replace("'", "''") + "'" if isinstance(v, str) else repr(v)
@@ -489,7 +490,7 @@ def draw_question(
 # %% ../../nbs/world/questions.ipynb #91d480c8
 def is_ambiguous(
     query: str, # one of this grammar's
-    run # gives the rows of a query
+    run: Callable # gives the rows of a query
 ) -> bool:
     "Could another right query return something else? There are ties at the border of a LIMIT."
     m = re.search(r"^(.*)( ORDER BY (.*?)(?: DESC| ASC)?) LIMIT (\d+)$", query)

@@ -46,7 +46,7 @@ MAX_TEXT = 50_000 # characters of a policy's text that are looked at
 
 # %% ../../nbs/world/replies.ipynb #7e91000e
 def as_text(text: str|bytes) -> str:
-    "Valid Unicode, whatever comes in."
+    "Valid Unicode, whatever text comes in. Raises TypeError if it is neither str nor bytes."
     if isinstance(text, bytes):
         return text.decode('utf-8', errors='replace')
     if not isinstance(text, str):
@@ -155,25 +155,38 @@ def _in_words(text: str, most: int = _MOST) -> list: # of actions
                                   True, most)]
     first = _first(found)
     if first is None: return []
-    kind = first[1].upper()
     (start, stop) = first.span()
-    if kind == 'ANSWER' and not first[1].isupper() and _SQL.match(text[stop:].strip()):
-        kind = 'QUERY' # a heading
+    rest = text[stop:]
+    kind = _meant(first, rest)
     capital = first[1].isupper()
     alike = [m.start() - stop for m in found
              if m[1].isupper() == capital and m.start() > start]
-    rest = text[stop:]
-    end = _end(rest, alike) if kind == 'QUERY' else next(iter(alike), None)
-    if kind in ('DESCRIBE', 'SAMPLE'): # the rest of the line is its argument
-        end = re.match(rf'\s*[^\n]*?(?={_NEXT.pattern}|\n|\Z)', rest[:end]).end()
+    end = _argument_end(kind, rest, alike)
     action = SQLAction(kind,
                        _argument(kind, rest[:end],
                                  text[start:stop]))
     return [action, *_further(rest[end:] if end is not None else '',
                               capital, most)]
 
+# %% ../../nbs/world/replies.ipynb #7e910041
 _NEXT = re.compile(rf';[ \t]*(?:SELECT|WITH|{"|".join(ACTIONS)})\b') # on the same line
 _SELECT = re.compile(r'^[ \t;]*(?=(?:SELECT|WITH)\b)', re.M) # in capitals
+
+def _meant(word: re.Match, rest: str) -> str:
+    "The action that a word means: `Answer` above SQL is a heading."
+    heading = word[1].upper() == 'ANSWER' and not word[1].isupper()
+    return 'QUERY' if heading and _SQL.match(rest.strip()) else word[1].upper()
+
+def _argument_end(kind: str, rest: str,
+                  starts: list, # of the further words in `rest`
+                 ) -> int|None: # None: all of it is the argument
+    "Where the argument of an action ends in what follows its word."
+    if kind == 'QUERY':
+        return _end(rest, starts)
+    end = next(iter(starts), None)
+    if kind in ('DESCRIBE', 'SAMPLE'): # the rest of the line is its argument
+        end = re.match(rf'\s*[^\n]*?(?={_NEXT.pattern}|\n|\Z)', rest[:end]).end()
+    return end
 
 def _further(text: str, capital: bool, most: int) -> list: # of actions
     "The actions in what follows an action: its words written like those of the first one."
@@ -186,6 +199,7 @@ def _further(text: str, capital: bool, most: int) -> list: # of actions
     return _in_words(text[min(starts):].lstrip(' \t\n;'),
                      most - 1)
 
+# %% ../../nbs/world/replies.ipynb #7e910042
 def _stressed(value: str) -> str:
     "What is bold in a sentence, if that is one thing; else all of it."
     bold = re.findall(r'\*\*([^*\n]+)\*\*', value)
@@ -448,6 +462,7 @@ def _in_a_span(bare: str) -> list: # of actions
         return []
     return _noted(found, len(spans))
 
+# %% ../../nbs/world/replies.ipynb #7e910043
 def _actions_in(text: str, bare: str) -> list: # of actions
     "The actions in a reply without thoughts; `bare` is without what is around it, too."
     begins = _WORD.match(bare)
@@ -455,32 +470,52 @@ def _actions_in(text: str, bare: str) -> list: # of actions
     block = _FENCED.search(bare)
     if not marked and (found := _in_a_span(bare)):
         return found
-    capital = any(m[1].isupper()
-                  and not _CALLING.match(bare, m.end())
-                  for m in _WORD.finditer(bare))
-    if begins and begins[1].istitle() and not re.search('[:*`]', begins[0]) and (
-            marked or block or capital): # a sentence, such as "Query the table:"
+    capital = _has_capitals(bare)
+    if begins and _is_prose(begins) and (marked or block or capital):
         bare = bare[begins.end():]
         begins = None
     if _SQL.match(bare) or begins and not _CALLING.match(bare, begins.end()):
-        # of a block what is in it, and nothing but further blocks after it
-        blocks = _FENCED.finditer(bare, block.start()) if block else []
-        plain = bare[:block.start() if block else None] + '\n'
-        return _in_words((plain + '\n'.join(b[1] for b in blocks)).strip())
+        return _begun_with(bare, block)
     shown = block and _SQL.match(block[1].strip()) # SQL may hold what looks like a call
     if (marked or not (capital or shown)) and (found := _called(text)):
         return found
+    return _in_tags(bare) or _in_blocks(bare) or _in_prose(bare)
+
+def _has_capitals(bare: str) -> bool:
+    "Is an action's word written in capitals, other than one that begins a call?"
+    return any(m[1].isupper()
+               and not _CALLING.match(bare, m.end())
+               for m in _WORD.finditer(bare))
+
+def _is_prose(word: re.Match) -> bool:
+    "May a word begin a sentence, such as `Query the table:`?"
+    return word[1].istitle() and not re.search('[:*`]', word[0])
+
+# %% ../../nbs/world/replies.ipynb #7e910044
+def _begun_with(bare: str, block: re.Match|None) -> list: # of actions
+    "The actions of a reply that begins with one: behind its first block only blocks count."
+    blocks = _FENCED.finditer(bare, block.start()) if block else []
+    plain = bare[:block.start() if block else None] + '\n'
+    return _in_words((plain + '\n'.join(b[1] for b in blocks)).strip())
+
+def _in_tags(bare: str) -> list: # of actions
+    "The actions between tags, such as `<sql>`."
     words = dict(sql='QUERY ', query='QUERY ', answer='ANSWER ')
     tags = (_in_words(words.get(m[1].lower(), '') + m[2].strip()) for m in _TAGS.finditer(bare))
-    if found := [action for each in tags for action in each]:
-        return found
+    return [action for each in tags for action in each]
+
+def _in_blocks(bare: str) -> list: # of actions
+    "The actions in fenced blocks, and what is written before these."
     blocks = [b for b in _FENCED.finditer(bare)
               if _in_words(b[1].strip())]
-    if blocks:
-        before = _in_words(bare[:blocks[0].start()])
-        found = [action for b in blocks
-                 for action in _in_words(b[1].strip())]
-        return [*before, *found] if before and before[0].argument else _noted(found, len(blocks))
+    if not blocks: return []
+    before = _in_words(bare[:blocks[0].start()])
+    found = [action for b in blocks
+             for action in _in_words(b[1].strip())]
+    return [*before, *found] if before and before[0].argument else _noted(found, len(blocks))
+
+def _in_prose(bare: str) -> list: # of actions
+    "The actions in words, or the query behind a label, or the answer in a sentence."
     if found := _in_words(bare):
         return found
     if m := _LABELLED.search(bare):

@@ -33,7 +33,7 @@ def packaged_data() -> Path|None:
     return next(found, None)
 
 def data_folder() -> Path:
-    "The folder of the embedded world: SQL_GRPO_DATA, or what came with the package."
+    "The embedded world's folder: SQL_GRPO_DATA, or the package's. Raises FileNotFoundError."
     env = os.environ.get("SQL_GRPO_DATA")
     folder = Path(env).expanduser() if env else packaged_data()
     if folder is None or not (folder/"questions"/"train.json").exists():
@@ -162,45 +162,64 @@ def ties(
         tree = sqlglot.parse_one(sql, read=db.dialect)
     except (sqlglot.errors.SqlglotError, RecursionError):
         return []
-    order = tree.args.get("order")
-    limit = tree.args.get("limit")
-    if (not isinstance(tree, exp.Select)
-        or not (order and limit) or tree.args.get("offset")
-            or not isinstance(limit, exp.Limit)
-        or not limit.expression.is_int):
-        return []
-    n = int(limit.expression.name)
-    keys = _sorted_by(tree)
-    if n < 1 or not keys:
+    n = _first_rows(tree)
+    keys = _sorted_by(tree) if n else None
+    if not keys:
         return []
     tree.set("limit", None)
     tree = tree.select(*(exp.alias_(key.copy(), f"key_{i}")
                          for i, key in enumerate(keys)))
     found = db.whole(tree.sql(db.dialect))
-    width = -len(keys)
     if not found.ok or found.truncated or len(found.rows) <= n:
         return []
-    last = found.rows[n-1][width:]
-    at = next(i for i, row in enumerate(found.rows)
+    width = -len(keys)
+    above, tied = _at_limit(found.rows, n, width)
+    return [Result(found.columns[:width], rows)
+            for rows in _broken_otherwise(above, tied, n, result.rows)]
+
+# %% ../../nbs/world/tasks.ipynb #7e92a011
+def _first_rows(tree: exp.Expression) -> int: # 0 for any other query
+    "How many rows a SELECT takes of what it sorts."
+    order = tree.args.get("order")
+    limit = tree.args.get("limit")
+    if not isinstance(tree, exp.Select) or tree.args.get("offset"):
+        return 0
+    if not order or not isinstance(limit, exp.Limit) or not limit.expression.is_int:
+        return 0
+    return max(0, int(limit.expression.name))
+
+def _at_limit(
+    rows: list, # sorted, with the keys at their ends
+    n: int, # the limit
+    width: int # minus the number of keys
+) -> tuple: # rows above the ties, and tied ones
+    "The rows that a limit takes in any case, and those whose keys are the last row's."
+    last = rows[n-1][width:]
+    at = next(i for i, row in enumerate(rows)
               if row[width:] == last)
-    above = [row[:width] for row in found.rows[:at]]
     tied = [row[:width]
-            for row in found.rows if row[width:] == last]
+            for row in rows if row[width:] == last]
+    return [row[:width] for row in rows[:at]], tied
+
+# %% ../../nbs/world/tasks.ipynb #7e92a012
+def _broken_otherwise(above: list, tied: list, n: int, gold: list) -> list: # of lists of rows
+    "The other `n` rows that a query may give; none if `gold` is not of these."
     bag = lambda rows: Counter(map(repr, rows))
-    gold = bag(result.rows)
-    seen = set()
-    out = []
+    gold = bag(gold)
     if not gold <= bag(above + tied): # it was not the same query
         return []
+    left = n - len(above)
     choices = ([(row,)
-                for row in dict.fromkeys(tied)] if n - at == 1 else combinations(tied, n - at))
+                for row in dict.fromkeys(tied)] if left == 1 else combinations(tied, left))
+    seen = set()
+    out = []
     for some in islice(choices, _MOST_CHOICES):
         rows = [*above, *some]
         key = tuple(sorted(map(repr, rows)))
         if key in seen or bag(rows) == gold:
             continue
         seen.add(key)
-        out.append(Result(found.columns[:width], rows))
+        out.append(rows)
     return out[:_MOST_TIES]
 
 # %% ../../nbs/world/tasks.ipynb #e8ad3236
@@ -216,7 +235,7 @@ def _repr_markdown_(self:Task):
 
 # %% ../../nbs/world/tasks.ipynb #a5e70b02
 def answer_result(
-    answer # a value, a list of values (one column), or a list of rows
+    answer: object # a value, a list of values (one column), or a list of rows
 ) -> Result: # its columns have names of no meaning
     "An answer as the result of a query. Raises ValueError for what can't be one."
     if answer is None:
@@ -256,7 +275,7 @@ def embedded_tasks(
     split: str = "train", # one of _SPLITS
     path: str|Path|None = None # a folder like data_folder(), if it is not that
 ) -> list[Task]:
-    "The tasks of the embedded world."
+    "The tasks of the embedded world. Raises ValueError or FileNotFoundError for a missing split."
     if split not in _SPLITS:
         raise ValueError(f"unknown split {split!r}: expected one of {', '.join(_SPLITS)}")
     folder = Path(path) if path else data_folder()
@@ -398,7 +417,7 @@ def _suits(
     return bool(rows) and rows not in ([(0,)], [(None,)]) and not is_ambiguous(task.query, run)
 
 def with_variants(task: Task) -> Task:
-    "A task of an embedded world with the variants that suit it."
+    "An embedded world's task with the variants that suit it. Raises ValueError for another task."
     folder = Path(str(task.db_path)).absolute().parent.parent.parent
     if not (folder/"questions"/"train.json").exists():
         raise ValueError(f"task {task.id!r} is not of an embedded world")
