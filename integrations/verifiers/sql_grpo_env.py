@@ -16,8 +16,8 @@ except ModuleNotFoundError as e: raise ImportError("sql_grpo is not installed: i
 
 from sql_grpo.environment import Rules, SQLEnvironment
 from sql_grpo.judge.results import is_grounded
-from sql_grpo.rewards import REWARD_WEIGHTS, correctness, operational, progress
-from sql_grpo.rollout import INSTRUCTIONS
+from sql_grpo.judge.games import INSTRUCTIONS
+from sql_grpo.rewards import REWARDS, correctness, operational, progress
 from sql_grpo.world.data import load_tasks
 
 __all__ = ["SQLTaskset", "SQLEnv", "SQLHarness"]
@@ -108,17 +108,17 @@ class SQLTask(vf.Task[SQLData, SQLState, SQLTaskConfig]):
     @property
     def key(self) -> str: return self.data.id
 
-    @vf.reward(weight=REWARD_WEIGHTS[0])
+    @vf.reward(weight=REWARDS[correctness])
     async def correctness(self, trace: vf.Trace) -> float:
         ep = trace.state.episode
         return await beside(ep.task, correctness, ep, self.config.require_grounded)
 
-    @vf.reward(weight=REWARD_WEIGHTS[1])
+    @vf.reward(weight=REWARDS[progress])
     async def progress(self, trace: vf.Trace) -> float:
         ep = trace.state.episode
         return await beside(ep.task, progress, ep, self.config.require_grounded)
 
-    @vf.reward(weight=REWARD_WEIGHTS[2])
+    @vf.reward(weight=REWARDS[operational])
     async def operational(self, trace: vf.Trace) -> float:
         ep = trace.state.episode
         return await beside(ep.task, operational, ep)

@@ -257,14 +257,20 @@ def load_env(
 @lru_cache
 def _module_of(path: Path):
     "What is in a Python file. Raises ValueError if it cannot be run."
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
+    name = f"{path.stem}_{abs(hash(path))}" # no module that is imported elsewhere
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent)) # it may import what lies beside it
     try:
         spec.loader.exec_module(module)
-    except Exception as e:
+    except (Exception, SystemExit) as e:
+        del sys.modules[name]
         raise ValueError(f"{path.name} cannot be run: {type(e).__name__}: {e}") from e
+    finally:
+        sys.path.remove(str(path.parent))
     return module
 
+@lru_cache # the same for one process, whatever its working folder becomes
 def from_file(given: str): # FILE.py:NAME
     "The object of that name in a Python file. Raises ValueError if there is none."
     file, _, name = given.rpartition(":")
@@ -273,10 +279,11 @@ def from_file(given: str): # FILE.py:NAME
         raise ValueError(f"{given!r} names nothing in a file; expected FILE.py:NAME")
     if not path.is_file():
         raise ValueError(f"{given!r}: there is no file {file}")
-    found = vars(_module_of(path.absolute()))
+    module = _module_of(path.resolve())
+    found = vars(module)
     if name in found:
         return found[name]
     own = [n for n, x in found.items()
-           if getattr(x, "__module__", None) == path.stem]
+           if getattr(x, "__module__", None) == module.__name__]
     raise ValueError(f"there is no {name} in {path.name}{did_you_mean(name, own)}"
                      + f"; it defines {', '.join(own)}"*bool(own))

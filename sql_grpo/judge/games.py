@@ -6,11 +6,13 @@
 __all__ = ['INSTRUCTIONS', 'AGENT', 'SINGLE_TURN', 'GAMES', 'Game', 'reward_name', 'find_game', 'new_environment']
 
 # %% ../../nbs/judge/games.ipynb #6a3e0006
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..common.basics import from_file
 from ..environment import Rules, SQLEnvironment
+from ..world.replies import ACTIONS
 from ..rewards import REWARDS, as_trl, correctness
 from .text2sql import (
     ExecutionReward, SemanticReward, SyntaxReward, TEXT2SQL_INSTRUCTIONS, Text2SQLEnvironment)
@@ -38,9 +40,20 @@ class Game:
     instructions: str = INSTRUCTIONS # the standard system message
     # rewards, of an episode or of TRL's kind, and their weights
     rewards: dict[Callable, float] = field(default_factory=REWARDS.copy)
-    # own players in place of random and oracle: functions of a seed that make a policy
+    # in place of random and oracle: functions of a seed that make a policy
     players: dict[str, Callable] = field(default_factory=dict)
-    teacher: Callable | None = None # of a task and a seed: the replies of an exploring demonstration
+    # of a task and a seed: the replies of a demonstration that explores
+    teacher: Callable | None = None
+
+    def __post_init__(self):
+        "Raises ValueError for what is no environment, and for words that are none of its own."
+        if not (isinstance(self.environment, type) and issubclass(self.environment, SQLEnvironment)):
+            raise ValueError(f"environment is {self.environment!r}; expected a subclass of SQLEnvironment")
+        if not (isinstance(self.rewards, dict) and self.rewards):
+            raise ValueError(f"rewards is {self.rewards!r}; expected functions and their weights, a dict")
+        for word in self.environment.own_actions:
+            if not re.fullmatch("[A-Z][A-Z0-9_]*", word) or word in (*ACTIONS, "SELECT", "WITH"):
+                raise ValueError(f"own_actions has {word!r}; expected a word in capitals of its own")
 
     @property
     def one_reply(self) -> bool: return self.environment.one_reply
@@ -73,8 +86,9 @@ def find_game(
     if not isinstance(game, Game):
         raise ValueError(f"there is no game {given!r}: expected {', '.join(GAMES)}, or FILE.py:NAME "
                          "of a Game (a model that was trained in your own game needs its file)")
-    if GAMES.setdefault(game.name, game) is not game:
+    if game.name in (AGENT.name, SINGLE_TURN.name) and GAMES[game.name] is not game:
         raise ValueError(f"there is a game of the name {game.name!r} already: choose another name")
+    GAMES[game.name] = game
     return game
 
 def new_environment(rules: Rules) -> SQLEnvironment:

@@ -518,6 +518,8 @@ def _on_half(db: Database, sql: str, rest: int) -> Result: # rest: 0 or 1
     halves = ", ".join(filter(None,
                               (db.half(t, rest)
                                for t in db.tables)))
+    if not halves:
+        return Result([], [], error="the engine has no halves of tables")
     with_ = _WITH.match(sql)
     return db.query(f"WITH RECURSIVE {halves}{',' + sql[with_.end():] if with_ else ' ' + sql}")
 

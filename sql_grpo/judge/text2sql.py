@@ -16,7 +16,7 @@ import sqlglot
 from sqlglot import exp
 from ..world.database import Database, quoted, Result
 from ..world.engines import open_database
-from ..environment import SQLEnvironment, SQLObservation
+from ..environment import Rules, SQLEnvironment, SQLObservation
 from ..world.replies import MAX_TEXT, SQLAction, without_thoughts
 from ..world.replies import as_text
 from ..world.tasks import Task
@@ -141,8 +141,9 @@ class Text2SQLEnvironment(SQLEnvironment):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.rules = replace(self.rules,
-                             mode="single_turn", max_turns=1)
+        mode = self.rules.mode
+        if mode == Rules.mode: mode = "single_turn" # else a game of one's own
+        self.rules = replace(self.rules, mode=mode, max_turns=1)
 
     def reset(self, task: Task|None = None,
               seed: int | None = None) -> SQLObservation:

@@ -138,7 +138,8 @@ class _Guard:
 
     def refuse(self, what: str):
         "Note that the query is no SELECT; it says itself what it is, or else `what` does."
-        word = re.match(r'[\s;]*([a-zA-Z]*)', self.sql)[1].upper()
+        sql = self.sql.removeprefix('EXPLAIN QUERY PLAN ') if self.explains else self.sql
+        word = re.match(r'[\s;]*([a-zA-Z]*)', sql)[1].upper()
         if word not in ('', 'SELECT', 'WITH', 'VALUES'):
             what = word
         self.reason = f'only SELECT is allowed, not {what}'
@@ -326,12 +327,16 @@ def _guarded(con, now: str|None = NOW, full_text: bool = False):
 class Database:
     "A database that can be read and nothing else: subclasses write `tables`, `columns` and `run`."
     engine, dialect = 'SQL', '' # its name, and its SQL's name for sqlglot
+    path = None # of a file, for SQLite
 
     def __init__(self,
                  name: str, # what observations and reports call it
                  timeout: float = 2.0, # seconds that a query may take
                  max_rows: int = 1000, # rows that are taken of a result
                  max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
+        if type(self) is Database:
+            raise TypeError('Database is the base of all engines: take SQLiteDatabase(path), '
+                            'or open_database(path or URL)')
         self.name = name
         self.timeout = timeout
         self.max_rows = max_rows
@@ -892,7 +897,10 @@ def plan(self: SQLiteDatabase,
          sql: str, # one SELECT
         ) -> Result: # columns id, parent, notused, detail; or an error
     "SQLite's plan for a query, which is not run."
-    guard = self._con[1]
+    try:
+        guard = self._con[1]
+    except (apsw.Error, TimeoutError, MemoryError) as e:
+        return Result([], [], error=_explain(e, _Guard(), self.timeout))
     guard.explains = 2
     try:
         return self.run(f'EXPLAIN QUERY PLAN {sql}')

@@ -26,7 +26,7 @@ class SQLAction:
     fault: str = field(default='', compare=False) # why the reply cannot be carried out
 
     def __post_init__(self):
-        if not re.fullmatch('[A-Z_]+', self.action_type):
+        if not re.fullmatch('[A-Z][A-Z0-9_]*', self.action_type):
             raise ValueError('action_type must be a word in capitals, such as '
                              f'{", ".join(ACTIONS)}, got {self.action_type!r}')
 
@@ -558,28 +558,37 @@ def is_action(text: str|bytes,
 def _read(text: str|bytes, more: Iterable[str] = ()) -> list: # of actions
     "The actions in `text`, whatever it is."
     try:
-        return _begun(as_text(text)[:MAX_TEXT], more) or read_reply(as_text(text)[:MAX_TEXT])
+        text = as_text(text)[:MAX_TEXT]
+        return _with_own(text, more) or read_reply(text)
     except (RecursionError, ValueError): # nested too deeply; a number too long
         return []
 
-def _begun(text: str, more: Iterable[str]) -> list: # of actions; none if it begins otherwise
-    "A reply that begins with one of the words of `more`: its argument ends where a line begins an action."
+def _with_own(text: str, more: Iterable[str]) -> list: # of actions; none without such a word
+    "The actions of a reply in which lines begin with words of `more`, in capitals."
     if not more: return []
     bare = _bare(without_thoughts(text))
-    begin = re.match(rf'[ \t>*_`#-]*({"|".join(more)})\b[*_`]*(?:[ \t]*:[*_`]*)?', bare, re.I)
-    if begin is None: return []
-    rest = bare[begin.end():]
-    ends = [m.start() for m in _WORD.finditer(rest)
-            if m[1].isupper() and m.start()]
-    argument = rest[:ends[0]] if ends else rest
-    return [SQLAction(begin[1].upper(),
-                      argument.strip(' \t\n;')),
-            *_further(rest[len(argument):], True, _MOST)]
+    word = rf'^[ \t>*_`#-]*({"|".join(more)})\b[*_`]*(?:[ \t]*:[*_`]*)?'
+    found = list(re.finditer(word, bare, re.M))
+    if not found: return []
+    actions = read_reply(bare[:found[0].start()])
+    ends = [m.start() for m in found[1:]] + [len(bare)]
+    for m, end in zip(found, ends, strict=True):
+        actions += _own_action(m[1], bare[m.end():end])
+    return actions[:_MOST]
 
-def _as_query(text: str|bytes) -> SQLAction:
+def _own_action(word: str, text: str) -> list: # of actions
+    "An action of one's own with its argument, and the usual actions behind it."
+    ends = [m.start() for m in _WORD.finditer(text) if m[1].isupper() and m.start()]
+    ends += [m.start() for pattern in (_GOES_ON, _ON) for m in pattern.finditer(text)]
+    argument = text[:min(ends, default=None)]
+    return [SQLAction(word, argument.strip(' \t\n;*`')),
+            *_further(text[len(argument):], True, _MOST)]
+
+def _as_query(text: str|bytes, more: Iterable[str] = ()) -> SQLAction:
     "A text without an action: the database says what is wrong with it."
     text = as_text(text)[:MAX_TEXT]
-    note = f'no action was found in this reply; begin it with {", ".join(ACTIONS[:-1])} or {ACTIONS[-1]}'
+    *words, last = *ACTIONS, *more
+    note = f'no action was found in this reply; begin it with {", ".join(words)} or {last}'
     return SQLAction('QUERY', _bare(without_thoughts(text))
                      or text.strip(), note)
 
@@ -638,4 +647,4 @@ def parse_actions(text: str|bytes, # what the policy wrote
             continue
         actions.setdefault(action.key, replace(action, note=''))
         if action.action_type == 'ANSWER': break
-    return list(actions.values()) or [_as_query(text)]
+    return list(actions.values()) or [_as_query(text, more)]

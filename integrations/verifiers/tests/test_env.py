@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from sql_grpo.environment import Episode
-from sql_grpo.rewards import REWARD_WEIGHTS
+from sql_grpo.rewards import REWARDS
 from sql_grpo.rollout import OraclePolicy
 from sql_grpo.world.data import load_tasks
 from verifiers.v1.cli.eval.main import main
@@ -57,7 +57,7 @@ def test_oracle(n):
     for t in traces:
         task = TASKS[t["task"]["data"]["id"]]
         assert t["metrics"] == dict(correct=1, grounded=1, answered=1, turns=3), t["metrics"]
-        assert {k: r["weight"] for k, r in t["rewards"].items()} == dict(zip(("correctness", "progress", "operational"), REWARD_WEIGHTS))
+        assert {k: r["weight"] for k, r in t["rewards"].items()} == {reward.__name__: weight for reward, weight in REWARDS.items()}
         assert t["info"]["outcome"] == "answered" and t["info"]["transcript"].endswith("Answer submitted.")
         assert len(t["nodes"]) == 1 + 2*3, "one conversation, each message once"
         assert (t["task"]["key"], t["task"]["data"]["split"]) == (task.id, "eval")
