@@ -15,6 +15,7 @@ from itertools import groupby
 from .world.database import format_value, one_line, Result
 from .world.replies import (
     ACTIONS, SQLAction, as_text, ends_at, is_action, parse_action, parse_actions)
+from .world.tasks import Task
 from .world.values import named_values
 
 # %% ../nbs/01_environment.ipynb #5479874c
@@ -178,7 +179,7 @@ class SQLEnvironment:
         return is_action(text, cls.own_actions)
 
     def __init__(self,
-                 tasks=None, # the tasks that `reset` picks from
+                 tasks: list[Task]|None = None, # the tasks that `reset` picks from
                  rules: Rules|None = None): # of the game; None: the defaults
         self.tasks = list(tasks or [])
         self.rules = rules or Rules()
@@ -186,7 +187,7 @@ class SQLEnvironment:
         self._rng = random.Random(0)
 
     def reset(self,
-              task=None, # a `Task`; None picks one of the environment's own
+              task: Task|None = None, # None picks one of the environment's own
               seed: int|None = None, # decides which one
              ) -> SQLObservation: # the question, and the names of the tables
         "Begin a new episode; raises `ValueError` if there is no task."

@@ -460,5 +460,7 @@ def _sampled(start: Start, trained, right: list[bool]) -> dict: # of `_reach`, a
     finally: trained.train(was_training)
     told = _reach(counts["base"], counts["trained"],
                   [r for _, r in asked], n)
-    by_id = {name: {t.id: c for (t, _), c in zip(asked, cs, strict=True)} for name, cs in counts.items()}
+    ids = [t.id for t, _ in asked]
+    by_id = {name: dict(zip(ids, cs, strict=True))
+             for name, cs in counts.items()}
     return told | dict(counts=by_id)

@@ -214,8 +214,11 @@ def _compute_loss(self: EpisodeTrainer, model, inputs):
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c07
 @patch
-def _by_update(self: EpisodeTrainer, batches: list) -> list: # of the inputs of batches, one generation
-    "Each batch with its update's number of tokens and, where weights move, its old log-probabilities."
+def _by_update(
+    self: EpisodeTrainer,
+    batches: list[dict], # the inputs of a generation
+) -> list[dict]:
+    "Batches with their update's tokens counted and, where weights move, old log-probabilities."
     updates = self.args.updates_per_generation
     share = len(batches)//updates
     if updates*self.num_iterations == 1:

@@ -52,7 +52,9 @@ def _prefix_tree(
 
 def _in_common(a: list, b: list) -> int: # tokens
     "How far two rows are alike."
-    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((n for n, (x, y) in pairs if x != y),
+                min(len(a), len(b)))
 
 # %% ../../nbs/learner/tree.ipynb #7d172cb6
 @dataclass

@@ -780,4 +780,6 @@ def check_base(config: SQLGRPOConfig) -> None:
 def base_model(config: SQLGRPOConfig): # model, tokenizer, info: origin, and how it was made
     "The embedded base model: the one that comes with the package, or a fresh one."
     check_base(config)
-    return fresh_base(config) if config.fresh_base else _load_base(shipped_base(), "from the package")
+    if config.fresh_base:
+        return fresh_base(config)
+    return _load_base(shipped_base(), "from the package")
