@@ -179,7 +179,8 @@ def _check_room(
     less = ("peft lora or qlora takes less" if each > 4 else
             "end what else runs there, or set CUDA_VISIBLE_DEVICES to nothing, and the CPU is used")
     raise ValueError(f"{name} has {weights/1e6:,.0f} million weights, which take at least "
-                     f"{weights*each/2**30:.1f} GB, and {free/2**30:.1f} GB of the GPU are free: {less}")
+                     f"{weights*each/2**30:.1f} GB, and {free/2**30:.1f} GB of the GPU "
+                     f"are free: {less}")
 
 # %% ../../nbs/learner/models.ipynb #342fd98c
 def _targets(model, config: SQLGRPOConfig) -> str | list[str]:
