@@ -129,7 +129,7 @@ class Episode:
 @dataclass(frozen=True)
 class Rules:
     "By what rules an episode is played; limits on tokens are for language models."
-    mode: str = 'agent' # name of the game; or single_turn: the schema is shown, and the reply is SQL
+    mode: str = 'agent' # name of the game; single_turn: the schema is shown, the reply is SQL
     max_turns: int = 10 # actions in an episode, the ANSWER included; one in single_turn
     max_obs_rows: int = 10 # rows of a result that an observation shows
     max_obs_chars: int = 800 # characters of a result or description that it shows
@@ -178,7 +178,7 @@ class SQLEnvironment:
         return is_action(text, cls.own_actions)
 
     def __init__(self,
-                 tasks=None, # the tasks that `reset` picks from
+                 tasks: list|None = None, # the tasks that `reset` picks from
                  rules: Rules|None = None): # of the game; None: the defaults
         self.tasks = list(tasks or [])
         self.rules = rules or Rules()
@@ -186,7 +186,7 @@ class SQLEnvironment:
         self._rng = random.Random(0)
 
     def reset(self,
-              task=None, # a `Task`; None picks one of the environment's own
+              task: object = None, # a `Task`; None picks one of the environment's own
               seed: int|None = None, # decides which one
              ) -> SQLObservation: # the question, and the names of the tables
         "Begin a new episode; raises `ValueError` if there is no task."
@@ -421,15 +421,17 @@ def _said_before(env, action: SQLAction, result: Result|None,
         return f'You sent this before, and it fails again: {result.error}. {turns}.'
     if result is not None and not result.ok:
         return (f'You sent this before, and it fails again: {result.error}. {turns}.'
-                f'{_columns(env, action)} Write a different SELECT statement for the question: {question}')
+                f'{_columns(env, action)} Write a different SELECT statement '
+                f'for the question: {question}')
     if action.action_type == 'QUERY':
-        return f'You have this result already. {turns}. To submit it, reply with the one word ANSWER.'
+        return (f'You have this result already. {turns}. '
+                'To submit it, reply with the one word ANSWER.')
     submit = f' To submit the result of {one_line(env._last_sql)}, reply with the one word ANSWER.'
     return (f'You have seen this already. {turns}. Now reply with QUERY and a SELECT statement '
             f'for the question: {question}' + submit*bool(env._last_sql))
 
 def _columns(env, action: SQLAction) -> str:
-    "What a query that failed twice may use: the columns of its tables, as DESCRIBE would list them."
+    "What a query that failed twice may use: the columns of its tables, as DESCRIBE lists them."
     def names(t):
         return re.search(rf'\b{re.escape(t)}\b', action.argument, re.I)
     named = list(filter(names, env.db.tables))

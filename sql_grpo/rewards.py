@@ -200,7 +200,7 @@ def group_advantages(rewards: list, # (P*G,) the completions of a prompt side by
                      num_generations: int, # G, size of a group
                      scale: str = "group", # whose spread divides: "group" or "batch"
                     ) -> list: # advantages (P*G,)
-    "GRPO's advantages, to look at; in training TRL 1.16 computes the same ones itself."
+    "GRPO's advantages, as TRL 1.16 computes them. Raises ValueError for rewards without groups."
     G = num_generations
     if scale not in ("group", "batch"):
         raise ValueError(f"scale must be 'group' or 'batch', got {scale!r}")

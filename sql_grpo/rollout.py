@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from .world.database import format_value, quoted
 from .world.tasks import Task
-from .environment import Episode, Rules, SQLEnvironment, joined
+from .environment import Episode, Rules, SQLEnvironment, SQLObservation, joined
 from .world.replies import ACTIONS
 from .judge.games import find_game, new_environment
 
@@ -33,7 +33,7 @@ class Policy:
     def act(self,
         episodes: list[Episode], # those that still go on
     ) -> list[str | None]: # a raw text for each; `None` ends it as "out_of_tokens"
-        "Choose the next action of every live episode."
+        "Choose the next action of every live episode. Raises NotImplementedError: write your own."
         raise NotImplementedError
 
     def play(self,
@@ -266,7 +266,7 @@ def built_in_policy(
 AS_TOOLS = "tools" # instructions: the chat template announces the actions as tools
 
 def task_messages(
-    start, # an episode, or the observation of its reset, or its text
+    start: Episode | SQLObservation | str, # of a reset: its episode, observation or text
     instructions: str = "", # the system message; none if empty, or `tools`
 ) -> list[dict]: # messages with "role" and "content"
     "The prompt of an episode: what a policy reads before its first action."

@@ -14,6 +14,8 @@ from pathlib import Path
 from .config import SQLGRPOConfig
 from accelerate.utils import gather_object
 from datasets import Dataset, concatenate_datasets
+from peft import PeftModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
 
@@ -31,12 +33,12 @@ from .engine.vllm_policy import VLLMPolicy
 
 # %% ../nbs/04_training.ipynb #7cfca09b
 def _if_unjudgeable(config: SQLGRPOConfig) -> bool | str:
-    "What becomes of a gold query that cannot be judged: public data sets have some, in your own file it is a mistake."
+    "Gold queries that cannot be judged: public data sets have some, your own file should not."
     return "drop" if config.data_source in ("spider",
                                             "spider_by_database", "bird", "context") else True
 
 def _agreed(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
-    "Of several processes, the questions that all could use: a slow gold query may be in time in one of them alone."
+    "The questions that all processes could use: a slow gold query may be in time in one alone."
     if config.world_size == 1:
         return tasks
     both = set.intersection(*map(set,
@@ -48,7 +50,7 @@ def _load_questions(
     split: str = "train",
     variants: bool = False, # of their databases; without SQL there are none
 ) -> list[Task]:
-    "The questions of a run, checked. Raises ValueError or FileNotFoundError for data that cannot be used."
+    "The questions of a run, checked. Raises ValueError or FileNotFoundError for unusable data."
     tasks = load_tasks(config.data_source, split=split,
                        path=config.data_path, questions=config.question_file,
                        check=_if_unjudgeable(config), variants=variants and not config.answers_only)
@@ -95,7 +97,7 @@ def _curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
 # %% ../nbs/04_training.ipynb #95e3c39b
 def check_rewards(rewards: list[Callable],
                   task: Task, rules: Rules) -> None:
-    "Call rewards of TRL's kind on two random episodes. Raises ValueError if one fails, or returns no numbers."
+    "Call rewards of TRL's kind on two episodes. Raises ValueError if one fails or gives no numbers."
     episodes = rollout(built_in_policy("random", 0, rules.mode),
                        [task]*2, rules)
     given = dict(prompts=[task_prompt(task, rules)]*2,
@@ -104,7 +106,8 @@ def check_rewards(rewards: list[Callable],
         try:
             got = reward(**given)
         except Exception as e:
-            raise ValueError(f"the reward {reward.__name__} fails on an episode: {type(e).__name__}: {e}") from e
+            raise ValueError(f"the reward {reward.__name__} fails on an episode: "
+                             f"{type(e).__name__}: {e}") from e
         numbers = isinstance(got, list) and all(x is None
                                                 or isinstance(x, (int, float)) for x in got)
         if not numbers or len(got) != 2:
@@ -124,7 +127,8 @@ def _enough_for_a_step(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
 
 # %% ../nbs/04_training.ipynb #d4155a51
 def build_trainer(
-    model, tokenizer,
+    model: PreTrainedModel | PeftModel,
+    tokenizer: PreTrainedTokenizerBase,
     prompts: Dataset, # of load_question_prompts
     tasks: list[Task],
     config: SQLGRPOConfig,
@@ -191,7 +195,8 @@ def _name_reference(model, config: SQLGRPOConfig) -> None:
 
 # %% ../nbs/04_training.ipynb #ee2a9738
 def greedy_policy(
-    model, tokenizer,
+    model: PreTrainedModel | PeftModel,
+    tokenizer: PreTrainedTokenizerBase,
     config: SQLGRPOConfig,
     name: str = "model",
 ) -> LMPolicy:

@@ -7,7 +7,7 @@ __all__ = ['BASELINES', 'NEEDS', 'Start', 'pass_at_k', 'run_baselines']
 
 # %% ../../nbs/learner/baselines.ipynb #8585f7ec
 import copy, math, random, time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -15,7 +15,7 @@ from ..config import SQLGRPOConfig
 import torch
 from datasets import Dataset, IterableDataset
 from peft import PeftModel
-from transformers import TrainerCallback
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallback
 from trl import SFTTrainer
 
 from ..common.basics import QUIET, pick_some, terminal_progress
@@ -36,8 +36,8 @@ from ..evaluation import Evaluation, evaluate, mcnemar, mean_interval
 @dataclass(repr=False)
 class Start:
     "What every baseline begins with."
-    model: object # of the run: its shape is taken, not its weights
-    tokenizer: object
+    model: PreTrainedModel | PeftModel # of the run: its shape is taken, not its weights
+    tokenizer: PreTrainedTokenizerBase
     weights: dict # those that GRPO began with
     config: SQLGRPOConfig
     tasks: list[Task] # training questions
@@ -60,7 +60,11 @@ class Start:
                                if ".ref." not in n})
         return model.eval()
 
-    def policy(self, model, temperature: float = 0.0, **more) -> LMPolicy: # more: seed, name, first
+    def policy(self,
+        model: PreTrainedModel | PeftModel,
+        temperature: float = 0.0,
+        **more, # seed, name, first
+    ) -> LMPolicy:
         "A model that plays by the run's rules."
         more = dict(dtype=half_precision(self.config)) | more
         return LMPolicy(model, self.tokenizer,
@@ -168,6 +172,15 @@ def _small_batches(config: SQLGRPOConfig) -> dict: # options for `_learner`
     batch = min(batch_for(config), together)
     return dict(batch=batch, gradient_accumulation_steps=together//batch)
 
+def _learner_of_rounds(
+    start: Start, model, rows: list[dict], # of the first round
+    rate: float, clock: _Clock,
+) -> SFTTrainer:
+    "What learns the rows of one round after the other, each row once."
+    return _learner(start, model, Dataset.from_list(rows),
+                    rate, clock, steps=-1, num_train_epochs=1,
+                    **_small_batches(start.config))
+
 def _one_round(trainer: SFTTrainer, rows: list[dict]) -> tuple[int, float]: # updates, loss
     "Learn the rows once; the optimiser goes on where it was."
     trainer.train_dataset = Dataset.from_list(rows)
@@ -179,6 +192,31 @@ def _learned_tokens(rows: list[dict]) -> int: # of demonstrations or own episode
     "The tokens that have a loss."
     return sum(label != -100 for row in rows
                for label in row["labels"])
+
+# %% ../../nbs/learner/baselines.ipynb #ae446a46
+def _dealt(start: Start, n: int) -> Iterator[list[Task]]:
+    "Endlessly `n` training questions at a time, from one shuffle of them after the other."
+    dice = random.Random(start.config.seed)
+    order = []
+    while True:
+        if len(order) < n:
+            order += dice.sample(start.tasks, len(start.tasks))
+        yield order[:n]
+        order = order[n:]
+
+def _say_round(log: list[dict], spent: float, seconds: float) -> None: # spent, out of all seconds
+    "A line about the last round of a log."
+    r = log[-1]
+    print(f"own_samples: round {len(log)}, {r['right']} of {r['episodes']} right, "
+          f"{r['learned']} learned in {r['updates']} updates, "
+          f"{spent:.0f} of {seconds:.0f} s", flush=True)
+
+def _play_round(start: Start, policy: LMPolicy, tasks: list[Task],
+                samples: int, number: int) -> list[Episode]: # number: of the round, from 1
+    "Several episodes of each question, with dice of this round's own."
+    policy.seed = start.config.seed + 1_000_003*number
+    tick = terminal_progress(f"own_samples: round {number}")
+    return rollout(policy, [t for t in tasks for _ in range(samples)], progress=tick)
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
 def _own_samples(
@@ -193,37 +231,26 @@ def _own_samples(
     model = start.fresh()
     c = start.config
     trainer = None
-    dice = random.Random(c.seed)
+    asked = _dealt(start, questions)
     spent = 0
     last = 0
     log = []
-    order = []
     policy = start.policy(model, c.temperature)
     with forward_kept(model):
         while not log or spent + last/2 < start.seconds and len(log) < rounds:
-            if len(order) < questions:
-                order += dice.sample(start.tasks, len(start.tasks))
-            now = order[:questions]
-            order = order[questions:]
-            policy.seed = c.seed + 1_000_003*(len(log) + 1)
-            tick = terminal_progress(f"own_samples: round {len(log) + 1}")
-            episodes = rollout(policy, [t for t in now
-                                        for _ in range(samples)], progress=tick)
+            episodes = _play_round(start, policy, next(asked), samples, len(log) + 1)
             rows, right = _right_rows(episodes)
             if rows and trainer is None:
-                trainer = _learner(start, model, Dataset.from_list(rows),
-                                   learning_rate or c.learning_rate, clock, steps=-1,
-                                   num_train_epochs=1, **_small_batches(c))
+                rate = learning_rate or c.learning_rate
+                trainer = _learner_of_rounds(start, model, rows, rate, clock)
             updates, loss = _one_round(trainer, rows) if rows else (0, None)
             last = clock.spent() - spent
             spent = clock.spent()
-            log.append(dict(episodes=len(episodes),
-                            right=right, learned=len(rows), updates=updates,
+            log.append(dict(episodes=len(episodes), right=right,
+                            learned=len(rows), updates=updates,
                             tokens=_learned_tokens(rows), loss=loss,
                             seconds=round(spent, 1)))
-            print(f"own_samples: round {len(log)}, {right} of {len(episodes)} right, "
-                  f"{len(rows)} learned in {updates} updates, "
-                  f"{spent:.0f} of {start.seconds:.0f} s", flush=True)
+            _say_round(log, spent, start.seconds)
     return start.policy(model, name="own_samples"), log
 
 # %% ../../nbs/learner/baselines.ipynb #1ed79dbe
@@ -323,30 +350,34 @@ def _count_right(
     return counts
 
 # %% ../../nbs/learner/baselines.ipynb #74b1f449
+def _rates(
+    counts: list[int], # right samples of each question
+    n: int, # samples of a question
+) -> dict: # by k: rate, ci_low, ci_high
+    "The mean of pass@k over the questions, for each k that is reported."
+    out = {}
+    for k in sorted({k for k in _TRIES_OF if k < n} | {n}):
+        rates = [pass_at_k(n, c, k) for c in counts]
+        low, high = mean_interval(rates)
+        out[str(k)] = dict(rate=sum(rates)/len(rates), ci_low=low, ci_high=high)
+    return out
+
 def _reach(
     base: list[int], trained: list[int], # right samples of each question
     right: list[bool], # does the trained model answer it greedily?
     n: int = _TRIES_OF[-1], # samples of a question
 ) -> dict: # by policy and k: rate, ci_low, ci_high; then what was gained and lost, and the verdict
     "What a model reaches in many tries, before and after its training."
-    ks = sorted({k for k in _TRIES_OF if k < n} | {n})
-    def row(counts, k):
-        rates = [pass_at_k(n, c, k) for c in counts]
-        low, high = mean_interval(rates)
-        return dict(rate=sum(rates)/len(rates),
-                    ci_low=low, ci_high=high)
-    out = {name: {str(k): row(counts, k) for k in ks}
-           for name, counts in (("base", base), ("trained", trained))}
-    gained = sum(b > 0 == a
-                 for a, b in zip(base, trained, strict=True))
-    lost = sum(a > 0 == b
-               for a, b in zip(base, trained, strict=True))
-    out |= dict(n=n, gained=gained,
-                lost=lost, p_value=mcnemar(gained, lost),
-                oftener=mean_interval([(b - a)/n
-                                       for a, b in zip(base, trained, strict=True)]),
-                right=sum(right), never_sampled=sum(r and a == 0
-                                                    for r, a in zip(right, base, strict=True)))
+    pairs = list(zip(base, trained, strict=True))
+    gained = sum(b > 0 == a for a, b in pairs)
+    lost = sum(a > 0 == b for a, b in pairs)
+    unsampled = sum(r and a == 0
+                    for r, a in zip(right, base, strict=True))
+    out = dict(base=_rates(base, n), trained=_rates(trained, n),
+               n=n, gained=gained, lost=lost,
+               p_value=mcnemar(gained, lost),
+               oftener=mean_interval([(b - a)/n for a, b in pairs]),
+               right=sum(right), never_sampled=unsampled)
     return out | dict(verdict=_verdict(out))
 
 def _verdict(r: dict) -> str:
@@ -387,7 +418,7 @@ def _baselines_of(config: SQLGRPOConfig) -> list[str]:
 # %% ../../nbs/learner/baselines.ipynb #b9e888f5
 def run_baselines(
     start: Start,
-    trained, # the model after GRPO
+    trained: PreTrainedModel | PeftModel, # the model after GRPO
     found: dict, # evaluations by name, with "trained"; the baselines' are added
     wall: dict, # seconds by name; theirs are added
     keep: Callable, # called with what has been learned about the baselines, after each of them
@@ -429,5 +460,7 @@ def _sampled(start: Start, trained, right: list[bool]) -> dict: # of `_reach`, a
     finally: trained.train(was_training)
     told = _reach(counts["base"], counts["trained"],
                   [r for _, r in asked], n)
-    by_id = {name: {t.id: c for (t, _), c in zip(asked, cs, strict=True)} for name, cs in counts.items()}
+    ids = [t.id for t, _ in asked]
+    by_id = {name: dict(zip(ids, cs, strict=True))
+             for name, cs in counts.items()}
     return told | dict(counts=by_id)

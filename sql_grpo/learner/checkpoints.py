@@ -55,7 +55,7 @@ def whole_checkpoint(
     folder: str | Path, # a checkpoint-N folder that a trainer saves into
     complete: bool = True, # False: other processes may still write into it
 ):
-    "What is saved inside of it gets checksums; a full disk costs the checkpoint, not the training."
+    "Within, what is saved gets checksums; a full disk costs the checkpoint. Raises other errors."
     try:
         yield
         if complete: write_checksums(folder)
@@ -123,8 +123,8 @@ def _is_whole(checkpoint: str | Path) -> bool:
 
 # %% ../../nbs/learner/checkpoints.ipynb #2b3d358b
 def find_checkpoint(
-    where, # None, a folder, or "last" or True for the newest whole checkpoint in output_dir
-    output_dir: str | Path
+    where: str | Path | bool | None, # None, a folder, or "last" or True: the newest whole one
+    output_dir: str | Path, # where it is looked for
 ) -> str | None: # a folder that _check_checkpoint has found in order
     "The checkpoint to go on from. Raises ValueError."
     if not where: return None

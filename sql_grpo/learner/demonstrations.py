@@ -18,10 +18,11 @@ from pathlib import Path
 # first: it keeps bitsandbytes quiet, which the next imports load
 from ..config import DEMONSTRATIONS, SQLGRPOConfig
 import torch
-from datasets import Dataset
+from datasets import Dataset, IterableDataset
+from peft import PeftModel
 from safetensors.torch import load_file, save_file
 from sqlglot import exp
-from transformers import TrainerCallback
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallback
 
 from ..common.basics import terminal_progress, written_whole
 from .checkpoints import (
@@ -29,7 +30,7 @@ from .checkpoints import (
 from ..world.database import Database, format_value
 from ..world.tasks import Task
 from ..world.data import from_jsonl
-from ..environment import Episode
+from ..environment import Episode, Rules
 from ..world.replies import parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct
 from ..judge.text2sql import parse_query
@@ -234,6 +235,33 @@ def _distinct(episodes: list[Episode]) -> list[Episode]:
     return list({tuple(t.text for t in ep.turns): ep
                  for ep in reversed(episodes)}.values())[::-1]
 
+# %% ../../nbs/learner/demonstrations.ipynb #d3a8015b
+def _need_training(tasks: list[Task]) -> None:
+    "Raises ValueError if one of the questions belongs to the evaluation."
+    for task in tasks:
+        if task.split != "train":
+            raise ValueError(f"task {task.id!r} belongs to the evaluation: "
+                             "demonstrations are made of training questions only")
+
+def _right_ones(policy: Policy, tasks: list[Task],
+                samples: int, rules: Rules) -> list[list[Episode]]: # one list for each question
+    "Play `samples` episodes of each question; those of each that are worth learning."
+    tick = terminal_progress(f"demonstrations by {policy.name}")
+    episodes = rollout(policy, [t for t in tasks for _ in range(samples)], rules, tick)
+    if isinstance(policy, LMPolicy): # other dice in the next round
+        policy.seed += 1
+    return [list(filter(_worth_learning, episodes[i:i + samples]))
+            for i in range(0, len(episodes), samples)]
+
+def _as_demonstrations(episodes: list[Episode], policy: Policy,
+                       config: SQLGRPOConfig, dice: random.Random) -> list[dict]:
+    "No two alike, the shortest first, those of the same length in random order."
+    some = dice.sample(episodes, len(episodes)) # a stable sort keeps this order among equals
+    source = Path(str(config.data_path or config.data_source)).name
+    instructions = config.rules.instructions
+    return [_as_demonstration(ep, policy.name, source, instructions)
+            for ep in _distinct(sorted(some, key=_length))]
+
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80016
 _ROUND, _TRIES = 256, 4 # episodes played together; questions tried for each demonstration wanted
 
@@ -244,44 +272,28 @@ def play_demonstrations(
     samples: int = 1, # episodes of a question
     keep: int = 1, # of a question, at most
     fits: Callable | None = None, # of a demonstration: others are not kept
-    progress=None, # called as `progress(demonstrations, episodes)` after each round
+    progress: Callable | None = None, # called with demonstrations and episodes after each round
 ) -> tuple[list[dict], dict]: # demonstrations; how many questions, episodes, right and kept ones
-    "Play until there are `demonstration_count` demonstrations, or questions run out."
-    if bad := next((t
-                    for t in tasks if t.split != "train"), None):
-        raise ValueError(f"task {bad.id!r} belongs to the evaluation: "
-                         "demonstrations are made of training questions only")
+    "Play until there are enough, or questions run out. Raises ValueError for evaluation questions."
+    _need_training(tasks)
     count = config.demonstration_count
     dice = random.Random(config.seed)
-    rules = config.rules
     order = dice.sample(tasks, len(tasks))[:_TRIES*count or None]
     demos = []
     told = dict(questions=0, episodes=0, right=0)
-    source = Path(str(config.data_path or config.data_source)).name
     while order and not 0 < count <= len(demos):
         now = order[:max(1, _ROUND//samples)]
-        order = order[max(1, _ROUND//samples):]
-        tick = terminal_progress(f"demonstrations by {policy.name}")
-        episodes = rollout(policy, [t for t in now
-                                    for _ in range(samples)], rules, tick)
-        for i in range(0, len(episodes), samples):
-            good = [ep
-                    for ep in episodes[i:i + samples]
-                    if _worth_learning(ep)]
-            some = dice.sample(good, len(good)) # a stable sort keeps this order among equals
-            made = [_as_demonstration(ep,
-                                      policy.name, source, rules.instructions)
-                    for ep in _distinct(sorted(some, key=_length))]
-            demos += [d for d in made if fits is None
-                      or fits(d)][:keep]
+        order = order[len(now):]
+        for good in _right_ones(policy, now, samples, config.rules):
+            made = _as_demonstrations(good, policy, config, dice)
+            demos += list(filter(fits, made))[:keep]
             told["right"] += len(good)
         told["questions"] += len(now)
-        told["episodes"] += len(episodes)
-        if isinstance(policy, LMPolicy): # other dice in the next round
-            policy.seed += 1
+        told["episodes"] += len(now)*samples
         if progress is not None:
             progress(len(demos), told["episodes"])
-    return demos[:count or None], told | dict(kept=len(demos[:count or None]))
+    demos = demos[:count or None]
+    return demos, told | dict(kept=len(demos))
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80021
 def save_demonstrations(demos: list[dict],
@@ -357,7 +369,7 @@ def _encoded(codec: ChatCodec, demo: dict) -> dict: # input_ids and labels
 # %% ../../nbs/learner/demonstrations.ipynb #d3a800f6
 def demonstration_rows(
     demos: list[dict],
-    tokenizer,
+    tokenizer: PreTrainedTokenizerBase,
     config: SQLGRPOConfig,
 ) -> tuple[list[dict], dict]: # input_ids and labels of what fits; counts
     "Training rows, token for token what a rollout holds. Raises ValueError if none fits."
@@ -380,7 +392,7 @@ def demonstration_rows(
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80037
 @contextmanager
-def forward_kept(model):
+def forward_kept(model: torch.nn.Module):
     "Take what trainers put in place of a model's `forward` off again."
     parts = [model,
              *([model.get_base_model()] if hasattr(model, "get_base_model") else [])]
@@ -437,8 +449,9 @@ class _TreeTrainer(ChecksumTrainer):
             return super().training_step(model, inputs, num_items_in_batch)
 
 def demonstration_trainer(
-    model, tokenizer,
-    rows, # a `datasets` data set of input_ids and labels
+    model: PreTrainedModel | PeftModel,
+    tokenizer: PreTrainedTokenizerBase,
+    rows: Dataset | IterableDataset, # of input_ids and labels
     config: SQLGRPOConfig,
     steps: int,
     learning_rate: float,
@@ -464,7 +477,8 @@ def demonstration_trainer(
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80040
 def learn_demonstrations(
-    model, tokenizer,
+    model: PreTrainedModel | PeftModel,
+    tokenizer: PreTrainedTokenizerBase,
     rows: list[dict], # of demonstration_rows
     config: SQLGRPOConfig,
 ) -> list[dict]: # log: step and loss; empty if it was learned before
@@ -606,9 +620,28 @@ def _acts(demo: dict, mode: str) -> bool:
     return all(understands(m["content"])
                for m in demo["messages"] if m["role"] == "assistant")
 
+# %% ../../nbs/learner/demonstrations.ipynb #d3a80066
+def _usable(
+    demos: list[dict],
+    tested: set, ids: set, # questions of the evaluation, and their tasks' ids
+    config: SQLGRPOConfig,
+) -> tuple[list[dict], dict]: # those that may be learned; how many were left out, and why
+    "Leave out what is tested, and what holds no action. Raises ValueError if nothing is left."
+    file = repr(str(config.demonstrations))
+    clean = [d
+             for d in demos if not _about_one_of(d, tested, ids)]
+    if not clean:
+        raise ValueError(f"all demonstrations in {file} are about evaluation questions")
+    acting = [d for d in clean if _acts(d, config.mode)]
+    if not acting:
+        what = "SQL that parses" if find_game(config.mode).one_reply else "an action"
+        raise ValueError(f"no demonstration in {file} has {what} in each of its replies")
+    return acting, dict(tested=len(demos) - len(clean), chat=len(clean) - len(acting))
+
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80056
 def get_demonstrations(
-    model, tokenizer,
+    model: PreTrainedModel | PeftModel,
+    tokenizer: PreTrainedTokenizerBase,
     tasks: list[Task], # training questions
     avoid: list[Task], # evaluation questions
     config: SQLGRPOConfig,
@@ -628,21 +661,10 @@ def get_demonstrations(
         told |= more
     else:
         demos = load_demonstrations(config.demonstrations)
-    clean = [d
-             for d in demos if not _about_one_of(d, tested, ids)]
-    if not clean:
-        raise ValueError(f"all demonstrations in {str(config.demonstrations)!r} are about "
-                         "evaluation questions")
-    acting = [d for d in clean if _acts(d, config.mode)]
-    if not acting:
-        what = "SQL that parses" if find_game(config.mode).one_reply else "an action"
-        raise ValueError(f"no demonstration in {str(config.demonstrations)!r} has {what} "
-                         "in each of its replies")
-    rows, counts = demonstration_rows(acting, tokenizer, config)
+    usable, left_out = _usable(demos, tested, ids, config)
+    rows, counts = demonstration_rows(usable, tokenizer, config)
     told |= dict(demonstrations=len(demos),
-                 tested=len(demos) - len(clean),
-                 chat=len(clean) - len(acting),
-                 **counts, steps=_steps_on(rows, config),
+                 **left_out, **counts, steps=_steps_on(rows, config),
                  seconds=round(time.perf_counter() - start, 1))
     print(_about(told), flush=True)
     return rows, told

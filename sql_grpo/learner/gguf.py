@@ -160,7 +160,7 @@ def _make_folder(folder: Path) -> None:
 ADAPTED = "smollm2-spider", "qwen-coder-spider"
 
 def model_path(name: str) -> str:
-    "The folder of the package's own adapters, if they are meant; any other name as it is."
+    "The folder of the package's own adapters, or the name. Raises ValueError if they are missing."
     if name not in ADAPTED: return name
     folder = (packaged_data() or Path("data"))/"models"/name
     if not folder.is_dir():

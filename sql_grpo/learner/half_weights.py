@@ -6,6 +6,8 @@
 __all__ = ['MasterWeights', 'optimizer_for']
 
 # %% ../../nbs/learner/half_weights.ipynb #ae59c583
+from collections.abc import Callable
+
 import torch
 
 # %% ../../nbs/learner/half_weights.ipynb #98ac951a
@@ -31,7 +33,9 @@ class MasterWeights(torch.optim.Optimizer):
     def defaults(self): return self.inner.defaults
 
     @torch.no_grad()
-    def step(self, closure=None) -> None:
+    def step(self,
+        closure: Callable | None = None, # is not called
+    ) -> None:
         "One step in float32, from the gradients of the weights in half precision."
         for p, master in zip(self.low, self.high, strict=True):
             master.grad = None if p.grad is None else p.grad.float()

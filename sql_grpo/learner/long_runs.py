@@ -13,7 +13,8 @@ from pathlib import Path
 from ..config import SQLGRPOConfig, detect_runtime
 import torch
 from accelerate.utils import gather_object
-from transformers import TrainerState
+from peft import PeftModel
+from transformers import PreTrainedModel, TrainerState
 from trl import GRPOTrainer
 
 from ..common.basics import is_main, say
@@ -56,7 +57,7 @@ def _total_memory(config: SQLGRPOConfig) -> float: # GB
     beside = config.use_vllm and config.vllm_mode == "colocate"
     return machine.gpu_gb*(1 - beside*config.vllm_gpu_memory_utilization)
 
-def fit_batch(model, config: SQLGRPOConfig) -> None:
+def fit_batch(model: PreTrainedModel | PeftModel, config: SQLGRPOConfig) -> None:
     "Halve a batch that was not given until it should fit, and say what the training takes."
     total = min(gather_object([_total_memory(config)])) # several processes need the same batch
     room = total*(0.75 if config.use_cpu else 0.9)
@@ -104,7 +105,7 @@ def run_training_with_metrics(
     trainer: GRPOTrainer, # of build_trainer
     resume: str | None = None, # a checkpoint to go on from, or last
 ) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer, counted
-    "Train; halve the batch when memory runs out; on Ctrl-C keep what was learned."
+    "Train; Ctrl-C keeps what was learned. Raises ValueError if a halved batch would not help."
     if trainer.args.max_steps == 0: # transformers would train for `num_train_epochs`
         return dict(steps=0, seconds=0.0, interrupted=False,
                     log=[], trainer=trainer, counted={})

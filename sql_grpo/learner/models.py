@@ -23,7 +23,9 @@ from peft.utils import load_peft_weights
 from peft.utils.integrations import dequantize_module_weight
 from safetensors import SafetensorError
 from safetensors.torch import save_file
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
+from transformers import (
+    AutoConfig, AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig,
+    PreTrainedModel, PreTrainedTokenizerBase)
 
 from ..common.basics import is_main
 from ..world.tasks import cache_folder
@@ -177,7 +179,8 @@ def _check_room(
     less = ("peft lora or qlora takes less" if each > 4 else
             "end what else runs there, or set CUDA_VISIBLE_DEVICES to nothing, and the CPU is used")
     raise ValueError(f"{name} has {weights/1e6:,.0f} million weights, which take at least "
-                     f"{weights*each/2**30:.1f} GB, and {free/2**30:.1f} GB of the GPU are free: {less}")
+                     f"{weights*each/2**30:.1f} GB, and {free/2**30:.1f} GB of the GPU "
+                     f"are free: {less}")
 
 # %% ../../nbs/learner/models.ipynb #342fd98c
 def _targets(model, config: SQLGRPOConfig) -> str | list[str]:
@@ -198,7 +201,7 @@ def _targets(model, config: SQLGRPOConfig) -> str | list[str]:
                              f"it has {there}")
     return wanted
 
-def add_adapters(model, config: SQLGRPOConfig) -> PeftModel:
+def add_adapters(model: PreTrainedModel, config: SQLGRPOConfig) -> PeftModel:
     "Train low-rank adapters instead of the weights: in float32 or, as half weights, in bfloat16."
     lora = LoraConfig(r=config.lora_rank, lora_alpha=config.lora_alpha,
                       target_modules=_targets(model, config), task_type="CAUSAL_LM")
@@ -289,7 +292,7 @@ def take_over(config: SQLGRPOConfig) -> None:
 # %% ../../nbs/learner/models.ipynb #5e8b1a03
 @torch.no_grad()
 def _scale_back(model: PeftModel, alpha: float) -> None:
-    "Give adapters that were [made small](#in-8-bits) the scale of their training; they add the same."
+    "Give adapters that were [made small](#in-8-bits) their old scale; they add the same."
     own = model.peft_config["default"]
     share = own.lora_alpha/alpha # a power of four
     for layer in model.modules():
@@ -461,7 +464,11 @@ def _save_adapter(model: PeftModel, tokenizer, config: SQLGRPOConfig) -> None:
     (folder/"sql_grpo.json").write_text(json.dumps(about, indent=2) + "\n",
                                         encoding="utf-8")
 
-def save_model(model, tokenizer, config: SQLGRPOConfig) -> Path: # model_folder
+def save_model(
+    model: PreTrainedModel | PeftModel,
+    tokenizer: PreTrainedTokenizerBase,
+    config: SQLGRPOConfig,
+) -> Path: # model_folder
     "Save model, tokenizer and rules; of adapters both themselves and the merged model."
     out = Path(config.output_dir)
     adapted = isinstance(model, PeftModel)
@@ -507,7 +514,7 @@ def shrink_adapters(
 
 # %% ../../nbs/learner/models.ipynb #df9c8054
 @contextmanager
-def adapters_kept(model):
+def adapters_kept(model: PreTrainedModel | PeftModel):
     "Around the making of a trainer: adapters stay in their format, the reference is the first's."
     if not isinstance(model, PeftModel):
         yield

@@ -57,7 +57,7 @@ def playing_rules(
     told: str = "auto", # auto (as it was trained), standard (the four actions), tools or none
     **limits, # other fields of the rules; by default as the model was trained
 ) -> Rules:
-    "What was asked for; else the rules that the model was trained with, else the defaults."
+    "As asked for, else as trained, else the defaults. Raises ValueError for what a server decides."
     if endpoint and limits.get("max_context"):
         raise ValueError("with an endpoint, the context is the server's: give no max_context")
     saved = _config_of(model, endpoint).get("sql_grpo") or {}

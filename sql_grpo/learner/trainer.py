@@ -7,6 +7,7 @@ __all__ = ['EpisodeTrainer', 'episode_stats', 'with_spread']
 
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
 import math, random, time, warnings
+from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import accumulate
@@ -15,6 +16,7 @@ from pathlib import Path
 # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
 from fastcore.basics import patch
+from transformers import PreTrainedModel, TrainingArguments
 from trl import GRPOTrainer
 from trl.models.utils import disable_gradient_checkpointing
 from trl.trainer.utils import split_tensor_dict
@@ -70,7 +72,8 @@ class EpisodeTrainer(GRPOTrainer):
         return super().train(*args, **kwargs)
 
     @staticmethod
-    def get_optimizer_cls_and_kwargs(args, model=None):
+    def get_optimizer_cls_and_kwargs(
+            args: TrainingArguments, model: PreTrainedModel | None = None) -> tuple:
         "As transformers', with float32 weights where those of the model are in bfloat16."
         make, options = GRPOTrainer.get_optimizer_cls_and_kwargs(args, model)
         return (MasterWeights, options | dict(make=make)) if args.half_weights else (make, options)
@@ -88,7 +91,7 @@ class EpisodeTrainer(GRPOTrainer):
     def push_to_hub(self, *args, **kwargs):
         "None here: TRL's would upload all of output_dir."
 
-    def init_hf_repo(self, token=None, private=None):
+    def init_hf_repo(self, token: str | None = None, private: bool | None = None) -> None:
         "Nothing to ask of the Hub: its repository is made before the run, by `check_sharing`."
         self.hub_model_id = self.args.hub_model_id
         self.push_in_progress = None
@@ -211,8 +214,11 @@ def _compute_loss(self: EpisodeTrainer, model, inputs):
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c07
 @patch
-def _by_update(self: EpisodeTrainer, batches: list) -> list: # of the inputs of batches, one generation
-    "Each batch with its update's number of tokens and, where weights move, its old log-probabilities."
+def _by_update(
+    self: EpisodeTrainer,
+    batches: list[dict], # the inputs of a generation
+) -> list[dict]:
+    "Batches with their update's tokens counted and, where weights move, old log-probabilities."
     updates = self.args.updates_per_generation
     share = len(batches)//updates
     if updates*self.num_iterations == 1:
@@ -252,7 +258,12 @@ def _adding_up(model):
         if waits: model.require_backward_grad_sync = False
 
 @patch
-def training_step(self: EpisodeTrainer, model, inputs, num_items_in_batch):
+def training_step(
+    self: EpisodeTrainer,
+    model: torch.nn.Module,
+    inputs: list[dict] | dict, # a batch
+    num_items_in_batch: torch.Tensor | int | None,
+) -> torch.Tensor: # the loss
     "As TRL's, with a tree's attention; the last batch of a share is followed by an update."
     share = self.args.gradient_accumulation_steps//self.args.updates_per_generation
     state = self.accelerator.gradient_state
@@ -280,7 +291,10 @@ def _update(self: EpisodeTrainer, model) -> None:
     model.zero_grad()
 
 @patch
-def create_scheduler(self: EpisodeTrainer, num_training_steps: int, optimizer=None):
+def create_scheduler(
+    self: EpisodeTrainer, num_training_steps: int,
+    optimizer: torch.optim.Optimizer | None = None,
+) -> torch.optim.lr_scheduler.LRScheduler:
     "As transformers', for all updates."
     return GRPOTrainer.create_scheduler(
         self, num_training_steps*self.args.updates_per_generation, optimizer)
@@ -423,16 +437,41 @@ def score(self: EpisodeTrainer, episodes: list[Episode]) -> torch.Tensor: # (len
     weights = self.reward_weights.to("cpu", torch.float32)
     return (torch.tensor(parts, dtype=torch.float32).T*weights).nansum(1)
 
+# %% ../../nbs/learner/trainer.ipynb #d05c8e92
+def _play_groups(
+    rollout_func: Callable,
+    prompts: list, # each is played `num_generations` times
+    trainer: EpisodeTrainer,
+) -> tuple[dict, list[int]]: # the columns of a rollout; numbers of the groups with a spread
+    "Play a group of each prompt."
+    G = trainer.num_generations
+    out = rollout_func([p for p in prompts for _ in range(G)], trainer)
+    flat = _without_spread(trainer.score(out["episodes"]), G)
+    return out, [k for k in range(len(prompts)) if k not in flat]
+
+def _put_groups(
+    out: dict, flat: list[int], # a rollout, changed in place; its groups without spread
+    more: dict, fresh: list[int], # another one; its groups with a spread
+    num_generations: int, # G
+) -> None:
+    "Replace groups without spread, as many as there are others, with all their columns."
+    G = num_generations
+    for k, group in zip(fresh, flat, strict=False):
+        for name, column in more.items():
+            out[name][group*G:group*G + G] = column[k*G:k*G + G]
+
+# %% ../../nbs/learner/trainer.ipynb #d05c8e93
 def with_spread(
-    rollout_func, # of make_rollout_func
+    rollout_func: Callable, # of make_rollout_func
     pool: list, # prompts of other questions
     rounds: int, # times that groups without spread are replaced
-): # another rollout function
+) -> Callable: # another rollout function
     "Play groups whose episodes all earned the same anew, with other questions."
     def play(prompts, trainer):
         out = rollout_func(prompts, trainer)
         G = trainer.num_generations
-        flat = before = _without_spread(trainer.score(out["episodes"]), G)
+        flat = _without_spread(trainer.score(out["episodes"]), G)
+        before = len(flat)
         process = trainer.accelerator.process_index
         rng = random.Random(f"{trainer.args.seed} {trainer.state.global_step} {process}")
         played = {str(p) for p in prompts}
@@ -441,17 +480,11 @@ def with_spread(
             if not flat or not others: break
             drawn = rng.sample(others, min(len(flat), len(others)))
             played |= {str(p) for p in drawn}
-            more = rollout_func([p for p in drawn
-                                 for _ in range(G)], trainer)
-            still = _without_spread(trainer.score(more["episodes"]), G)
-            fresh = [k
-                     for k in range(len(drawn)) if k not in still]
-            for k, group in zip(fresh, flat, strict=False):
-                for name, column in more.items():
-                    out[name][group*G:group*G + G] = column[k*G:k*G + G]
+            more, fresh = _play_groups(rollout_func, drawn, trainer)
+            _put_groups(out, flat, more, fresh, G)
             flat = flat[len(fresh):]
         trainer._log_metric("groups/replaced",
-                            (len(before) - len(flat))*G/len(prompts))
+                            (before - len(flat))*G/len(prompts))
         asked = [ep.task for ep in out["episodes"]]
         return out | dict(task_id=[t.id for t in asked],
                           difficulty=[t.difficulty for t in asked])

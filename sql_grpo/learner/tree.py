@@ -52,7 +52,9 @@ def _prefix_tree(
 
 def _in_common(a: list, b: list) -> int: # tokens
     "How far two rows are alike."
-    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((n for n, (x, y) in pairs if x != y),
+                min(len(a), len(b)))
 
 # %% ../../nbs/learner/tree.ipynb #7d172cb6
 @dataclass
@@ -75,7 +77,12 @@ class _Branches:
                    lengths, new,
                    [*map(mask, lengths, new)])
 
-    def attend(self, query, key, value, scaling): # (1, heads, n, dim) each; (1, n, heads, dim)
+    def attend(self,
+        query: torch.Tensor, # (1, heads, n, dim)
+        key: torch.Tensor, value: torch.Tensor, # (1, key heads, n, dim)
+        scaling: float | None,
+    ) -> torch.Tensor: # (1, n, heads, dim)
+        "Attention of each branch's new nodes to its path."
         share = query.shape[1]//key.shape[1] # heads that share keys
         def seen(x):
             return x.index_select(2, self.where).repeat_interleave(share, 1)
@@ -107,6 +114,20 @@ def _mask(lengths: list, new: list, N: int, L: int, device) -> torch.Tensor: # (
     hidden = (key > length - n + query) & (query < n)
     return torch.zeros(hidden.shape, device=device).masked_fill_(hidden, -torch.inf)
 
+def _part(
+    rows: list, # of each branch its path, and how many of its nodes are new
+    n: int, # nodes of all branches
+    device: torch.device,
+) -> tuple: # nodes of the paths (R, L), new ones (R, N), mask (R, 1, N, L) or None
+    "Branches that attend together, filled up."
+    lengths = [len(path) for path, _ in rows]
+    counts = [k for _, k in rows]
+    where = _filled([path for path, _ in rows], n)
+    added = _filled([path[-k:] for path, k in rows], n)
+    if lengths == counts:
+        return where, added, None
+    return where, added, _mask(lengths, counts, added.shape[1], where.shape[1], device)
+
 # %% ../../nbs/learner/tree.ipynb #c62fe61d
 @dataclass
 class _PaddedBranches:
@@ -119,58 +140,71 @@ class _PaddedBranches:
     @classmethod
     def of(cls, paths: list, new: list, device): # as `_Branches.of`
         rows = [*zip(paths, new, strict=True)]
-        back = np.empty((1, sum(new)), int)
+        n = sum(new)
+        back = np.empty((1, n), int)
         size = 0
-        parts = [(p, n) for p, n in rows if len(p) == n], [(p, n) for p, n in rows if len(p) > n]
+        parts = [(p, k) for p, k in rows if len(p) == k], [(p, k) for p, k in rows if len(p) > k]
         where = []
         added = []
         masks = []
         for part in filter(None, parts):
-            lengths = [len(p) for p, _ in part]
-            counts = [n for _, n in part]
-            where.append(_filled([p for p, _ in part], sum(new)))
-            added.append(_filled([p[-n:] for p, n in part],
-                                 sum(new)))
-            N = added[-1].shape[1]
-            L = where[-1].shape[1]
-            masks.append(None if lengths == counts else _mask(lengths, counts, N, L, device))
-            for r, (path, n) in enumerate(part):
-                back[0, path[-n:]] = range(size + r*N, size + r*N + n)
-            size += len(part)*N
+            nodes, own, mask = _part(part, n, device)
+            where.append(nodes)
+            added.append(own)
+            masks.append(mask)
+            for path, k in part:
+                back[0, path[-k:]] = range(size, size + k)
+                size += own.shape[1]
         put = lambda x: torch.as_tensor(x, device=device)
         return cls([*map(put, where)],
                    [*map(put, added)], masks, put(back))
+
+# %% ../../nbs/learner/tree.ipynb #c62fe621
+def _vectors_at(
+    nodes: torch.Tensor, # (R, N)
+    x: torch.Tensor, # (1, n, heads, dim)
+) -> torch.Tensor: # (R, N, heads, dim)
+    "The vectors of these nodes."
+    return F.embedding(nodes, x[0].flatten(1)).unflatten(2, x.shape[2:])
+
+def _computed_in(x: torch.Tensor) -> torch.dtype:
+    "The format of attention: autocast's, where it is on."
+    kind = x.device.type
+    if torch.is_autocast_enabled(kind):
+        return torch.get_autocast_dtype(kind)
+    return x.dtype
 
 # %% ../../nbs/learner/tree.ipynb #c62fe620
 # not cuDNN's, which prepares itself for each new shape
 _KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 @patch
-def attend(self: _PaddedBranches, query, key, value, scaling): # as that of `_Branches`
+def attend(
+    self: _PaddedBranches, # as that of `_Branches`
+    query: torch.Tensor, key: torch.Tensor,
+    value: torch.Tensor, scaling: float | None,
+) -> torch.Tensor:
     "Attention of each part in one call."
-    kind = query.device.type
     share = query.shape[1]//key.shape[1]
-    auto = torch.is_autocast_enabled(kind)
-    dtype = torch.get_autocast_dtype(kind) if auto else query.dtype
+    dtype = _computed_in(query)
     dims = (key.shape[-1], value.shape[-1])
     both = torch.cat([key, value], -1).to(dtype)
     # once for all layers
     self.masks = [m if m is None else m.to(dtype)
                   for m in self.masks]
-    def at(nodes, x): # x (1, n, heads, dim) at (R, N): (R, N, heads, dim)
-        return F.embedding(nodes, x[0].flatten(1)).unflatten(2, x.shape[2:])
     query = query.to(dtype).transpose(1, 2)
     both = both.transpose(1, 2)
     found = []
     for where, new, mask in zip(self.where,
                                 self.new, self.masks, strict=True):
-        q = at(new, query).transpose(1, 2)
-        k, v = at(where, both).transpose(1, 2).repeat_interleave(share, 1).split(dims, -1)
+        q = _vectors_at(new, query).transpose(1, 2)
+        seen = _vectors_at(where, both).transpose(1, 2)
+        k, v = seen.repeat_interleave(share, 1).split(dims, -1)
         with sdpa_kernel(_KERNELS):
             out = F.scaled_dot_product_attention(
-q, k, v, mask, is_causal=mask is None, scale=scaling)
+                q, k, v, mask, is_causal=mask is None, scale=scaling)
         found.append(out.transpose(1, 2).flatten(0, 1))
-    return at(self.back, torch.cat(found)[None])
+    return _vectors_at(self.back, torch.cat(found)[None])
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61c
 def _branches_of(tree: _PrefixTree,
@@ -200,7 +234,7 @@ def _inner_model(model) -> torch.nn.Module:
     return inner.get_base_model() if hasattr(inner, "get_base_model") else inner
 
 @contextmanager
-def attending_to_trees(model):
+def attending_to_trees(model: torch.nn.Module):
     "Within, `model` may be given branches; computing layers once more belongs within, too."
     config = _inner_model(model).config.get_text_config()
     own = config._attn_implementation
@@ -240,7 +274,7 @@ def _read_tree(
     return out.log_probs[0], None if out.entropy is None else out.entropy[0]
 
 def tree_logps(
-    model,
+    model: torch.nn.Module, # causal language model with TRL's fused head
     input_ids: torch.Tensor, # (B, P + C): prompts, padded on the left, completions, on the right
     attention_mask: torch.Tensor, # (B, P + C)
     wanted: torch.Tensor, # (B, C) tokens of the completions whose log-probabilities are asked for
@@ -263,7 +297,7 @@ def tree_logps(
 
 # %% ../../nbs/learner/tree.ipynb #3e707452
 def tree_cross_entropy(
-    model, # causal language model
+    model: torch.nn.Module, # causal language model
     input_ids: torch.Tensor, # (B, T) rows, padded anywhere
     attention_mask: torch.Tensor, # (B, T)
     labels: torch.Tensor, # (B, T) the tokens that are learned, -100 elsewhere
@@ -288,7 +322,7 @@ def tree_cross_entropy(
                            put(tree.tokens[nodes]), reduction="sum")
 
 # %% ../../nbs/learner/tree.ipynb #2506ec5f
-def reads_trees(model) -> bool:
+def reads_trees(model: torch.nn.Module) -> bool:
     "Is a tree's gradient that of its rows? Full attention, rotary positions, no dropout or state."
     inner = _inner_model(model)
     config = inner.config.get_text_config()

@@ -10,17 +10,18 @@ __all__ = ['END_RATE', 'common_words', 'careful_actions', 'demonstration', 'trai
 
 # %% ../../nbs/learner/warmup.ipynb #2530ec50
 import hashlib, json, random, re, shutil, sqlite3, sys, tempfile, time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
 from ..config import SQLGRPOConfig
 import torch
-from datasets import IterableDataset
+from datasets import Dataset, IterableDataset
 from torch.nn.functional import cross_entropy
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import (PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
-                          TrainerCallback)
+from transformers import (
+    PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast, Qwen3Config,
+    Qwen3ForCausalLM, TrainerCallback, TrainerControl, TrainerState, TrainingArguments)
 from trl import SFTConfig, SFTTrainer
 
 from ..common.basics import QUIET, in_notebook, say
@@ -109,6 +110,22 @@ def _texts(words: _Words, n: int) -> list[str]:
             out.append(text)
     return out
 
+# %% ../../nbs/learner/warmup.ipynb #01f58b52
+def _day(rng: random.Random, last: int) -> str: # such as 2003-04-19
+    "A day of the year `last` or of the two before it."
+    year = rng.randint(last - 2, last)
+    month = rng.randint(1, 12)
+    return f"{year}-{month:02}-{rng.randint(1, 28):02}"
+
+_RANGES = (1, 20), (1, 100), (10, 1000), (500, 9000), (10_000, 90_000)
+
+def _whole_numbers(kind: str, n: int, rng: random.Random) -> list[int]: # kind: year or integer
+    "Years of one decade, or numbers of one of the ranges."
+    first = rng.randint(1900, 2015)
+    decade = first, first + 10
+    low, high = decade if kind == "year" else rng.choice(_RANGES)
+    return [rng.randint(low, high) for _ in range(n)]
+
 # %% ../../nbs/learner/warmup.ipynb #01f58b51
 def _cells(
     kind: str, n: int, words: _Words, rows: int, # rows: of the table that a reference points to
@@ -130,45 +147,52 @@ def _cells(
                 for _ in range(n)]
     if kind == "date":
         year = rng.randint(1990, 2024)
-        def day(): return f"{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
-        return [f"{rng.randint(year - 2, year)}-{day()}" for _ in range(n)]
-    a = rng.randint(1900, 2015)
-    low, high = ((a, a + 10) if kind == "year"
-                 else rng.choice(((1, 20), (1, 100),
-                                  (10, 1000), (500, 9000),
-                                  (10_000, 90_000))))
-    return [rng.randint(low, high) for _ in range(n)]
+        return [_day(rng, year) for _ in range(n)]
+    return _whole_numbers(kind, n, rng)
+
+# %% ../../nbs/learner/warmup.ipynb #019cfe70
+_SHARES = dict(category=4, integer=3, real=2, year=1.2, date=0.8) # of the kinds of columns
+_MAY_LACK = "category", "integer", "real", "date"
+
+def _random_fields(
+    words: _Words, tables: list[Table],
+) -> tuple[list[Field], Table | None]: # columns; the table that one of them refers to
+    "The columns of a table: an id, a name, two to five others, often a reference."
+    rng = words.rng
+    kinds = rng.choices(list(_SHARES), list(_SHARES.values()), k=rng.randint(2, 5))
+    fields = [Field(_column(words), kind)
+              for kind in ["name", *kinds]]
+    parent = rng.choice(tables) if tables and rng.random() < 0.75 else None
+    if parent:
+        name = re.sub("e?s$", "", parent.name) + "_id"
+        fields.append(Field(name, "ref", parent.name))
+    if rng.random() < 0.5:
+        rng.shuffle(fields)
+    return [Field("id", "id"), *fields], parent
+
+def _with_gaps(kind: str, cells: list, rng: random.Random) -> list:
+    "A column's cells; in a quarter of the columns that may have gaps, a fifth is NULL."
+    if kind not in _MAY_LACK or rng.random() >= 0.25:
+        return cells
+    return [None if rng.random() < 0.2 else cell for cell in cells]
 
 # %% ../../nbs/learner/warmup.ipynb #019cfe6f
 def _plural(noun: str) -> str:
+    "A noun as the name of a table."
     return noun + ("es" if noun.endswith(("s", "x")) else "s")
 
-def _random_table(words: _Words, tables: list) -> Table:
+def _random_table(words: _Words, tables: list[Table]) -> Table:
     "A table, which may refer to one of the tables before it."
     rng = words.rng
     name = _plural(words.draw())
     while name in {t.name for t in tables}: # of "bas" and of "base"
         name = _plural(words.draw())
-    kinds = rng.choices(("category", "integer", "real", "year",
-                         "date"), (4, 3, 2, 1.2, 0.8),
-                        k=rng.randint(2, 5))
-    fields = [Field(_column(words), k)
-              for k in ["name", *kinds]]
-    parent = rng.choice(tables) if tables and rng.random() < 0.75 else None
-    if parent:
-        fields.append(Field(re.sub("e?s$", "", parent.name) + "_id",
-                            "ref", parent.name))
-    if rng.random() < 0.5:
-        rng.shuffle(fields)
-    fields = [Field("id", "id"), *fields]
+    fields, parent = _random_fields(words, tables)
+    rows = len(parent.rows) if parent else 0
     n = rng.randint(6, 16)
-    columns = [_cells(f.kind, n, words,
-                      len(parent.rows) if f.kind == "ref" else 0)
-               for f in fields]
-    for f, cells in zip(fields, columns, strict=True):
-        if f.kind in ("category", "integer", "real", "date") and rng.random() < 0.25:
-            cells[:] = [None if rng.random() < 0.2 else c
-                        for c in cells]
+    columns = [_cells(f.kind, n, words, rows) for f in fields]
+    columns = [_with_gaps(f.kind, cells, rng)
+               for f, cells in zip(fields, columns, strict=True)]
     return Table(name, fields, list(zip(*columns, strict=True)))
 
 def _random_world(rng: random.Random,
@@ -292,7 +316,7 @@ _RESPONSE = dict(defaults=dict(role="assistant"),
 
 # %% ../../nbs/learner/warmup.ipynb #814911f3
 def train_tokenizer(
-    texts, # an iterable of texts
+    texts: Iterable[str],
     size: int = 2000, # tokens in the vocabulary
 ) -> PreTrainedTokenizerFast:
     "Learn a byte-level BPE vocabulary whose names don't carry spaces."
@@ -367,7 +391,9 @@ def demonstration_stream(
             yield from batch
 
 # %% ../../nbs/learner/warmup.ipynb #833be69e
-def _share_direction(model) -> tuple: # that direction (width,), and others at right angles to it
+def _share_direction(
+    model: Qwen3ForCausalLM,
+) -> tuple: # that direction (width,), and others at right angles to it
     "Add a direction that tokens share to all embeddings; silence all that writes to the stream."
     table = model.get_input_embeddings().weight # (tokens, width)
     axes = torch.linalg.qr(torch.randn(table.shape[1], table.shape[1]))[0]
@@ -388,60 +414,82 @@ def _set_head(attention, i, query, key, read, write): # (head, width) twice, (wi
     attention.v_proj.weight[at] = read.T
     attention.o_proj.weight[:, at] = write
 
+# %% ../../nbs/learner/warmup.ipynb #833be69f
+# how clearly heads choose, how loudly what is found is said
+_SHARP = 8.0
+_WRITE = 3.0
+
+def _speeds(model: Qwen3ForCausalLM) -> torch.Tensor: # (head/2,) radians
+    "How far each pair of dimensions turns from one token to the next."
+    half = model.config.head_dim//2
+    return model.config.rope_parameters["rope_theta"]**(-torch.arange(half)/half)
+
+def _look_back(attention, speed, common, now, before) -> None: # of the first layer
+    "Two heads look one token back, by the dimensions that turn fast, and say what stood there."
+    size = attention.head_dim
+    fast = speed > 0.15
+    key = torch.cat([fast.float(), torch.zeros(len(speed))])
+    # turned by one token: nearest to the key before
+    query = torch.cat([fast*speed.cos(), fast*-speed.sin()])
+    for i in range(2):
+        part = slice(i*size, (i + 1)*size)
+        _set_head(attention, i, torch.outer(query, common),
+                  torch.outer(key, common),
+                  now[:, part], before[:, part])
+
+# %% ../../nbs/learner/warmup.ipynb #833be6a0
+def _look_for_same(attention, slow, now, before, axes) -> None: # of the second layer
+    "Four heads look for tokens that came after one like the current one."
+    size = attention.head_dim
+    for i in range(4):
+        chosen = torch.randperm(2*size)[:slow.sum()]
+        query, key = torch.zeros(2, size, len(axes))
+        query[slow] = now[:, chosen].T
+        key[slow] = before[:, chosen].T
+        part = axes[:, i*size:(i + 1)*size]
+        _set_head(attention, i, query, key, part, _WRITE*part)
+
+def _look_at_lines(attention, slow, common, line, axes) -> None: # of the second layer
+    "Two more look at what begins a line, and say it softly."
+    size = attention.head_dim
+    some = slow & (torch.arange(size) % 2 == 0)
+    key = torch.outer(some.float(), line/line.norm())
+    key = key + torch.outer((slow & ~some).float(), 0.4*common)
+    for i in range(2):
+        part = axes[:, i*size:(i + 1)*size]
+        _set_head(attention, 4 + i, torch.outer(some.float(), common),
+                  key, part, 0.1*_WRITE*part)
+
 # %% ../../nbs/learner/warmup.ipynb #833be69b
 @torch.no_grad()
 def _start_copying(
-    model, # a Qwen3 of random weights
+    model: Qwen3ForCausalLM, # of random weights
     newline: int, # the token that ends a line
-): # the model, changed
+) -> Qwen3ForCausalLM: # the model, changed
     "Heads that copy: what stands before, what followed the last time, what begins a line."
-    sharp, write = 8.0, 3.0 # how clearly heads choose, how loudly what is found is said
     size = model.config.head_dim
     table = model.get_input_embeddings().weight
-    half = size//2
-    (common, axes) = _share_direction(model)
-    # radians that a pair of dimensions turns a token
-    speed = model.config.rope_parameters["rope_theta"]**(-torch.arange(half)/half)
-    fast = speed > 0.15
+    common, axes = _share_direction(model)
+    speed = _speeds(model)
     slow = (speed < 0.02).repeat(2)
     first, second = (layer.self_attn
                      for layer in model.model.layers[:2])
     for attention in (first, second):
         for norm in (attention.q_norm, attention.k_norm):
-            norm.weight.fill_(sharp**0.5)
+            norm.weight.fill_(_SHARP**0.5)
     # where a token stands in the stream, and where the one before it
     now = axes[:, :2*size]
     before = axes[:, -2*size:]
-    key = torch.cat([fast.float(), torch.zeros(half)])
-    # turned by one token: nearest to the key before
-    query = torch.cat([fast*speed.cos(),
-                       fast*-speed.sin()])
-    for i in range(2):
-        part = slice(i*size, (i + 1)*size)
-        _set_head(first, i, torch.outer(query, common),
-                  torch.outer(key, common), now[:, part],
-                  before[:, part])
-    for i in range(4):
-        chosen = torch.randperm(2*size)[:slow.sum()]
-        query, key = torch.zeros(2, size, table.shape[1])
-        query[slow] = now[:, chosen].T
-        key[slow] = before[:, chosen].T
-        part = axes[:, i*size:(i + 1)*size]
-        _set_head(second, i, query, key, part, write*part)
+    _look_back(first, speed, common, now, before)
+    _look_for_same(second, slow, now, before, axes)
     line = before @ (now.T @ table[newline])
-    some = slow & (torch.arange(size) % 2 == 0)
-    key = torch.outer(some.float(), line/line.norm())
-    key = key + torch.outer((slow & ~some).float(),
-                            0.4*common)
-    for i in range(4, 6):
-        part = axes[:, (i - 4)*size:(i - 3)*size]
-        _set_head(second, i, torch.outer(some.float(), common),
-                  key, part, 0.1*write*part)
+    _look_at_lines(second, slow, common, line, axes)
     return model
 
 # %% ../../nbs/learner/warmup.ipynb #833be69c
-def base_config(tokenizer, width: int = 192,
-                layers: int = 4) -> Qwen3Config:
+def base_config(
+    tokenizer: PreTrainedTokenizerBase, width: int = 192, layers: int = 4,
+) -> Qwen3Config:
     "The shape of the base model."
     return Qwen3Config(
         vocab_size=len(tokenizer), hidden_size=width,
@@ -479,10 +527,13 @@ class WarmupProgress(TrainerCallback):
         self.bar = tqdm(total=steps, desc=label,
                         unit="step", disable=not self.live, leave=False)
 
-    def on_step_end(self, args, state, control, **kwargs):
+    def on_step_end(self, args: TrainingArguments, state: TrainerState,
+                    control: TrainerControl, **kwargs):
         self.bar.update(state.global_step - self.bar.n)
 
-    def on_log(self, args, state, control, logs=None, **kwargs):
+    def on_log(self, args: TrainingArguments, state: TrainerState,
+               control: TrainerControl,
+               logs: dict | None = None, **kwargs):
         if "loss" not in (logs or {}):
             return
         loss = f"loss {float(logs['loss']):.3f}"
@@ -493,7 +544,8 @@ class WarmupProgress(TrainerCallback):
             self.said = time.monotonic()
             print(f"{self.label} step {state.global_step}/{state.max_steps}: {loss}", flush=True)
 
-    def on_train_end(self, args, state, control, **kwargs):
+    def on_train_end(self, args: TrainingArguments, state: TrainerState,
+                     control: TrainerControl, **kwargs):
         self.bar.close()
 
 # %% ../../nbs/learner/warmup.ipynb #2000e427
@@ -506,7 +558,7 @@ def _falling_rate(optimizer, steps: int): # a scheduler
         return min(1, (s + 1)/rise)*(1 - (1 - END_RATE)*min(s/steps, 1))
     return torch.optim.lr_scheduler.LambdaLR(optimizer, share)
 
-def weight_groups(model) -> list[dict]: # parameter groups
+def weight_groups(model: PreTrainedModel) -> list[dict]: # parameter groups
     "Weight decay on matrices only."
     ps = [p for p in model.parameters() if p.requires_grad]
     table = model.get_input_embeddings().weight
@@ -548,8 +600,9 @@ class _LeanTrainer(ChecksumTrainer):
 
 # %% ../../nbs/learner/warmup.ipynb #d3a7c3a3
 def sft_trainer(
-    model, tokenizer,
-    rows, # a `datasets` data set of input_ids and labels
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    rows: Dataset | IterableDataset, # of input_ids and labels
     steps: int,
     learning_rate: float, # highest
     callbacks: list, # of `TrainerCallback`
@@ -650,7 +703,7 @@ def _load_base(folder: Path, origin: str): # model, tokenizer, info
     return model, PreTrainedTokenizerFast.from_pretrained(folder), info | dict(origin=origin)
 
 def fresh_base(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, origin
-    "A base model by the options of `config`: from the cache, or made now."
+    "A cached base model or a new one. Raises ValueError if several processes need a new one."
     folder = base_folder(config)
     steps = config.warmup_steps_sft
     if _without_damaged(folder):
@@ -727,4 +780,6 @@ def check_base(config: SQLGRPOConfig) -> None:
 def base_model(config: SQLGRPOConfig): # model, tokenizer, info: origin, and how it was made
     "The embedded base model: the one that comes with the package, or a fresh one."
     check_base(config)
-    return fresh_base(config) if config.fresh_base else _load_base(shipped_base(), "from the package")
+    if config.fresh_base:
+        return fresh_base(config)
+    return _load_base(shipped_base(), "from the package")

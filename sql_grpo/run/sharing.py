@@ -227,7 +227,7 @@ def model_card(
     repo: str | None = None, # the model's name on the Hub, if it goes there
     adapter: bool = False, # are the adapters all there is?
 ) -> ModelCard:
-    "A model's card: metadata, results with intervals, settings, how to play it, limits, versions."
+    "A card: results, settings, how to play, limits. Raises ValueError unless of a training run."
     if not {"trained", "base", "options"} <= set(report):
         raise ValueError("a card is made from the report of a training run")
     name = repo.split("/")[-1] if repo else f"sql_grpo-seed{report['seed']}"

@@ -15,7 +15,8 @@ from ..config import set_seed, SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from fastcore.basics import patch
-from transformers import PreTrainedTokenizerBase
+from peft import PeftModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from trl import GRPOTrainer
 from trl.distributed import DistributedBackend
 
@@ -23,7 +24,7 @@ from ..common.basics import is_main, pick_some, say, terminal_progress
 from ..learner.checkpoints import checkpoints_in, lock_output_dir, find_checkpoint
 from ..world.tasks import Task
 from ..world.data import one_list
-from ..rollout import built_in_policy, rollout
+from ..rollout import built_in_policy, Policy, rollout
 from ..engine.generation import whole_model
 from ..learner.models import (
     load_model_and_tokenizer, model_folder, save_model, take_over)
@@ -44,7 +45,7 @@ def train(
     config: SQLGRPOConfig,
     preset: str = "default", # goes into the report
     baselines: bool = False, # also measure what cheaper ways reach in the time that GRPO took
-    run=None, # what prepare gave
+    run: "Run | None" = None, # what prepare gave
     reward_funcs: list | None = None, # of an episode, or of TRL's kind; None: the configuration's
     reward_weights: list[float] | None = None, # of reward_funcs; None: 1 for each
 ) -> dict: # the report; of several processes only the first one has it
@@ -64,7 +65,9 @@ def train(
     return run.finish()
 
 # %% ../../nbs/run/train.ipynb #c90c3542
-def measure(policy, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
+def measure(
+    policy: Policy, tasks: list[Task], config: SQLGRPOConfig,
+) -> Evaluation:
     "Evaluate a policy as configured. Several processes share a model's questions."
     was_training = getattr(getattr(policy, "model", None),
                            "training", False)
@@ -135,9 +138,10 @@ class Run:
 
 # %% ../../nbs/run/train.ipynb #a7401b23
 def make_dashboard(
-    config: SQLGRPOConfig, model, tokenizer,
+    config: SQLGRPOConfig,
+    model: PreTrainedModel | PeftModel, tokenizer: PreTrainedTokenizerBase,
     tasks: list[Task], eval_tasks: list[Task],
-): # a callback
+) -> LiveVisualizationCallback:
     "The dashboard of a run; with `dashboard=False` it only keeps the log."
     watch = config.dashboard
     play = lambda ts: rollout(greedy_policy(model, tokenizer, config), ts)
@@ -168,6 +172,20 @@ def settle_run(config: SQLGRPOConfig) -> None:
     given = config.resume_from_checkpoint
     config.resume_from_checkpoint = find_checkpoint(given, config.output_dir)
 
+def _check_baselines(config: SQLGRPOConfig) -> None:
+    "Raises ValueError where nothing can be compared with baselines."
+    if config.peft == "qlora" or config.world_size > 1:
+        raise ValueError("baselines run in one process, and not on weights in 4 bits: "
+                         "leave out the launcher, or qlora")
+    if not config.max_steps:
+        raise ValueError("baselines are compared with GRPO, and max_steps is 0")
+
+def _warn_of_rate(rate: float) -> None:
+    "Say so if a learning rate is high for all weights of a large model."
+    if rate > 1e-5:
+        say(f"a learning rate of {rate:g} suits a small model or adapters (peft); "
+            "for all weights of a larger one, about 1e-6 is usual")
+
 # %% ../../nbs/run/train.ipynb #713b03e8
 _LARGE = 3e8 # weights, from which on a training of all of them wants small rates
 
@@ -178,12 +196,8 @@ def prepare(
     reward_weights: list[float] | None = None, # the same
 ) -> Run:
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
-    if baselines and (config.peft == "qlora"
-                      or config.world_size > 1):
-        raise ValueError("baselines run in one process, and not on weights in 4 bits: "
-                         "leave out the launcher, or qlora")
-    if baselines and not config.max_steps:
-        raise ValueError("baselines are compared with GRPO, and max_steps is 0")
+    if baselines:
+        _check_baselines(config)
     settle_run(config)
     set_seed(config.seed)
     prompts, tasks = load_question_prompts(config)
@@ -199,9 +213,8 @@ def prepare(
     model, tokenizer, seconds = _timed_model(config)
     fit_batch(model, config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
-    if model.num_parameters() > _LARGE and config.peft == "none" and config.learning_rate > 1e-5:
-        say(f"a learning rate of {config.learning_rate:g} suits a small model or adapters (peft); "
-            "for all weights of a larger one, about 1e-6 is usual")
+    if model.num_parameters() > _LARGE and config.peft == "none":
+        _warn_of_rate(config.learning_rate)
     shown = (get_demonstrations(model, tokenizer, tasks, asked, config)
              if config.demonstrations != "none" else None)
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
@@ -284,7 +297,7 @@ def _begin_reference(trainer: GRPOTrainer):
 # %% ../../nbs/run/train.ipynb #9e00001f
 @patch
 def learn_from_rewards(self: Run) -> None:
-    "GRPO. When it is interrupted, what was learned is kept, and KeyboardInterrupt goes on."
+    "GRPO. Interrupted, it keeps what was learned and raises KeyboardInterrupt."
     metrics = run_training_with_metrics(self.trainer, self.config.resume_from_checkpoint)
     self.wall["grpo"] = metrics["seconds"]
     self.steps = metrics["steps"]
