@@ -88,6 +88,7 @@ class EndpointPolicy(Policy):
         replies: str | Path | None = None, # a file that keeps replies, looked up before asking
         name: str = "model",
     ):
+        "Raises ValueError for what cannot be an address, or a `concurrency` below 1."
         self.url = _endpoint_url(base_url)
         self.model = model
         self.rules = rules
@@ -113,23 +114,25 @@ class EndpointPolicy(Policy):
     def __repr__(self):
         return f"<EndpointPolicy {self.model} at {self.url.removesuffix('/chat/completions')}>"
 
-    def play(self, envs: list[SQLEnvironment],
-             progress: Callable | None = None) -> None:
-        "Play all episodes to their end, `concurrency` at a time; none waits for another one."
-        todo = deque(envs)
-        news = SimpleQueue()
-        try:
-            with self._connect(self.retries) as send:
-                for _ in envs[:self.concurrency]:
-                    threading.Thread(
-                        target=self._work, args=(send, todo, news),
-                        daemon=True).start()
-                for done in range(1, len(envs) + 1):
-                    if error := news.get():
-                        raise error
-                    if progress is not None:
-                        progress(done, len(envs))
-        finally: todo.clear()
+# %% ../../nbs/engine/endpoint.ipynb #e2ab699e
+@patch
+def play(self: EndpointPolicy, envs: list[SQLEnvironment],
+         progress: Callable | None = None) -> None:
+    "Play all episodes to their end, `concurrency` at a time. Raises an episode's first error."
+    todo = deque(envs)
+    news = SimpleQueue()
+    try:
+        with self._connect(self.retries) as send:
+            for _ in envs[:self.concurrency]:
+                threading.Thread(
+                    target=self._work, args=(send, todo, news),
+                    daemon=True).start()
+            for done in range(1, len(envs) + 1):
+                if error := news.get():
+                    raise error
+                if progress is not None:
+                    progress(done, len(envs))
+    finally: todo.clear()
 
 # %% ../../nbs/engine/endpoint.ipynb #5a6b83ba
 @patch

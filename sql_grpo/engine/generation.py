@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from weakref import proxy
 
@@ -22,8 +23,9 @@ from jinja2 import TemplateError
 from torch.distributed.fsdp import FSDPModule
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
-from transformers import (PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
-                          Qwen2Config, Qwen2ForCausalLM, LlamaConfig, LlamaForCausalLM)
+from transformers import (LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerBase,
+                          PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM,
+                          Qwen3Config, Qwen3ForCausalLM, Trainer, TrainingArguments)
 from transformers.cache_utils import Cache, CacheLayerMixin
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from transformers.utils import get_json_schema
@@ -31,7 +33,7 @@ from transformers.utils import get_json_schema
 from ..common.basics import in_notebook, terminal_progress
 from ..world.replies import ends_at
 from ..world.tasks import Task
-from ..environment import Episode, Rules, SQLEnvironment
+from ..environment import Episode, Rules, SQLEnvironment, SQLObservation
 from ..judge.games import new_environment
 from ..rollout import AS_TOOLS, Policy, rollout, task_messages
 from .lean import LeanModel, can_be_lean
@@ -90,12 +92,14 @@ def _tool_schemas() -> list[dict]:
             for tool in (env.describe, env.sample,
                          env.query, env.answer)]
 
+# %% ../../nbs/engine/generation.ipynb #6464bd5a
 class ChatCodec:
     "Encodes what surrounds a policy's own tokens: the prompt, and the glue around an observation."
     def __init__(self,
-        tokenizer, # with a chat template
+        tokenizer: PreTrainedTokenizerBase, # with a chat template
         instructions: str = "", # the system message; none if empty; `tools`: the template's own
     ):
+        "Raises ValueError if there is no chat template, or it cannot be used with `instructions`."
         if getattr(tokenizer, "chat_template", None) is None:
             raise ValueError("the tokenizer has no chat template: use an instruct model, "
                              "or set tokenizer.chat_template")
@@ -111,7 +115,7 @@ class ChatCodec:
         self.end_ids = self._end_ids()
 
     def render(self, messages: list[dict]) -> str:
-        "A conversation's text, up to where the assistant speaks next, without thinking."
+        "A conversation's text up to the next reply. Raises ValueError if the template refuses it."
         try:
             return self.tokenizer.apply_chat_template(
                 messages, tools=self.tools, tokenize=False, add_generation_prompt=True,
@@ -120,8 +124,10 @@ class ChatCodec:
             raise ValueError(f"the chat template refuses the conversation: {e} "
                              "(without a system message, give empty instructions)") from e
 
-    def prompt_ids(self, start) -> list[int]: # tokens of the prompt
-        "Encode the prompt of an episode (or of its first observation)."
+    def prompt_ids(self,
+        start: Episode | SQLObservation | str, # an episode, its first observation, or its text
+    ) -> list[int]: # tokens of the prompt
+        "Encode the prompt of an episode."
         text = self.render(task_messages(start, self.instructions))
         return self.tokenizer(text, add_special_tokens=False).input_ids
 
@@ -174,6 +180,7 @@ def decode(self: ChatCodec, ids: list[int]) -> str:
     return self.tokenizer.decode(ids,
                                  skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
+# %% ../../nbs/engine/generation.ipynb #1e7a73b1
 @patch
 def said(self: ChatCodec, ids: list[int]) -> int | None: # None: all of them
     "The tokens of a reply before it goes on with what only the database can say."
@@ -203,6 +210,7 @@ def _lazy_zeros(shape: tuple, like: torch.Tensor) -> torch.Tensor: # of its dtyp
                                       **private),
                             dtype=like.dtype).view(shape)
 
+# %% ../../nbs/engine/generation.ipynb #847d560f
 class _CacheLayer(CacheLayerMixin):
     "Keys and values of one layer: `(rows, heads, capacity, head_dim)`, written where rows end."
     def __init__(self, cache, i: int):
@@ -249,57 +257,80 @@ class _Plan:
     prompts: list # that rows share: part of the line (tokens,), a row that begins with it, places
 
 # %% ../../nbs/engine/generation.ipynb #2ad6be18
-def _cache_attention(module, query, keys, values,
-                     attention_mask, scaling: float | None = None,
-                    plan: _Plan | None = None, **kwargs):
+def _look(attend: Callable, scale: float | None, q, k, v,
+          mask: torch.Tensor | None = None) -> torch.Tensor: # what `attend` returns
+    "One call of attention, with the mask in the format of the keys."
+    if mask is not None:
+        mask = mask.to(k.dtype)
+    return attend(q, k, v, mask, scale=scale)
+
+def _at_own_rows(
+    look: Callable,
+    q: torch.Tensor, # (kv heads, queries that share one, N, dim)
+    keys: torch.Tensor, values: torch.Tensor, # (rows, kv heads, capacity, dim)
+    plan: _Plan,
+) -> torch.Tensor: # (n, heads, dim)
+    "Each row's last token at its row, neighbours together."
+    last = q[:, :, plan.last] if plan.reads else q
+    # queries that share keys stand side by side, like several tokens
+    last = last.permute(2, 0, 1, 3)
+    sizes = [rows.stop - rows.start for rows, *_ in plan.blocks]
+    blocks = zip(last.split(sizes), plan.blocks, strict=True)
+    return torch.cat([look(x, keys[rows, :, places],
+                           values[rows, :, places], mask)
+                      for x, (rows, places, mask) in blocks]).flatten(1, 2)
+
+# %% ../../nbs/engine/generation.ipynb #2ad6be1a
+def _at_one_row(look: Callable, q, keys, values,
+                part, row: int, places: slice, *mask) -> torch.Tensor: # (tokens, heads, dim)
+    "A part of the new tokens at one row: those of that row, or all that share its prompt."
+    k, v = (x[row, :, None, places].expand(-1, q.shape[1], -1, -1)
+            for x in (keys, values))
+    return look(q[:, :, part], k, v, *mask).flatten(0, 1).transpose(0, 1)
+
+def _at_several_rows(
+    look: Callable, q, keys, values,
+    part: torch.Tensor, rows: torch.Tensor, places: slice, mask: torch.Tensor,
+) -> torch.Tensor: # (rows, tokens, heads, dim)
+    "Rows that read several tokens, each row's tokens at that row, in one call."
+    share = q.shape[1]
+    k, v = (x[rows, :, places] for x in (keys, values))
+    # (rows, kv heads, queries that share one and tokens, dim)
+    x = q[:, :, part].permute(2, 0, 1, 3, 4).flatten(2, 3)
+    x = look(x, k, v, mask.repeat(1, 1, share, 1))
+    x = x.unflatten(2, (share, -1))
+    return x.permute(0, 3, 1, 2, 4).flatten(2, 3)
+
+# %% ../../nbs/engine/generation.ipynb #2ad6be19
+def _cache_attention(module, query, keys, values, attention_mask,
+                     scaling: float | None = None, plan: _Plan | None = None, **kwargs):
     "Attention of new tokens `(1, heads, N, dim)` over their rows: `(1, N, heads, dim)`."
-    (_, heads, N, dim) = query.shape
-    kv = keys.shape[1]
-    dtype = query.dtype
-    query = query.to(keys.dtype)
-    attend = _attend_to_part if plan.prompts else scaled_dot_product_attention
-    def best(rows, places):
-        large = (rows.stop - rows.start)*(places.stop - places.start) >= _LARGE
-        half = keys.dtype is torch.bfloat16 and keys.device.type == "cpu" and not plan.prompts
-        return _attend_in_products if large and half else attend
-    q = query[0].unflatten(0, (kv, -1)) # (kv heads, queries that share one, N, dim)
-    def look(q, k, v, mask=None, attend=attend):
-        return attend(q, k, v,
-                      mask if mask is None else mask.to(k.dtype),
-                      scale=scaling)
-    def look_back(part, row, places, *mask): # at one row: (tokens, heads, dim)
-        k, v = (x[row, :, None, places].expand(-1, heads//kv, -1, -1) for x in (keys, values))
-        return look(q[:, :, part], k, v, *mask).flatten(0, 1).transpose(0, 1)
-    # each row's last token: queries that share keys stand side by side, like several tokens
-    last = (q[:, :, plan.last] if plan.reads else q).permute(2, 0, 1, 3)
-    blocks = zip(last.split([rows.stop - rows.start
-                             for rows, *_ in plan.blocks]),
-                 plan.blocks, strict=True)
-    out = torch.cat([
-        look(x, keys[rows, :, places],
-             values[rows, :, places], mask, best(rows, places))
-        for x, (rows, places, mask) in blocks]).flatten(1, 2)
-    def look_together(part, rows, places, mask): # at several rows: (rows, tokens, heads, dim)
-        k, v = (x[rows, :, places] for x in (keys, values))
-        x = q[:, :, part].permute(2, 0, 1, 3, 4).flatten(2, 3)
-        x = look(x, k, v, mask.repeat(1, 1, heads//kv, 1)).unflatten(2, (heads//kv, -1))
-        return x.permute(0, 3, 1, 2, 4).flatten(2, 3)
-    # rows that read several tokens (their last one again), and prompts that rows share
+    _, _, N, dim = query.shape
+    # (kv heads, queries that share one, N, dim)
+    q = query.to(keys.dtype)[0].unflatten(0, (keys.shape[1], -1))
+    kind, kind_of_last = scaled_dot_product_attention, _attend_to_last
+    if plan.prompts:
+        kind = kind_of_last = _attend_to_part
+    look = partial(_look, kind, scaling)
+    look_last = partial(_look, kind_of_last, scaling)
+    out = _at_own_rows(look_last, q, keys, values, plan)
+    # rows that read several tokens, their last one again
     if plan.reads:
         last = out
         out = out.new_empty(N, *out.shape[1:])
         out[plan.last] = last
     for part, row, *at in plan.reads:
-        out[part] = (look_together if torch.is_tensor(row) else look_back)(part, row, *at)
+        at_rows = _at_several_rows if torch.is_tensor(row) else _at_one_row
+        out[part] = at_rows(look, q, keys, values, part, row, *at)
+    # prompts that rows share
     for part, *at in plan.prompts:
-        out[part] = _with_part(out[part], look_back(part, *at))
-    return out[None, ..., :dim].to(dtype), None
+        out[part] = _with_part(out[part],
+                               _at_one_row(look, q, keys, values, part, *at))
+    return out[None, ..., :dim].to(query.dtype), None
 
 ALL_ATTENTION_FUNCTIONS.register("sql_grpo_cache", _cache_attention)
 
 # %% ../../nbs/engine/generation.ipynb #8849ca27
-_LARGE = 5000 # places of all rows, from which on it pays
-
 def _attend_in_products(q, k, v, mask, scale=None) -> torch.Tensor: # (rows, kv heads, queries, dim)
     "Attention of a few queries a row; scores are in bfloat16, their softmax in float32."
     q_scaled = q*(scale or q.shape[-1]**-0.5)
@@ -309,6 +340,15 @@ def _attend_in_products(q, k, v, mask, scale=None) -> torch.Tensor: # (rows, kv 
     p = (scores.unflatten(0, q.shape[:2]) + mask.float().transpose(2, 3)).softmax(-2)
     p = p.to(v.dtype).flatten(0, 1).transpose(1, 2)
     return torch.bmm(p, v.flatten(0, 1)).view(q.shape)
+
+_LARGE = 5000 # places of all rows, from which on it pays
+
+def _attend_to_last(q, k, v, mask, scale=None) -> torch.Tensor: # as q
+    "Attention of rows' last tokens, by whichever of the two is faster."
+    large = k.shape[0]*k.shape[2] >= _LARGE
+    half = k.dtype is torch.bfloat16 and k.is_cpu
+    attend = _attend_in_products if large and half else scaled_dot_product_attention
+    return attend(q, k, v, mask, scale=scale)
 
 # %% ../../nbs/engine/generation.ipynb #d57e0c43
 def _attend_to_part(q, k, v, mask=None, scale=None) -> torch.Tensor: # (n, heads, L, dim + 1)
@@ -346,11 +386,12 @@ class KVCache:
     "A key-value cache with a row for each context, and the forward pass that fills it."
     graphs = True # record passes as CUDA graphs, on a GPU?
     def __init__(self,
-        model, # a causal language model of `transformers`, with full attention in all layers
+        model: torch.nn.Module, # a causal language model of `transformers`, full attention only
         rows: int, # contexts it can hold
         capacity: int = 512, # tokens of a row
         dtype: torch.dtype | None = None, # that a lean pass computes in; None: the model's
     ):
+        "Raises ValueError if the model's layers do not attend to all of `capacity` tokens."
         self.model = model
         self.rows = rows
         self.capacity = capacity
@@ -386,7 +427,7 @@ class KVCache:
 # %% ../../nbs/engine/generation.ipynb #1b4a252c
 @patch
 def clear(self: KVCache) -> None:
-    "Begin anew with empty rows, and the model's weights as they are now."
+    "Begin anew with empty rows and the present weights. Raises errors other than a lack of memory."
     self.lengths = [0]*self.rows
     try:
         self.lean = LeanModel(self.model, self.dtype) if can_be_lean(self.model) else None
@@ -405,7 +446,7 @@ def forward(self: KVCache,
     tokens: list[list[int]], # new tokens of rows 0 to n-1; none for one that waits, see `_decode`
     prompts: list | None = None, # what each row begins with; the same object where rows share it
 ) -> torch.Tensor: # (n, vocabulary) logits after the last token of each row
-    "Read new tokens into the first rows."
+    "Read new tokens into the first rows. Raises ValueError if a row would exceed its capacity."
     if self.record and max(map(len, tokens)) == 1:
         return self._decode(tokens)
     counts = np.array([len(t) for t in tokens])
@@ -433,40 +474,71 @@ def forward(self: KVCache,
 
 # %% ../../nbs/engine/generation.ipynb #6e006028
 @patch
-def _plan(self: KVCache, first: int, start, ends, prompts) -> _Plan: # arrays (n,)
+def _plan(
+    self: KVCache, first: int,
+    start: np.ndarray, ends: np.ndarray, # (n,) tokens of each row before the pass, and after it
+    prompts: list | None,
+) -> _Plan:
     "Where the new tokens of `n` rows belong, from row `first` on."
     counts = ends - start
-    few = self.few_calls
-    shares = _shares(start, None if few else prompts)
-    stops = counts.cumsum()
-    shared = np.zeros_like(start)
-    put = lambda x: torch.from_numpy(x).to(self.device)
+    stops = counts.cumsum() # (n,) where each row's new tokens end in the line
+    shares = _shares(start, None if self.few_calls else prompts)
+    shared = np.zeros_like(start) # (n,) tokens that a row does not read by itself
     for rows, n in shares:
         shared[rows] = n
     line = np.repeat(np.arange(len(counts)), counts) # of each token its row
     pos = np.arange(stops[-1]) + np.repeat(start - stops + counts, counts)
-    mask = self._mask(shared, ends)[:, None, None]
-    parted = [(0, len(ends), 0, ends.max())] if few else _blocks(shared.tolist(), ends.tolist())
-    blocks = [(slice(first + a, first + b),
-               slice(low, high), mask[a:b, ..., low:high])
-              for a, b, low, high in parted]
-    reads = self._together(first, ends, counts, stops) if few else [
-        (slice(stops[i] - counts[i], stops[i]),
-         first + i, slice(shared[i], ends[i]),
-         self._mask(0,
-                    np.arange(start[i], ends[i]) + 1 - shared[i]))
-        for i in np.flatnonzero(counts > 1)]
-    parts = [(put(np.flatnonzero(np.isin(line, rows))),
+    blocks = self._in_blocks(first, shared, ends)
+    if self.few_calls:
+        reads = self._together(first, ends, counts, stops)
+    else:
+        reads = self._one_by_one(first, shared, ends, counts, stops)
+    parts = [(self._put(np.flatnonzero(np.isin(line, rows))),
               first + rows[0], slice(n))
              for rows, n in shares]
-    return _Plan(put(first + line), put(pos),
-                 put(stops - 1), blocks, reads, parts)
+    return _Plan(self._put(first + line), self._put(pos),
+                 self._put(stops - 1), blocks, reads, parts)
+
+@patch
+def _put(self: KVCache, x: np.ndarray) -> torch.Tensor:
+    "On the device."
+    return torch.from_numpy(x).to(self.device)
+
+# %% ../../nbs/engine/generation.ipynb #6e006029
+@patch
+def _in_blocks(self: KVCache, first: int,
+               shared: np.ndarray, ends: np.ndarray) -> list: # as in `_Plan`
+    "Rows' last tokens: all in one call on a GPU, elsewhere in blocks of neighbours."
+    mask = self._mask(shared, ends)[:, None, None]
+    if self.few_calls:
+        parted = [(0, len(ends), 0, ends.max())]
+    else:
+        parted = _blocks(shared.tolist(), ends.tolist())
+    return [(slice(first + a, first + b),
+             slice(low, high), mask[a:b, ..., low:high])
+            for a, b, low, high in parted]
+
+@patch
+def _one_by_one(self: KVCache, first: int,
+                shared: np.ndarray, ends: np.ndarray,
+                counts: np.ndarray, stops: np.ndarray) -> list: # as in `_Plan`
+    "Rows that read several tokens, each in a call of its own."
+    found = []
+    for i in np.flatnonzero(counts > 1):
+        start = ends[i] - counts[i]
+        # each token sees itself and those before it
+        mask = self._mask(0, np.arange(start, ends[i]) + 1 - shared[i])
+        found.append((slice(stops[i] - counts[i], stops[i]),
+                      first + i, slice(shared[i], ends[i]), mask))
+    return found
 
 # %% ../../nbs/engine/generation.ipynb #f20b6d9a
 _SHARED = 256 # tokens of a prompt from which on sharing pays
 _CALL = 400 # tokens of a row that are read in the time which a call costs by itself
 
-def _shares(start, prompts: list | None) -> list[tuple]: # rows, how many tokens they share
+def _shares(
+    start: np.ndarray, prompts: list | None,
+) -> list[tuple]: # rows, how many tokens they share
     "Rows that begin with the same long prompt, and have read it."
     found = {}
     for r, (n, p) in enumerate(zip(start, prompts or (), strict=False)):
@@ -490,18 +562,19 @@ def _blocks(
             blocks.append((r, r + 1, low, high))
     return blocks
 
+# %% ../../nbs/engine/generation.ipynb #f20b6d9b
 @patch
-def _together(self: KVCache, first: int, ends, counts, stops) -> list: # as in `_Plan`
+def _together(self: KVCache, first: int,
+              ends: np.ndarray, counts: np.ndarray, stops: np.ndarray) -> list: # as in `_Plan`
     "Rows that read several tokens, in few calls: those that read about as many, padded."
     many = np.flatnonzero(counts > 1)
     found = []
-    put = lambda x: torch.from_numpy(x).to(self.device)
     sizes = np.ceil(np.log2(counts[many]))
     for rows in (many[sizes == s] for s in np.unique(sizes)):
         # how far before the row's last token; its first one again and again, as padding
         back = np.minimum(np.arange(counts[rows].max())[::-1], counts[rows][:, None] - 1)
         mask = self._mask(0, (ends[rows][:, None] - back).ravel()).unflatten(0, back.shape)[:, None]
-        found.append((put(stops[rows][:, None] - 1 - back), put(first + rows),
+        found.append((self._put(stops[rows][:, None] - 1 - back), self._put(first + rows),
                       slice(mask.shape[-1]), mask))
     return found
 
@@ -535,6 +608,7 @@ def _any_order():
     finally:
         torch.use_deterministic_algorithms(strict, warn_only=warns)
 
+# %% ../../nbs/engine/generation.ipynb #4c2ca2a2
 @patch
 def _pass(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor: # (n, vocabulary)
     "By the lean model, or by transformers'."
@@ -683,16 +757,18 @@ class _DecodingPass:
         (self.again or self.compute)()
         self.known = True
 
-    def _record(self) -> None:
-        "Or never again, where it does not work."
-        try:
-            self.again = self.cache.record(self.compute)
-        except RuntimeError as e:
-            if is_out_of_memory(e): raise
-            print(f"CUDA graphs do not work here ({str(e).splitlines()[0]}): "
-                  "going on without them, slower", flush=True)
-            KVCache.graphs = False
-            self.cache.record = None
+# %% ../../nbs/engine/generation.ipynb #b7e2000a
+@patch
+def _record(self: _DecodingPass) -> None:
+    "Record the pass. Where that does not work, go on without recordings."
+    try:
+        self.again = self.cache.record(self.compute)
+    except RuntimeError as e:
+        if is_out_of_memory(e): raise
+        print(f"CUDA graphs do not work here ({str(e).splitlines()[0]}): "
+              "going on without them, slower", flush=True)
+        KVCache.graphs = False
+        self.cache.record = None
 
 # %% ../../nbs/engine/generation.ipynb #b7e20010
 @patch
@@ -758,6 +834,7 @@ def _draw(
     chosen = lambda x: x.gather(1, tokens[:, None])[:, 0]
     return tokens, chosen(logits) - logits.amax(-1) - p.sum(-1).log()
 
+# %% ../../nbs/engine/generation.ipynb #0bb1b4cb
 def _keep_likely(
     p: torch.Tensor, # (n, vocabulary) probabilities
     top_k: int = 0, # the so many likeliest tokens; 0 for all
@@ -800,7 +877,7 @@ def _draw_by_weight(
 class TokenPolicy(Policy):
     "A language model as a policy, whatever draws its tokens: limits and records."
     def __init__(self,
-        tokenizer, # with a chat template
+        tokenizer: PreTrainedTokenizerBase, # with a chat template
         rules: Rules = Rules(),
         name: str = "model",
     ):
@@ -827,15 +904,19 @@ class TokenPolicy(Policy):
         "The random numbers of an episode."
 
 # %% ../../nbs/engine/generation.ipynb #3b45ca87
-def half_precision(args) -> torch.dtype | None: # of a trainer
+def half_precision(
+    args: TrainingArguments, # of a trainer
+) -> torch.dtype | None:
     "What a trainer computes in on a GPU, where its weights may be float32."
     if args.use_cpu: return None
     return torch.bfloat16 if args.bf16 else torch.float16 if args.fp16 else None
 
+# %% ../../nbs/engine/generation.ipynb #3b45ca88
 class LMPolicy(TokenPolicy):
     "A language model that writes the actions of many episodes side by side."
     def __init__(self,
-        model, tokenizer, # a causal language model and its tokenizer, with a chat template
+        model: torch.nn.Module, # a causal language model of `transformers`
+        tokenizer: PreTrainedTokenizerBase, # its tokenizer, with a chat template
         rules: Rules = Rules(),
         temperature: float = 0.0, # 0 is greedy
         seed: int = 0, # with an episode's place in the rollout, decides what is sampled
@@ -845,6 +926,7 @@ class LMPolicy(TokenPolicy):
         dtype: torch.dtype | None = None, # that a lean pass computes in; None: the model's
         **likely, # top_k, top_p and min_p of _keep_likely
     ):
+        "Raises ValueError if the temperature is below 0, or the chat template cannot be used."
         super().__init__(tokenizer, rules, name)
         if temperature < 0:
             raise ValueError(f"temperature must be 0 or more, got {temperature}")
@@ -923,7 +1005,7 @@ def _seat(self: TokenPolicy, env: SQLEnvironment,
 @torch.no_grad()
 def play(self: LMPolicy,
     envs: list[SQLEnvironment], # just reset
-    progress=None, # called as `progress(done, total)` after each pass
+    progress: Callable | None = None, # called as `progress(done, total)` after each pass
 ) -> None:
     "Play all episodes to their end."
     texts = {env.episode.start.text: None for env in envs}
@@ -970,38 +1052,50 @@ def _alike(seats: list[_Seat]) -> list[list[_Seat]]:
 def _arrange(self: LMPolicy, queue: deque,
              rows: list[list[_Seat]]) -> None:
     "Give a row to each part of those who part, and to those who wait; close gaps."
-    lengths = self.cache.lengths
-    free = []
-    known = {}
-    moves = [] # seats, the row of their tokens, how many
-    for r, seats in enumerate(rows):
-        if queue and lengths[r] >= len(seats[0].prompt) - 1:
-            known[seats[0].prompt] = r
-        rows[r], *others = _alike(seats) or [[]]
-        def held(part, r=r):
-            return lengths[r] if part[0].kept is None else part[0].kept
-        moves += [(part, r, held(part)) for part in others]
-        if not rows[r]:
-            free.append(r)
-        else: # what is behind that is read anew
-            lengths[r] = held(rows[r])
+    known = self._known(rows) if queue else {}
+    moves, free = self._parted(rows)
     taken = sum(map(len, rows)) + sum(len(part) for part, *_ in moves)
     moves += self._admitted(queue,
                             known, self.cache.rows - taken)
-    copies = []
-    for part, source, n in moves:
-        r = free.pop(0) if free else len(rows)
-        # in a free row, or at the end
-        rows[r:r + 1] = [part]
-        lengths[r] = n
-        if n:
-            copies.append((r, source, n))
+    copies = self._moved(rows, moves, free)
     copies += self._gaps(rows, free)
     for s in (s for part in rows for s in part):
         s.kept = None
     if copies:
         self.cache.copy(*map(list, zip(*copies, strict=True)))
 
+# %% ../../nbs/engine/generation.ipynb #c4e2a013
+@patch
+def _known(self: LMPolicy, rows: list[list[_Seat]]) -> dict: # of prompts, a row that holds each
+    "Rows that hold a whole prompt, or all but its last token."
+    lengths = self.cache.lengths
+    return {seats[0].prompt: r
+            for r, seats in enumerate(rows)
+            if lengths[r] >= len(seats[0].prompt) - 1}
+
+def _held(seats: list[_Seat], length: int) -> int:
+    "How many tokens of their row, which has `length`, still hold for these seats."
+    return length if seats[0].kept is None else seats[0].kept
+
+@patch
+def _parted(
+    self: LMPolicy, rows: list[list[_Seat]],
+) -> tuple[list[tuple], list[int]]: # seats, the row of their tokens, how many; rows that are free
+    "Leave in each row those who have the same to read; the others have to move."
+    lengths = self.cache.lengths
+    moves = []
+    free = []
+    for r, seats in enumerate(rows):
+        rows[r], *others = _alike(seats) or [[]]
+        moves += [(part, r, _held(part, lengths[r]))
+                  for part in others]
+        if not rows[r]:
+            free.append(r)
+        else: # what is behind that is read anew
+            lengths[r] = _held(rows[r], lengths[r])
+    return moves, free
+
+# %% ../../nbs/engine/generation.ipynb #c4e2a014
 @patch
 def _admitted(
     self: LMPolicy, queue: deque, known: dict, room: int,
@@ -1015,6 +1109,21 @@ def _admitted(
         found.setdefault(s.prompt,
                          ([], known.get(s.prompt), n))[0].append(s)
     return list(found.values())
+
+# %% ../../nbs/engine/generation.ipynb #c4e2a015
+@patch
+def _moved(
+    self: LMPolicy, rows: list[list[_Seat]], moves: list[tuple], free: list[int],
+) -> list[tuple]: # what is to be copied: (to, source, length)
+    "Give rows to those who move: free ones, and then new ones at the end."
+    copies = []
+    for part, source, n in moves:
+        r = free.pop(0) if free else len(rows)
+        rows[r:r + 1] = [part]
+        self.cache.lengths[r] = n
+        if n:
+            copies.append((r, source, n))
+    return copies
 
 # %% ../../nbs/engine/generation.ipynb #26ff5bc3
 @patch
@@ -1050,12 +1159,12 @@ def choose(
                                dtype=torch.float64)
     return _draw(logits, self.temperature, uniform, **self.likely)
 
+# %% ../../nbs/engine/generation.ipynb #6927e732
 @patch
-def _write(
-    self: LMPolicy, rows: list[list[_Seat]],
-    logits: torch.Tensor,
-) -> int: # episodes that have ended
-    "Write the next token of every episode, and see what comes of it."
+def _drawn(
+    self: LMPolicy, rows: list[list[_Seat]], logits: torch.Tensor,
+) -> list[tuple]: # seat, its row, the token, its log-probability
+    "The next token of every episode. Raises FloatingPointError if the model gives NaN."
     seats, at = zip(*((s, r)
                       for r, row in enumerate(rows)
                       for s in row if not s.waits), strict=True)
@@ -1066,20 +1175,36 @@ def _write(
     if any(map(math.isnan, logps)):
         self.cache = None # there may be more of it in the cache
         raise FloatingPointError(_LOST)
-    for r, s, token, logp in zip(at, seats,
-                                 map(int, tokens), logps, strict=True):
+    return list(zip(seats, at, map(int, tokens), logps, strict=True))
+
+@patch
+def _write(
+    self: LMPolicy, rows: list[list[_Seat]],
+    logits: torch.Tensor,
+) -> int: # episodes that have ended
+    "Write the next token of every episode, and see what comes of it."
+    drawn = self._drawn(rows, logits)
+    for s, r, token, logp in drawn:
         s.ids.append(token)
         s.logprobs.append(logp)
-        more = token not in self.codec.end_ids and len(s.ids) < self.rules.max_turn_tokens
-        if self._stops(s):
-            more, s.kept = False, min(len(s.context()),
-                                      self.cache.lengths[r])
-        if more:
-            s.todo = [token]
-        elif self._turn(s):
-            s.todo = s.context()[self.cache.lengths[r] if s.kept is None else s.kept:]
-        else: s.todo = [] # it is over
-    return sum(not s.todo for s in seats)
+        self._set_todo(s, self.cache.lengths[r])
+    return sum(not s.todo for s, *_ in drawn)
+
+# %% ../../nbs/engine/generation.ipynb #6927e733
+@patch
+def _set_todo(self: LMPolicy, s: _Seat,
+              length: int) -> None: # tokens of its row
+    "Set what an episode reads after its newest token: nothing if it is over."
+    more = s.ids[-1] not in self.codec.end_ids and len(s.ids) < self.rules.max_turn_tokens
+    if self._stops(s):
+        more = False
+        s.kept = min(len(s.context()), length)
+    if more:
+        s.todo = s.ids[-1:]
+    elif self._turn(s):
+        s.todo = s.context()[length if s.kept is None else s.kept:]
+    else:
+        s.todo = []
 
 # %% ../../nbs/engine/generation.ipynb #fcc75e64
 @patch
@@ -1142,31 +1267,42 @@ _TOGETHER = 4 # a pass that reads several tokens waits for one of so many rows
 
 @patch
 def read(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> torch.Tensor: # (n, vocabulary)
-    "Read what is to be read, for fewer episodes if memory runs out."
+    "Read for all, or for fewer if memory runs out. Raises all other errors of the forward pass."
     while True:
-        many = [len(row[0].todo) > 1 for row in rows]
-        later = self.cache.record is not None and sum(many)*_TOGETHER < len(rows)
-        for row, more in zip(rows, many, strict=True):
-            for s in row:
-                s.waits = later and more
+        self._settle_waits(rows)
         try:
             return self.cache.forward([[] if row[0].waits else row[0].todo for row in rows],
                                       [row[0].prompt for row in rows])
         except (RuntimeError, MemoryError, OSError) as e:
             if sum(map(len, rows)) < 2 or not is_out_of_memory(e):
                 raise
-        seats = [s for row in rows for s in row]
-        keep = len(seats)//2
-        print(f"out of memory with {len(seats)} episodes at once: going on with {keep}", flush=True)
-        for s in seats[:keep - 1:-1]:
-            s.env.reset(s.env.episode.task)
-            queue.appendleft(self._seat(s.env, s.place, s.prompt))
-        stay = set(seats[:keep])
-        rows[:] = [kept for row in rows
-                   if (kept := [s for s in row if s in stay])]
-        self.cache.shrink(keep)
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        self._halve(queue, rows)
+
+@patch
+def _settle_waits(self: LMPolicy, rows: list[list[_Seat]]) -> None:
+    "Let those who have much to read wait, where passes are recorded and they are few."
+    many = [len(row[0].todo) > 1 for row in rows]
+    later = self.cache.record is not None and sum(many)*_TOGETHER < len(rows)
+    for row, more in zip(rows, many, strict=True):
+        for s in row:
+            s.waits = later and more
+
+# %% ../../nbs/engine/generation.ipynb #020ad5e7
+@patch
+def _halve(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
+    "Send half of the episodes back to the head of the queue, and free their memory."
+    seats = [s for row in rows for s in row]
+    keep = len(seats)//2
+    print(f"out of memory with {len(seats)} episodes at once: going on with {keep}", flush=True)
+    for s in seats[:keep - 1:-1]:
+        s.env.reset(s.env.episode.task)
+        queue.appendleft(self._seat(s.env, s.place, s.prompt))
+    stay = set(seats[:keep])
+    rows[:] = [kept for row in rows
+               if (kept := [s for s in row if s in stay])]
+    self.cache.shrink(keep)
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 # %% ../../nbs/engine/generation.ipynb #07cf30aa
 @patch
@@ -1203,13 +1339,13 @@ def task_finder(tasks: list[Task]) -> Callable: # find(prompt) -> task
     return lambda prompt: by_id[prompt[-1]["task_id"]]
 
 # %% ../../nbs/engine/generation.ipynb #5d0c4e32
-def _parts(model) -> list: # modules
+def _parts(model: torch.nn.Module) -> list[torch.nn.Module]:
     "The modules whose weights FSDP shares out."
     return [m
             for m in model.modules() if isinstance(m, FSDPModule)]
 
 @contextmanager
-def whole_weights(model):
+def whole_weights(model: torch.nn.Module):
     "Within, each process has all the weights of a model that FSDP (version 2) shares out."
     parts = _parts(model)
     for m in parts:
@@ -1222,7 +1358,7 @@ def whole_weights(model):
             m.reshard()
 
 @contextmanager
-def whole_model(trainer):
+def whole_model(trainer: Trainer):
     "The model of a trainer, to play with; whole where FSDP or ZeRO-3 shares its weights out."
     model = trainer.accelerator.unwrap_model(trainer.model)
     # ZeRO-3
@@ -1238,7 +1374,7 @@ def whole_model(trainer):
 def make_rollout_func(
     tasks: list[Task], # those whose prompts the trainer will send
     rules: Rules = Rules(),
-    make_policy=None, # called with the trainer, makes what plays instead of an LMPolicy
+    make_policy: Callable | None = None, # make_policy(trainer) -> what plays; None: an LMPolicy
 ): # rollout_func(prompts, trainer) -> dict, for trl.GRPOTrainer
     "How TRL's trainer plays episodes: the same policy and the same rollout as evaluation."
     find = task_finder(tasks)
@@ -1273,6 +1409,7 @@ def make_rollout_func(
         return rollout_columns(episodes)
     return rollout_func
 
+# %% ../../nbs/engine/generation.ipynb #d403dec2
 def rollout_columns(episodes: list[Episode]) -> dict: # of lists, one item an episode
     "The columns that TRL expects, from the episodes' token records."
     names = ("prompt_ids", "completion_ids", "logprobs", "env_mask")

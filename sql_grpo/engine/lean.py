@@ -6,16 +6,22 @@
 __all__ = ['can_be_lean', 'LeanModel']
 
 # %% ../../nbs/engine/lean.ipynb #f4ac2176
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
+from fastcore.basics import patch
 from peft.tuners.lora import LoraLayer, Linear as LoraLinear
 from transformers import LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
 
 # %% ../../nbs/engine/lean.ipynb #f752c2b0
-def _plain(model): # without the wrapper of adapters
+def _plain(model: torch.nn.Module) -> torch.nn.Module:
+    "A model without the wrapper of adapters."
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
-def can_be_lean(model) -> bool: # a causal language model
+def can_be_lean(
+    model: torch.nn.Module, # a causal language model
+) -> bool:
     "Has it nothing in it but what `LeanModel` computes, in plain weights?"
     model = _plain(model)
     kinds = LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
@@ -35,7 +41,7 @@ def can_be_lean(model) -> bool: # a causal language model
 # %% ../../nbs/engine/lean.ipynb #40a14c49
 _ROWS = 64 # rows that the order is best for; it serves any number
 
-def _weight(layer, dtype: torch.dtype) -> torch.Tensor: # (out, in)
+def _weight(layer: torch.nn.Module, dtype: torch.dtype) -> torch.Tensor: # (out, in)
     "A layer's matrix, with what adapters add to it."
     if not isinstance(layer, LoraLayer):
         return layer.weight.to(dtype)
@@ -53,7 +59,7 @@ def _bias(layers, dtype: torch.dtype) -> torch.Tensor | None: # (out of all,)
     return torch.cat([zero if p.bias is None else p.bias
                       for p, zero in zip(layers, none, strict=True)]).to(dtype)
 
-def _product(dtype: torch.dtype, *layers): # a function of vectors
+def _product(dtype: torch.dtype, *layers) -> Callable: # of vectors (..., in)
     "Multiplies by the matrices of layers, side by side, and adds their biases."
     ws = [_weight(p, dtype) for p in layers]
     w = torch.cat(ws) if len(ws) > 1 else ws[0]
@@ -64,9 +70,10 @@ def _product(dtype: torch.dtype, *layers): # a function of vectors
     packed = torch.ops.mkldnn._reorder_linear_weight(w, _ROWS)
     return lambda x: torch.ops.mkldnn._linear_pointwise(x, packed, b, "none", [], "")
 
+# %% ../../nbs/engine/lean.ipynb #40a14c4a
 class _LeanLayer:
     "What a layer computes, but for attention."
-    def __init__(self, layer, dtype: torch.dtype):
+    def __init__(self, layer: torch.nn.Module, dtype: torch.dtype):
         a = layer.self_attn
         m = layer.mlp
         self.qkv = _product(dtype, a.q_proj, a.k_proj, a.v_proj)
@@ -95,7 +102,7 @@ class LeanModel:
     "A model's forward pass with its weights as they are now."
     @torch.no_grad()
     def __init__(self,
-        model, # one that `can_be_lean`
+        model: torch.nn.Module, # one that `can_be_lean`
         dtype: torch.dtype | None = None, # to compute in; None: the model's own
     ):
         model, dtype = _plain(model), dtype or model.dtype
@@ -110,7 +117,10 @@ class LeanModel:
         self.table = self.inner.embed_tokens.weight
         self.dtype = dtype
 
-    def rms(self, x, weight): # both in one format; the sum of squares is in float32
+    def rms(self,
+        x: torch.Tensor, # (..., dim)
+        weight: torch.Tensor, # (dim,) or (heads, dim), in the format of x
+    ) -> torch.Tensor: # as x; the sum of squares is in float32
         "Root mean square norm (arXiv 1910.07467), in fewer operations than PyTorch's on a CPU."
         if not x.is_cpu:
             return F.rms_norm(x, x.shape[-1:], None, self.eps).mul_(weight)
@@ -120,25 +130,37 @@ class LeanModel:
         return torch.mul(x, scale,
                          out=torch.empty_like(x)).mul_(weight)
 
-    @torch.no_grad()
-    def __call__(self,
-        ids: torch.Tensor, # (N,) tokens of any rows
-        places: torch.Tensor, # (N,) their positions
-        attend, # attend(layer, q, k, v), all (N, heads, dim): what each token found
-        last: torch.Tensor, # (n,) the tokens whose logits are asked for
-    ) -> torch.Tensor: # (n, vocabulary), in float32
-        "One pass."
-        x = F.embedding(ids, self.table).to(self.dtype)
-        cos, sin = (t[0, :, None]
-                    for t in self.inner.rotary_emb(x[None], places[None]))
-        for i, w in enumerate(self.layers):
-            qkv = w.qkv(self.rms(x, w.norms[0])).view(len(x), self.heads + 2*self.keys, -1)
-            qk, v = qkv.split([self.heads + self.keys,
-                               self.keys], 1)
-            if w.qk_norm is not None:
-                qk = self.rms(qk, w.qk_norm)
-            found = attend(i, *_turned(qk, cos, sin).split([self.heads, self.keys], 1), v)
-            x = x + w.out(found.flatten(1))
-            gate, up = w.gate_up(self.rms(x, w.norms[1])).chunk(2, -1)
-            x = x + w.down(F.silu(gate)*up)
-        return self.head(self.rms(x[last], self.norm)).float()
+# %% ../../nbs/engine/lean.ipynb #34f53402
+@patch
+def _qkv(self: LeanModel,
+    w: _LeanLayer,
+    x: torch.Tensor, # (N, hidden size)
+    cos: torch.Tensor, sin: torch.Tensor, # (N, 1, dim)
+) -> tuple: # queries, keys, values: each (N, heads, dim)
+    "What goes into a layer's attention, positions included."
+    qkv = w.qkv(self.rms(x, w.norms[0])).view(len(x), self.heads + 2*self.keys, -1)
+    qk, v = qkv.split([self.heads + self.keys,
+                       self.keys], 1)
+    if w.qk_norm is not None:
+        qk = self.rms(qk, w.qk_norm)
+    q, k = _turned(qk, cos, sin).split([self.heads, self.keys], 1)
+    return q, k, v
+
+@patch
+@torch.no_grad()
+def __call__(self: LeanModel,
+    ids: torch.Tensor, # (N,) tokens of any rows
+    places: torch.Tensor, # (N,) their positions
+    attend: Callable, # attend(layer, q, k, v), all (N, heads, dim): what each token found
+    last: torch.Tensor, # (n,) the tokens whose logits are asked for
+) -> torch.Tensor: # (n, vocabulary), in float32
+    "One pass."
+    x = F.embedding(ids, self.table).to(self.dtype)
+    cos, sin = (t[0, :, None]
+                for t in self.inner.rotary_emb(x[None], places[None]))
+    for i, w in enumerate(self.layers):
+        found = attend(i, *self._qkv(w, x, cos, sin))
+        x = x + w.out(found.flatten(1))
+        gate, up = w.gate_up(self.rms(x, w.norms[1])).chunk(2, -1)
+        x = x + w.down(F.silu(gate)*up)
+    return self.head(self.rms(x[last], self.norm)).float()

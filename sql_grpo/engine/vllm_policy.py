@@ -12,6 +12,7 @@ from collections.abc import Callable
 import httpx2
 from accelerate.utils import gather_object
 from fastcore.basics import patch
+from transformers import PreTrainedTokenizerBase, Trainer
 from trl.import_utils import is_vllm_available
 
 from ..config import SQLGRPOConfig
@@ -43,7 +44,7 @@ class VLLMPolicy(TokenPolicy):
     "A language model in vLLM, or whatever else continues lists of tokens."
     def __init__(self,
         generate: Callable, # (prompts, max_tokens, stop_token_ids) -> (completion_ids, logprobs)
-        tokenizer, # with a chat template
+        tokenizer: PreTrainedTokenizerBase, # with a chat template
         rules: Rules = Rules(),
         name: str = "vllm",
     ):
@@ -54,7 +55,7 @@ class VLLMPolicy(TokenPolicy):
 @patch
 def play(self: VLLMPolicy,
     envs: list[SQLEnvironment], # just reset
-    progress=None, # called as `progress(done, total)` after every turn
+    progress: Callable | None = None, # called as `progress(done, total)` after every turn
 ) -> None:
     "Play all episodes to their end, side by side and turn by turn; to be called by all processes."
     prompts = [tuple(self.codec.prompt_ids(env.episode))
@@ -107,7 +108,7 @@ def maker(cls: VLLMPolicy,
     rules: Rules, # of config.rules
 ) -> Callable | None: # make_policy of make_rollout_func; None without use_vllm, for our own loop
     "How a trainer that uses vLLM plays."
-    def make(trainer):
+    def make(trainer: Trainer):
         return cls(_trl_generate(trainer.vllm_generation), trainer.processing_class, rules)
     return make if config.use_vllm else None
 
