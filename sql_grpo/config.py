@@ -238,6 +238,8 @@ def read_rewards(
         reward, usual = known[name] if name in known else (from_file(name), 1.0)
         if not callable(reward):
             raise ValueError(f"rewards names {name!r}, which is no function")
+        if reward in found:
+            raise ValueError(f"rewards names {name!r} twice")
         try:
             found[reward] = float(weight or usual)
         except ValueError:
@@ -249,7 +251,7 @@ def _settle_rewards(c, game: Game) -> None:
     rewards = read_rewards(c.rewards, game) if c.rewards else game.rewards
     if c.reward_weights is None:
         c.reward_weights = list(rewards.values())
-    elif "=" in (c.rewards or ""):
+    elif "=" in (c.rewards or "") and c.reward_weights != list(rewards.values()):
         raise ValueError("rewards has weights, and reward_weights is given: leave one of them out")
     if len(c.reward_weights) != len(rewards):
         raise ValueError(f"reward_weights is {c.reward_weights!r}; it must be {len(rewards)} numbers "

@@ -257,6 +257,8 @@ class SQLEnvironment:
         left = self.rules.max_turns - len(ep.turns) - 1
         if kind == 'ANSWER' and not (result and result.error):
             ep.outcome, left = 'answered', 0
+        elif ep.done: # by an action of one's own
+            left = 0
         elif left == 0:
             ep.outcome = 'out_of_turns'
             if self.rules.on_last_turn == 'submit':
@@ -296,7 +298,11 @@ def _carry_out(env, action: SQLAction): # text, result or None
     if action.fault:
         return f'Error: {action.fault}', Result([], [], error=action.fault)
     if kind in env.own_actions:
-        return env.own_actions[kind](env, arg)
+        try:
+            text, result = env.own_actions[kind](env, arg)
+            return text, result
+        except ValueError as e: # such as that of a table that there is not
+            return f'Error: {e}', Result([], [], error=str(e))
     if kind == 'ANSWER' and arg.strip().casefold() in _DESCRIPTIONS:
         error = 'this is the description of an argument, not an answer'
         return f'Error: {error}', Result([], [], error=error)
@@ -413,7 +419,8 @@ def _without_known(ep: Episode, actions: list) -> list: # may be empty
 def _said_before(env, action: SQLAction, result: Result|None,
                  left: int) -> str: # empty if it was not
     "What a policy reads that sends again what it has just sent: not the same text once more."
-    if action.action_type == 'ANSWER' or not _recent(env.episode, action):
+    own = action.action_type in ('ANSWER', *env.own_actions)
+    if own or not _recent(env.episode, action):
         return ''
     turns = f'{left} turn' + 's'*(left != 1) + ' left'
     question = env.episode.task.question

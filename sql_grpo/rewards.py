@@ -4,17 +4,20 @@
 
 # %% auto #0
 __all__ = ['REWARDS', 'reward_correctness', 'reward_progress', 'reward_operational', 'STD_EPS', 'correctness', 'result_progress',
-           'progress', 'operational', 'total_reward', 'explain_rewards', 'as_trl', 'sample_std', 'group_advantages']
+           'progress', 'operational', 'total_reward', 'explain_rewards', 'as_trl', 'trl_arguments', 'call_reward',
+           'sample_std', 'group_advantages']
 
 # %% ../nbs/02_rewards.ipynb #8cd0b4fa
+import asyncio
 import inspect
 import math
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 from .world.database import Result
-from .environment import Episode
+from .environment import Episode, joined
 from .judge.results import (
     as_read, is_correct, is_grounded, once, reading_queries, same_number)
 
@@ -175,18 +178,47 @@ def as_trl(reward: Callable, # of one episode; or TRL's kind, which stays as it 
           ) -> Callable:
     "A reward as TRL calls it, with lists of prompts, completions and episodes."
     takes = list(inspect.signature(reward).parameters)
-    if takes[:1] != ["episode"]:
+    if takes[:1] != ["episode"] and hasattr(reward, "__name__"):
         return reward
-    given = {name: value
-             for name, value in given.items() if name in takes}
-    def of_many(prompts=None, completions=None,
-                episodes=None, **kwargs) -> list[float]:
-        return [reward(ep, **given) for ep in episodes]
-    of_many.__name__ = f"reward_{reward.__name__}"
+    given = {name: value for name, value in given.items() if name in takes}
+    if takes[:1] == ["episode"]:
+        def of_many(prompts=None, completions=None, episodes=None, **kwargs) -> list[float]:
+            return [reward(ep, **given) for ep in episodes]
+    else: # an object without a name
+        def of_many(*args, **kwargs) -> list[float]:
+            return reward(*args, **kwargs)
+    of_many.__name__ = f"reward_{_name_of(reward)}"
     of_many.__doc__ = reward.__doc__
     return of_many
 
+def _name_of(reward: Callable) -> str:
+    "The name of a function, of what functools.partial calls, or of an object's class."
+    named = getattr(reward, "func", reward)
+    return getattr(named, "__name__", type(named).__name__)
+
 reward_correctness, reward_progress, reward_operational = map(as_trl, REWARDS)
+
+# %% ../nbs/02_rewards.ipynb #23e90562
+def trl_arguments(episodes: list[Episode], **more) -> dict:
+    "What TRL hands to a reward function: as in training, and `more`."
+    def said(ep): # replies and observations in one text
+        return "\n".join(text for turns in ep.replies for text in (turns[0].text, joined(turns)))
+    def ids(ep): return getattr(getattr(ep, "tokens", None), "completion_ids", [])
+    return dict(
+        prompts=[[dict(role="user", content=ep.start.text)] for ep in episodes],
+        completions=[[dict(role="assistant", content=said(ep))] for ep in episodes],
+        completion_ids=list(map(ids, episodes)), episodes=episodes,
+        task_id=[ep.task.id for ep in episodes],
+        difficulty=[ep.task.difficulty for ep in episodes],
+        log_extra=lambda *args: None, log_metric=lambda *args: None) | more
+
+def call_reward(reward: Callable, given: dict) -> list[float]: # None becomes nan, which TRL leaves out
+    "A reward's numbers, also of an async function. Raises TypeError or ValueError for what is none."
+    got = reward(**given)
+    if inspect.isawaitable(got): # a thread of its own, since a notebook has a loop already
+        with ThreadPoolExecutor(1) as pool:
+            got = pool.submit(asyncio.run, got).result()
+    return [math.nan if x is None else float(x) for x in got]
 
 # %% ../nbs/02_rewards.ipynb #f2cfa191
 STD_EPS = 1e-4 # as in TRL; added to the spread, which may be zero

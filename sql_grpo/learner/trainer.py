@@ -25,7 +25,8 @@ from ..common.basics import is_main
 from .checkpoints import whole_checkpoint
 from .half_weights import MasterWeights
 from ..environment import Episode
-from ..rewards import correctness, STD_EPS, sample_std
+from ..rewards import (
+    call_reward, correctness, STD_EPS, sample_std, trl_arguments)
 from ..judge.games import find_game
 from .tree import (
     attending_to_trees, groups_together, reads_trees, tree_logps, worth_reading)
@@ -427,13 +428,8 @@ def _generate(self: EpisodeTrainer, prompts: list):
 @patch
 def score(self: EpisodeTrainer, episodes: list[Episode]) -> torch.Tensor: # (len(episodes),)
     "The weighted sums of the rewards of `episodes`; a reward of None counts as nothing."
-    given = dict(prompts=[ep.start.text
-                          for ep in episodes], episodes=episodes,
-                 completions=["\n".join(turns[0].text
-                                        for turns in ep.replies) for ep in episodes])
-    parts = [f(**given) for f in self.reward_funcs]
-    parts = [[math.nan if r is None else r
-              for r in rs] for rs in parts]
+    given = trl_arguments(episodes, trainer_state=self.state)
+    parts = [call_reward(f, given) for f in self.reward_funcs]
     weights = self.reward_weights.to("cpu", torch.float32)
     return (torch.tensor(parts, dtype=torch.float32).T*weights).nansum(1)
 

@@ -14,13 +14,14 @@ from importlib.resources import files
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
+from ..config import SQLGRPOConfig, read_rewards
 import httpx2
 from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_token
 from transformers.integrations import integration_utils
 
 from ..common.basics import is_main, load_env
 from ..world.database import one_line
+from ..judge.games import AGENT, find_game, SINGLE_TURN
 from ..learner.baselines import BASELINES
 from ..learner.demonstrations import DEMONSTRATIONS
 from ..evaluation import GROUPS, report_table
@@ -130,7 +131,14 @@ def _changed_options(config: SQLGRPOConfig) -> dict:
     out.pop("steps_per_generation", None) # follows from gradient_accumulation_steps
     if config.demonstrations not in DEMONSTRATIONS:
         out["demonstrations"] = "FILE"
-    return out | (dict(mode=config.mode) if config.mode != SQLGRPOConfig.mode else {})
+    if config.rewards:
+        out["rewards"] = re.sub(r"[^,]*\.py:", "FILE.py:", config.rewards)
+        if list(read_rewards(config.rewards, find_game(config.mode)).values()) == config.reward_weights:
+            out.pop("reward_weights", None) # they stand in it
+    if config.mode == SQLGRPOConfig.mode:
+        return out
+    ours = config.mode in (AGENT.name, SINGLE_TURN.name)
+    return out | dict(mode=config.mode if ours else f"FILE.py:{config.mode}")
 
 def card_facts(config: SQLGRPOConfig) -> dict:
     "What a card says, and a report without these would not know."

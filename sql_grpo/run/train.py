@@ -32,7 +32,8 @@ from ..learner.warmup import check_base
 from ..learner.demonstrations import get_demonstrations, learn_demonstrations
 from ..engine.vllm_policy import check_vllm_server, settle_vllm
 from ..training import (
-    build_trainer, draw_eval_tasks, greedy_policy, load_question_prompts)
+    build_trainer, check_rewards, chosen_rewards, draw_eval_tasks, greedy_policy,
+    load_question_prompts)
 from ..learner.long_runs import fit_batch, run_training_with_metrics
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..learner.baselines import NEEDS, Start, run_baselines
@@ -204,6 +205,7 @@ def prepare(
     asked = draw_eval_tasks(config, every=True)
     eval_tasks = pick_some(asked, config.eval_questions
                            or len(asked), config.seed)
+    check_rewards(chosen_rewards(config, reward_funcs, reward_weights)[0], tasks[0], config)
     check_sharing(config)
     facts = card_facts(config) # before the trainer, which would lose its devices by that
     say(_what_is_asked(config, tasks, eval_tasks))
