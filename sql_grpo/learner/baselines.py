@@ -362,6 +362,7 @@ def _rates(
         out[str(k)] = dict(rate=sum(rates)/len(rates), ci_low=low, ci_high=high)
     return out
 
+# %% ../../nbs/learner/baselines.ipynb #74b1f44a
 def _reach(
     base: list[int], trained: list[int], # right samples of each question
     right: list[bool], # does the trained model answer it greedily?
@@ -380,6 +381,7 @@ def _reach(
                right=sum(right), never_sampled=unsampled)
     return out | dict(verdict=_verdict(out))
 
+# %% ../../nbs/learner/baselines.ipynb #74b1f44b
 def _verdict(r: dict) -> str:
     "One line, from the numbers alone."
     n = r["n"]

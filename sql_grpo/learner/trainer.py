@@ -559,6 +559,7 @@ def _without_rounding(advantages: torch.Tensor) -> torch.Tensor: # as given
     "Zero where only rounding differs: the mean of eight equal rewards need not be one of them."
     return advantages.where(advantages.abs() > _ROUNDING*advantages.abs().max(), 0.0)
 
+# %% ../../nbs/learner/trainer.ipynb #84c2d7f7
 @patch
 def _generate_and_score_completions(self: EpisodeTrainer, inputs):
     "As TRL's; with advantage_level='turn' advantages of turns (B, T); those below zero weighed."
@@ -585,6 +586,7 @@ def _old_logps_later(self: EpisodeTrainer):
     finally:
         self.args.gradient_accumulation_steps = given
 
+# %% ../../nbs/learner/trainer.ipynb #84c2d7f8
 @patch
 def _leave_out_failures(self: EpisodeTrainer, advantages: torch.Tensor) -> None: # (B,) or (B, T)
     "Zero, in place, in groups without a right episode."
