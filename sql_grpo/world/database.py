@@ -351,7 +351,7 @@ class Database:
         "The names of the tables and views. Raises NotImplementedError where no subclass has them."
         raise NotImplementedError
 
-    def columns(self, table: str) -> list: # of `Column`
+    def columns(self, table: str) -> list: # of Column
         "The columns of a table. Raises ValueError if there is no such table."
         raise NotImplementedError
 
@@ -811,7 +811,7 @@ class Column(NamedTuple):
 @patch
 def columns(self: SQLiteDatabase,
             table: str, # its name, in upper or lower case
-           ) -> list: # of `Column`
+           ) -> list: # of Column
     "The columns of a table; raises `ValueError` if there is no such table."
     table = self._table(table)
     if table not in self._columns:
@@ -957,7 +957,7 @@ def vm_steps(self: SQLiteDatabase,
 def from_sql(cls: SQLiteDatabase,
              script: str, # CREATE and INSERT statements that you trust
              name: str = ':memory:', # what to call it
-             **kwargs, # `timeout`, `max_rows`, `max_bytes` and `now`, as in `SQLiteDatabase`
+             **kwargs, # timeout, max_rows, max_bytes and now, as of SQLiteDatabase
             ) -> SQLiteDatabase:
     "A database in memory; raises `ValueError` if the script fails or makes no table."
     def build():
@@ -984,10 +984,10 @@ def close(self: SQLiteDatabase) -> None:
         con[0].close()
 
 # %% ../../nbs/world/database.ipynb #80cb7e79
-def open_sqlite(path_or_db: str|Path|Database, # a path, or a `Database`, which comes back as it is
-                **kwargs, # `timeout`, `max_rows`, `max_bytes` and `now`, as in `SQLiteDatabase`
+def open_sqlite(path_or_db: str|Path|Database, # a path, or a Database, which comes back as it is
+                **kwargs, # timeout, max_rows, max_bytes and now, as of SQLiteDatabase
                ) -> Database:
-    "Open a SQLite file; unchanged, it is the same `Database` again. Raises FileNotFoundError."
+    "Open a SQLite file; unchanged, it is the same Database again. Raises FileNotFoundError."
     if isinstance(path_or_db, Database):
         return path_or_db
     if not os.path.exists(path_or_db):

@@ -104,7 +104,7 @@ class EngineDatabase(Database):
     def tables(self) -> list[str]:
         return list(self._tables)
 
-    def columns(self, table: str) -> list: # of `Column`
+    def columns(self, table: str) -> list: # of Column
         "The columns of a table. Raises ValueError if there is no such table."
         return list(self._columns[self._table(table)])
 
@@ -990,8 +990,8 @@ def engine_of(where: str|Path|Database) -> type|None: # None for SQLite, or what
 
 # %% ../../nbs/world/engines.ipynb #e41c0032
 def open_database(
-    where: str|Path|Database, # a file, a folder, a URL; or a `Database`, which comes back as it is
-    **kwargs # `timeout`, `max_rows`, `max_bytes` and, for SQLite, `now`, as in `SQLiteDatabase`
+    where: str|Path|Database, # a file, a folder, a URL; or a Database, which comes back as it is
+    **kwargs # timeout, max_rows, max_bytes and, for SQLite, now, as of SQLiteDatabase
 ) -> Database:
     "Open a database. Raises ValueError and FileNotFoundError, in words that name no password."
     if isinstance(where, Database):
