@@ -46,7 +46,7 @@ def train(
     config: SQLGRPOConfig,
     preset: str = "default", # goes into the report
     baselines: bool = False, # also measure what cheaper ways reach in the time that GRPO took
-    run: "Run | None" = None, # what prepare gave
+    run: object = None, # the Run that prepare gave
     reward_funcs: list | None = None, # of an episode, or of TRL's kind; None: the configuration's
     reward_weights: list[float] | None = None, # of reward_funcs; None: 1 for each
 ) -> dict: # the report; of several processes only the first one has it
