@@ -334,6 +334,7 @@ class Database:
                  timeout: float = 2.0, # seconds that a query may take
                  max_rows: int = 1000, # rows that are taken of a result
                  max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
+        "Raises TypeError for Database itself, which is no engine."
         if type(self) is Database:
             raise TypeError('Database is the base of all engines: take SQLiteDatabase(path), '
                             'or open_database(path or URL)')
