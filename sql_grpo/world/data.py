@@ -18,7 +18,8 @@ from sqlglot import exp
 
 from .database import Database
 from .engines import engine_of, open_database, without_password
-from .tasks import answer_result, embedded_tasks, Task, with_variants
+from .embedded import embedded_tasks, with_variants
+from .tasks import answer_result, Task
 from .context import context_database
 
 # %% ../../nbs/world/data.ipynb #a22a8221
