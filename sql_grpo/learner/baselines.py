@@ -23,7 +23,7 @@ from ..world.made_up import common_words
 from ..world.tasks import Task
 from ..environment import Episode
 from ..rewards import correctness
-from ..judge.games import find_game
+from ..games.game import find_game
 from ..rollout import Policy, rollout
 from ..engine.generation import ChatCodec, LMPolicy, half_precision
 from .warmup import END_RATE, demonstration_stream

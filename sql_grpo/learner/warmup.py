@@ -33,7 +33,7 @@ from ..world.made_up import common_words, made_up_question, tables_in, wrong_que
 from ..world.questions import dealt, everyday_words, world_script
 from ..world.tasks import cache_folder, Task
 from ..environment import Episode, Rules
-from ..judge.games import find_game
+from ..games.game import find_game
 from ..rollout import history_messages, rollout, ScriptedPolicy
 from ..engine.generation import CHATML, ChatCodec
 
