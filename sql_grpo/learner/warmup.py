@@ -421,6 +421,7 @@ class _OftenSaved(TrainerCallback):
     def on_save(self, args, state, control, **kwargs):
         self.last = time.monotonic()
 
+# %% ../../nbs/learner/warmup.ipynb #666cec62
 def _warm_up(
     model, tokenizer, words: list[str],
     steps: int = 3500,

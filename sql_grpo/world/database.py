@@ -107,6 +107,7 @@ NOW = '2025-01-01 00:00:00' # what "now" means in a query
 
 _SEARCH = {'match', 'bm25', 'snippet', 'highlight'} # functions of full-text tables
 
+# %% ../../nbs/world/database.ipynb #e263e60a
 class _Guard:
     "What the callbacks of one connection share."
     sql, first = '', None # the query, and its statement

@@ -219,6 +219,7 @@ def _refusal(sql: str, begins: tuple, refused: list) -> str|None:
         if m := pattern.search(sql):
             return why.format(one_line(m[m.lastindex or 0], 60))
 
+# %% ../../nbs/world/engines.ipynb #da03c104
 @patch
 def run(self: EngineDatabase, sql: str,
         max_rows: int|None = None,
@@ -1053,6 +1054,7 @@ def open_database(
     db.refresh()
     return db
 
+# %% ../../nbs/world/engines.ipynb #4bacaffd
 _unreachable = {} # what took long to fail: what was said, and when
 
 @lru_cache(maxsize=64)
