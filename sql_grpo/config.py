@@ -27,7 +27,7 @@ from trl import GRPOConfig
 from .common.basics import from_file, Parser, did_you_mean, markdown_table
 from .world.engines import without_password
 from .environment import Rules
-from .judge.games import find_game, Game, reward_name
+from .games.game import find_game, Game, reward_name
 
 # %% ../nbs/00_setup.ipynb #d582f7fc
 def _native_dtype(

@@ -31,11 +31,12 @@ from ..engine.vllm_policy import VLLMPolicy
 from ..environment import Episode, Rules, SQLEnvironment
 from ..world.replies import parse_action
 from ..learner.gguf import smollm2_folder
-from ..learner.warmup import common_words, new_base_model
+from ..learner.warmup import new_base_model
 from ..rewards import REWARDS, as_trl
-from ..judge.games import INSTRUCTIONS
+from ..games.game import INSTRUCTIONS
 from ..rollout import OraclePolicy, rollout
 from ..world.data import load_tasks
+from ..world.made_up import common_words
 from ..world.database import SQLiteDatabase
 from ..world.tasks import Task
 

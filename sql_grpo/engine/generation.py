@@ -34,7 +34,7 @@ from ..common.basics import in_notebook, terminal_progress
 from ..world.replies import ends_at
 from ..world.tasks import Task
 from ..environment import Episode, Rules, SQLEnvironment, SQLObservation
-from ..judge.games import new_environment
+from ..games.game import new_environment
 from ..rollout import AS_TOOLS, Policy, rollout, task_messages
 from .lean import LeanModel, can_be_lean
 from .tools import SQLToolEnvironment

@@ -239,6 +239,7 @@ def _read_cell(text: str, says: dict):
     return says.get(_printed(number),
                     _rounded_from(number, plain, says))
 
+# %% ../../nbs/judge/results.ipynb #2b785f2a
 def _rounded_from(number: float, text: str, says: dict):
     "The one gold value that was rounded to this number, which has at least two decimals."
     decimals = len(text.partition(".")[2])

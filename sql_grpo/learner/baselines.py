@@ -19,13 +19,14 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallba
 from trl import SFTTrainer
 
 from ..common.basics import QUIET, pick_some, terminal_progress
+from ..world.made_up import common_words
 from ..world.tasks import Task
 from ..environment import Episode
 from ..rewards import correctness
-from ..judge.games import find_game
+from ..games.game import find_game
 from ..rollout import Policy, rollout
 from ..engine.generation import ChatCodec, LMPolicy, half_precision
-from .warmup import END_RATE, common_words, demonstration_stream
+from .warmup import END_RATE, demonstration_stream
 from .models import add_adapters
 from .demonstrations import (
     A_STEP, batch_for, demonstration_rows, demonstration_trainer, forward_kept, get_demonstrations,

@@ -33,8 +33,8 @@ from ..world.data import from_jsonl
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct
-from ..judge.text2sql import parse_query
-from ..judge.games import find_game
+from ..games.text2sql import parse_query
+from ..games.game import find_game
 from ..rollout import (
     built_in_policy, first_table, history_messages, need_sql, Policy, rollout, ScriptedPolicy)
 from ..engine.generation import (

@@ -17,7 +17,8 @@ from transformers.utils import logging as hf_logging
 
 from ..common.basics import is_disk_full, say
 from .checkpoints import broken_files, write_checksums
-from ..world.tasks import cache_folder, packaged_data
+from ..world.embedded import packaged_data
+from ..world.tasks import cache_folder
 
 # %% ../../nbs/learner/gguf.ipynb #af3cedeb
 def read_gguf(

@@ -16,7 +16,7 @@ from transformers.utils import logging as hf_logging
 
 from ..common.basics import load_env
 from ..environment import Rules
-from ..judge.games import find_game
+from ..games.game import find_game
 from ..rollout import AS_TOOLS, BUILT_IN, built_in_policy, Policy
 from ..engine.endpoint import EndpointPolicy
 from ..engine.generation import LMPolicy

@@ -27,7 +27,7 @@ from .half_weights import MasterWeights
 from ..environment import Episode
 from ..rewards import (
     call_reward, correctness, STD_EPS, sample_std, trl_arguments)
-from ..judge.games import find_game
+from ..games.game import find_game
 from .tree import (
     attending_to_trees, groups_together, reads_trees, tree_logps, worth_reading)
 

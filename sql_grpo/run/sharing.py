@@ -21,7 +21,7 @@ from transformers.integrations import integration_utils
 
 from ..common.basics import is_main, load_env
 from ..world.database import one_line
-from ..judge.games import AGENT, find_game, SINGLE_TURN
+from ..games.game import AGENT, find_game, SINGLE_TURN
 from ..learner.baselines import BASELINES
 from ..learner.demonstrations import DEMONSTRATIONS
 from ..evaluation import GROUPS, report_table

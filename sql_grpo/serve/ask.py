@@ -20,7 +20,6 @@ from ..environment import Episode, format_result
 from ..world.replies import as_text
 from ..judge.results import as_read, query_behind, results_match
 from ..rollout import Policy, rollout
-from ..learner.policies import load_policy
 
 # %% ../../nbs/serve/ask.ipynb #6019783b
 @dataclass(repr=False)
@@ -176,22 +175,16 @@ def question_task(
 VOTE_TEMPERATURE = 0.7 # of the sampling, where several episodes vote on an answer
 
 def ask(
-    model: Policy|str|os.PathLike, # what plays; or a folder, a name on the Hub, embedded
+    policy: Policy, # what plays
     database: str|os.PathLike|Database, # a file or URL, or one that is open
     question: str,
     votes: int = 1, # episodes; of several the answer that most agree on
     watch: Callable|None = None, # called with the episode after each of its turns
-    **settings, # with a name: further arguments of load_policy, such as endpoint
 ) -> Answer:
-    "A model's answer to a question about a database. Raises ValueError if it cannot be asked."
+    "A policy's answer to a question about a database. Raises ValueError if it cannot be asked."
     task = question_task(database, question)
-    policy = model
     if votes < 1:
         raise ValueError(f"votes must be at least 1, got {votes}")
-    if isinstance(model, (str, os.PathLike)):
-        sampled = dict(temperature=VOTE_TEMPERATURE) if votes > 1 else {}
-        policy = load_policy(str(model), **sampled | settings)
-    elif settings: raise ValueError(f"{next(iter(settings))} has no effect on a policy")
     if votes > 1 and getattr(policy, "temperature", None) == 0.0:
         raise ValueError("the policy plays greedily, so all votes are the same: "
                          "give it a temperature")

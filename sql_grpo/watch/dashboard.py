@@ -338,6 +338,96 @@ class _Board:
         for name, part in parts.items():
             self.handles[name].update(self.makers[name](part))
 
+# %% ../../nbs/watch/dashboard.ipynb #d782dd7f
+def _safely(what, f, *args):
+    "Calls `f`; an error in drawing or writing becomes a warning, once per cause."
+    try: return f(*args)
+    except (OSError, ValueError, RuntimeError) as e:
+        warnings.warn(f"{what} failed, training goes on: {e}", RuntimeWarning, stacklevel=2)
+
+# %% ../../nbs/watch/dashboard.ipynb #15626c11
+class _Log:
+    "The records of a run, in memory and in its folder."
+    def __init__(self, folder):
+        self.folder = Path(folder) if folder else None
+        self.records = []
+
+    def add(self, record):
+        "Keeps one record; as it was kept, it comes back."
+        record = rounded(record)
+        self.records.append(record)
+        if self.folder:
+            path = self.folder / _LOG_NAME
+            _safely("writing the training log", _append_record, path, record)
+        return record
+
+    def open(self, step):
+        "An empty log for a new run; for a resumed one, the records up to `step`."
+        self.records = []
+        if not self.folder: return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / _LOG_NAME
+        if not path.exists():
+            return
+        if step:
+            self.records = _rewind_log(path, step)
+        else:
+            os.replace(path, path.with_suffix(".previous.jsonl"))
+
+# %% ../../nbs/watch/dashboard.ipynb #8ce99653
+def _pieces(records, group):
+    "What a board shows of a run: the figure, the optimiser's numbers, the last group."
+    more = plot_training(records, optimiser=True)._repr_png_()
+    shown = dict(png=plot_training(records)._repr_png_(), more=_unfolded(more))
+    return shown | (dict(group=_group_table(*group)) if group else {})
+
+# %% ../../nbs/watch/dashboard.ipynb #f17b394d
+class _Display:
+    "A board in a notebook; elsewhere lines, and a progress bar if there is a terminal for it."
+    def __init__(self, live):
+        self.live = live
+        self.status = {}
+        self.board = self.bar = self.group = None
+
+    def open(self, step, total):
+        self.status = {}
+        live = in_notebook() if self.live is None else self.live
+        if live:
+            self.board = _safely("opening the board", _Board)
+        quiet = live or not sys.stderr.isatty()
+        self.bar = tqdm(total=total, initial=step, unit="step",
+                        dynamic_ncols=True, disable=quiet)
+
+    def say(self, text):
+        "One piece of text for people who watch."
+        write = print if self.bar is None or self.bar.disable else self.bar.write
+        _safely("writing a line", write, text)
+        sys.stdout.flush()
+
+    def tell(self, kind, line):
+        "A line of text: on the board the latest of its kind, elsewhere one after the other."
+        if not self.board:
+            return self.say(line)
+        self.status[kind] = line
+        self.board.show(status=_as_html("\n".join(self.status.values())))
+
+    def move(self, step, total, pace=None): # seconds a step
+        "The bar: tqdm's, or the board's."
+        self.bar.update(step - self.bar.n)
+        if self.board:
+            self.tell("bar", _bar_line(step, total, pace))
+
+    def draw(self, records):
+        "A new figure on the board, and what belongs to it."
+        if self.board:
+            _safely("drawing the figure",
+                    lambda: self.board.show(**_pieces(records, self.group)))
+
+    def close(self):
+        if self.bar is not None: # an interrupt may come before there is one
+            self.bar.close()
+        self.board = self.bar = None
+
 # %% ../../nbs/watch/dashboard.ipynb #c9b8f578
 class LiveVisualizationCallback(TrainerCallback):
     "Shows a GRPO run while it trains, and keeps its log on disk."
@@ -354,91 +444,35 @@ class LiveVisualizationCallback(TrainerCallback):
         seed: int = 0, # picks the questions
         require_grounded: bool = False): # count guesses as wrong, as the rewards of the run do
         self.play = play
-        self.live = live
-        self.folder = Path(folder) if folder else None
         self.require_grounded = require_grounded
         self.plot_every = plot_every
         self.trace_every = trace_every
         self.success_every = success_every
         self.train_set = pick_some(tasks_train or [], questions, seed)
         self.eval_set = pick_some(tasks_eval or [], questions, seed)
-        self.records = []
+        self._log = _Log(folder)
+        self._display = _Display(live)
         self._unshown = []
-        self._status = {}
         self._rates = {}
-        self._board = self._bar = self._group = None
         self._active = False
 
-# %% ../../nbs/watch/dashboard.ipynb #d782dd7f
-@patch
-def _safely(self:LiveVisualizationCallback, what, f, *args):
-    "Calls `f`; an error in drawing or writing becomes a warning, once per cause."
-    try: return f(*args)
-    except (OSError, ValueError, RuntimeError) as e:
-        warnings.warn(f"{what} failed, training goes on: {e}", RuntimeWarning, stacklevel=2)
+    @property
+    def records(self) -> list[dict]:
+        "What is in the log."
+        return self._log.records
 
-# %% ../../nbs/watch/dashboard.ipynb #15626c11
-@patch
-def _record(self:LiveVisualizationCallback, record):
-    "Keeps one record, in memory and on disk."
-    record = rounded(record)
-    self.records.append(record)
-    if self.folder:
-        path = self.folder / _LOG_NAME
-        self._safely("writing the training log", _append_record, path, record)
-    return record
-
-# %% ../../nbs/watch/dashboard.ipynb #8ce99653
-@patch
-def _say(self:LiveVisualizationCallback, text):
-    "One piece of text for people who watch."
-    write = print if self._bar is None or self._bar.disable else self._bar.write
-    self._safely("writing a line", write, text)
-    sys.stdout.flush()
-
-@patch
-def _tell(self:LiveVisualizationCallback, kind, line):
-    "A line of text: on the board the latest of its kind, elsewhere one after the other."
-    if not self._board:
-        return self._say(line)
-    self._status[kind] = line
-    self._board.show(status=_as_html("\n".join(self._status.values())))
-
-# %% ../../nbs/watch/dashboard.ipynb #f17b394d
-@patch
-def _draw(self:LiveVisualizationCallback):
-    "A new figure on the board, and what belongs to it."
-    if not self._board: return
-    def draw():
-        more = plot_training(self.records, optimiser=True)._repr_png_()
-        self._board.show(png=plot_training(self.records)._repr_png_(),
-                         more=_unfolded(more))
-        if self._group:
-            self._board.show(group=_group_table(*self._group))
-    self._safely("drawing the figure", draw)
-
-@patch
-def _refresh(self:LiveVisualizationCallback):
-    "One line for the reports since the last one, and a new figure on the board."
-    if self._unshown:
-        self._tell("report", _summary_line(_mean_record(self._unshown)))
-    self._unshown = []
-    self._draw()
-
-@patch
-def see_group(self:LiveVisualizationCallback,
-    *group): # arguments of `_group_table`
-    "Takes a group that was just played, to show with the next figure."
-    self._group = group
+    def see_group(self,
+        *group): # arguments of `_group_table`
+        "Takes a group that was just played, to show with the next figure."
+        self._display.group = group
 
 # %% ../../nbs/watch/dashboard.ipynb #0f9d3250
-@patch
-def _played(self:LiveVisualizationCallback, tasks, model=None):
+def _played(play, tasks, model=None):
     "The episodes of `tasks`, with the model in evaluation mode meanwhile."
     training = getattr(model, "training", False)
     if training: model.eval()
     try:
-        return self.play(tasks)
+        return play(tasks)
     finally:
         if training: model.train()
 
@@ -449,7 +483,7 @@ def measure(self:LiveVisualizationCallback,
     model: torch.nn.Module|None = None # put into evaluation mode meanwhile
 ) -> dict: # the record
     "Plays the fixed questions and records how many come out right."
-    eps = self._played(self.train_set + self.eval_set, model)
+    eps = _played(self.play, self.train_set + self.eval_set, model)
     train = eps[:len(self.train_set)]
     evals = eps[len(self.train_set):]
     held = [ep for ep in evals if ep.task.extra.get("heldout")]
@@ -458,10 +492,10 @@ def measure(self:LiveVisualizationCallback,
         sets["success_heldout"] = held
     rates = {k: _success_counts(v, self.require_grounded)
              for k, v in sets.items() if v}
-    record = self._record({"step": step} | rates)
+    record = self._log.add({"step": step} | rates)
     self._rates = {k.replace("_", "/"): v["rate"]
                    for k, v in rates.items()}
-    self._tell("success", _summary_line(record))
+    self._display.tell("success", _summary_line(record))
     return record
 
 # %% ../../nbs/watch/dashboard.ipynb #5f3291ed
@@ -473,29 +507,14 @@ def trace(self:LiveVisualizationCallback,
     "Plays the next evaluation question and records the episode as text."
     tasks = self.eval_set or self.train_set
     i = sum("trace" in r for r in self.records) % len(tasks)
-    [episode] = self._played([tasks[i]], model)
-    record = self._record({"step": step,
+    [episode] = _played(self.play, [tasks[i]], model)
+    record = self._log.add({"step": step,
                            "trace": _trace_text(episode, self.require_grounded)})
     text = f"Episode at step {step}\n{record['trace']}"
-    if self._board:
-        self._board.show(trace=_as_html(text))
-    else: self._say(text)
+    if self._display.board:
+        self._display.board.show(trace=_as_html(text))
+    else: self._display.say(text)
     return record
-
-# %% ../../nbs/watch/dashboard.ipynb #fb40ea62
-@patch
-def _open_log(self:LiveVisualizationCallback, step):
-    "An empty log for a new run; for a resumed one, the records up to `step`."
-    self.records = []
-    if not self.folder: return
-    self.folder.mkdir(parents=True, exist_ok=True)
-    path = self.folder / _LOG_NAME
-    if not path.exists():
-        return
-    if step:
-        self.records = _rewind_log(path, step)
-    else:
-        os.replace(path, path.with_suffix(".previous.jsonl"))
 
 # %% ../../nbs/watch/dashboard.ipynb #d0ff061f
 @patch
@@ -512,29 +531,6 @@ def _look(self:LiveVisualizationCallback, step, model, always=False):
     if due(self.trace_every) and "trace" not in seen:
         self.trace(step, model)
 
-# %% ../../nbs/watch/dashboard.ipynb #080c9f73
-@patch
-def _open_display(self:LiveVisualizationCallback, state):
-    "The board in a notebook; elsewhere a progress bar, if there is a terminal for it."
-    self._status = {}
-    live = in_notebook() if self.live is None else self.live
-    if live:
-        self._board = self._safely("opening the board", _Board)
-    quiet = live or not sys.stderr.isatty()
-    self._bar = tqdm(total=state.max_steps,
-                     initial=state.global_step, unit="step",
-                     dynamic_ncols=True, disable=quiet)
-
-@patch
-def _show_pace(self:LiveVisualizationCallback, state):
-    "The bar: tqdm's, or the board's."
-    self._bar.update(state.global_step - self._bar.n)
-    if not self._board: return
-    done = state.global_step - self._first
-    pace = (time.perf_counter() - self._start)/done if done else None
-    self._tell("bar",
-               _bar_line(state.global_step, state.max_steps, pace))
-
 # %% ../../nbs/watch/dashboard.ipynb #445450e9
 @patch
 def on_train_begin(self:LiveVisualizationCallback,
@@ -545,22 +541,22 @@ def on_train_begin(self:LiveVisualizationCallback,
     "Opens the log and the display; measures the policy as it is before the first step."
     self._active = state.is_world_process_zero
     if not self._active: return
-    self._safely("opening the training log", self._open_log, state.global_step)
+    _safely("opening the training log", self._log.open, state.global_step)
     self._unshown = []
     self._shown_step = state.global_step
     self._elapsed0 = max((r.get("elapsed") or 0
                           for r in self.records), default=0)
-    self._open_display(state)
+    self._display.open(state.global_step, state.max_steps)
     questions = len(self.train_set + self.eval_set)
     if state.global_step == 0 and self.play and questions and self.success_every:
-        self._tell("bar", f"playing {questions} questions before the first step ...")
+        self._display.tell("bar", f"playing {questions} questions before the first step ...")
         self._look(0, model, always=True)
-    self._draw()
+    self._display.draw(self.records)
     self._rates = {} # those of step 0 belong to no report
     self._start = time.perf_counter()
     self._first = state.global_step
     self._shown_at = self._start
-    self._show_pace(state)
+    self._display.move(state.global_step, state.max_steps)
 
 # %% ../../nbs/watch/dashboard.ipynb #5ea4b647
 @patch
@@ -571,17 +567,10 @@ def on_step_end(self:LiveVisualizationCallback,
                 model: torch.nn.Module|None = None, **kwargs):
     "Moves the bar; plays, when it is time to."
     if not self._active: return
-    self._show_pace(state)
+    done = max(1, state.global_step - self._first)
+    pace = (time.perf_counter() - self._start)/done
+    self._display.move(state.global_step, state.max_steps, pace)
     self._look(state.global_step, model)
-
-# %% ../../nbs/watch/dashboard.ipynb #3ee59622
-@patch
-def _timing(self:LiveVisualizationCallback, step, total):
-    "The fields about time that go with each report."
-    spent = time.perf_counter() - self._start
-    pace = spent / max(1, step - self._first)
-    return dict(elapsed=self._elapsed0 + spent, seconds_per_step=pace,
-                seconds_left=pace * (total - step), max_steps=total)
 
 # %% ../../nbs/watch/dashboard.ipynb #dce0738b
 @patch
@@ -594,18 +583,30 @@ def on_log(self:LiveVisualizationCallback,
     if not self._active or not logs:
         return
     step = state.global_step
-    record = self._record({"step": step} | self._timing(step, state.max_steps) | logs)
+    spent = time.perf_counter() - self._start
+    pace = spent / max(1, step - self._first)
+    timing = dict(elapsed=self._elapsed0 + spent, seconds_per_step=pace,
+                  seconds_left=pace * (state.max_steps - step), max_steps=state.max_steps)
+    record = self._log.add({"step": step} | timing | logs)
     logs.update(self._rates) # for trackers, which come after this callback
     self._rates = {}
     if "reward" in record or "loss" in record:
         self._unshown.append(record)
     if not self.plot_every: return
     due = step // self.plot_every > self._shown_step // self.plot_every
-    in_log = self._board is None and not sys.stderr.isatty()
+    in_log = self._display.board is None and not sys.stderr.isatty()
     if due or in_log and time.perf_counter() - self._shown_at > QUIET:
         self._shown_step = step
         self._shown_at = time.perf_counter()
         self._refresh()
+
+@patch
+def _refresh(self:LiveVisualizationCallback):
+    "One line for the reports since the last one, and a new figure on the board."
+    if self._unshown:
+        self._display.tell("report", _summary_line(_mean_record(self._unshown)))
+    self._unshown = []
+    self._display.draw(self.records)
 
 # %% ../../nbs/watch/dashboard.ipynb #f866237e
 @patch
@@ -614,12 +615,10 @@ def close(self:LiveVisualizationCallback):
     if not self._active: return
     self._active = False
     self._refresh()
-    if self.folder:
-        path = self.folder / _CURVE_NAME
-        self._safely("saving the picture", plot_training, self.records, path)
-    if self._bar is not None: # an interrupt may come before there is one
-        self._bar.close()
-    self._board = self._bar = None
+    if self._log.folder:
+        path = self._log.folder / _CURVE_NAME
+        _safely("saving the picture", plot_training, self.records, path)
+    self._display.close()
 
 # %% ../../nbs/watch/dashboard.ipynb #1b5d915f
 @patch

@@ -18,7 +18,8 @@ from sqlglot import exp
 
 from .database import Database
 from .engines import engine_of, open_database, without_password
-from .tasks import answer_result, embedded_tasks, Task, with_variants
+from .embedded import embedded_tasks, with_variants
+from .tasks import answer_result, Task
 from .context import context_database
 
 # %% ../../nbs/world/data.ipynb #a22a8221
@@ -185,6 +186,7 @@ def _column(name: str) -> str:
     low = name.strip().lower()
     return "SQL" if low == "sql" else low if low in _COLUMNS else name.strip()
 
+# %% ../../nbs/world/data.ipynb #8588c039
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 def _from_csv(path: Path):
@@ -233,6 +235,7 @@ def _check_answer(e, where):
     if type(e.get("ordered", True)) is not bool:
         raise ValueError(f"{where}: field 'ordered': expected true or false, got {e['ordered']!r}")
 
+# %% ../../nbs/world/data.ipynb #c5294129
 def _read_entry(entry, where, i, db_id, dialect):
     "Validate one entry of a question file and fill in what is optional."
     if not isinstance(entry, dict):
@@ -384,6 +387,7 @@ def _not_held_out(tasks, folder):
         t.extra["heldout"] = t.db_id not in asked
     return tasks
 
+# %% ../../nbs/world/data.ipynb #1bcf1ecf
 _EVAL_SHARE = 0.2 # of a single list of questions, rounded down
 
 def one_list(source: str|Path, path: str|Path|None = None) -> bool:

@@ -8,6 +8,7 @@ __all__ = ['NOW', 'Result', 'one_line', 'format_value', 'markdown_cell', 'Databa
 
 # %% ../../nbs/world/database.ipynb #605fb8b4
 import os, re, threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import lru_cache, partial
@@ -41,6 +42,17 @@ class Result:
         s = '' if len(self.rows) == 1 else 's'
         return f'<Result {len(self.rows)}{more} row{s} ({one_line(", ".join(self.columns))})>'
 
+    def _repr_markdown_(self):
+        if not self.ok: return f'**Error:** {markdown_cell(self.error)}'
+        lines = [[markdown_cell(c) for c in row]
+                 for row in [self.columns, *self.rows[:10]]]
+        lines.insert(1, ['---']*len(self.columns))
+        text = '\n'.join('| ' + ' | '.join(line) + ' |'
+                         for line in lines)
+        n = len(self.rows)
+        more = ' or more' if self.truncated else ''
+        return f'{text}\n\n{min(10, n)} of {n}{more} rows' if more or n > 10 else text
+
 # %% ../../nbs/world/database.ipynb #4f8a1e0e
 _CONTROL = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
 
@@ -71,18 +83,6 @@ def markdown_cell(x: None|int|float|str|bytes, # a value of SQLite
     "A value as a cell of a Markdown table."
     return re.sub(r'([|\\`*_<>$#\[\]~])', r'\\\1', format_value(x, n))
 
-@patch
-def _repr_markdown_(self: Result):
-    if not self.ok: return f'**Error:** {markdown_cell(self.error)}'
-    lines = [[markdown_cell(c) for c in row]
-             for row in [self.columns, *self.rows[:10]]]
-    lines.insert(1, ['---']*len(self.columns))
-    text = '\n'.join('| ' + ' | '.join(line) + ' |'
-                     for line in lines)
-    n = len(self.rows)
-    more = ' or more' if self.truncated else ''
-    return f'{text}\n\n{min(10, n)} of {n}{more} rows' if more or n > 10 else text
-
 # %% ../../nbs/world/database.ipynb #8b01139b
 _FUNCTIONS = set("""abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat
 concat_ws cos cosh count cume_dist current_date current_time current_timestamp date datetime decoded
@@ -107,6 +107,7 @@ NOW = '2025-01-01 00:00:00' # what "now" means in a query
 
 _SEARCH = {'match', 'bm25', 'snippet', 'highlight'} # functions of full-text tables
 
+# %% ../../nbs/world/database.ipynb #e263e60a
 class _Guard:
     "What the callbacks of one connection share."
     sql, first = '', None # the query, and its statement
@@ -324,28 +325,10 @@ def _guarded(con, now: str|None = NOW, full_text: bool = False):
     return con, guard
 
 # %% ../../nbs/world/database.ipynb #d8a60001
-class Database:
-    "A database that can be read and nothing else: subclasses write `tables`, `columns` and `run`."
+class _Engine:
+    "What an engine has to write, which is `tables`, `columns` and `run`, and what it may write."
     engine, dialect = 'SQL', '' # its name, and its SQL's name for sqlglot
     path = None # of a file, for SQLite
-
-    def __init__(self,
-                 name: str, # what observations and reports call it
-                 timeout: float = 2.0, # seconds that a query may take
-                 max_rows: int = 1000, # rows that are taken of a result
-                 max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
-        "Raises TypeError for Database itself, which is no engine."
-        if type(self) is Database:
-            raise TypeError('Database is the base of all engines: take SQLiteDatabase(path), '
-                            'or open_database(path or URL)')
-        self.name = name
-        self.timeout = timeout
-        self.max_rows = max_rows
-        self.max_bytes = max_bytes
-        self.unreadable = {} # tables and views that are left out: why, by name
-        self.comments = {} # what their makers say of tables, by name
-        self._counts = {}
-        self._texts = {}
 
     @property
     def tables(self) -> list[str]:
@@ -360,14 +343,6 @@ class Database:
             max_bytes: int|None = None) -> Result:
         "The result of `sql`, or an error in it; never raises. None: the database's limits."
         raise NotImplementedError
-
-    def query(self, sql: str) -> Result:
-        "Run one SELECT; whatever is wrong with it comes back as `Result.error`."
-        return self.run(sql)
-
-    def sample(self, table: str, n: int = 3) -> Result:
-        "The first `n` rows of a table."
-        return self.query(f'SELECT * FROM {self.identifier(table)} LIMIT {int(n)}')
 
     def kind(self, table: str) -> str:
         "What it is: table, view, or virtual (full text)."
@@ -386,6 +361,58 @@ class Database:
     def refresh(self) -> None: "Look whether the schema has changed."
 
     def close(self) -> None: "Give connections back."
+
+    def label(self, table: str) -> str:
+        "A table's name as the first observation prints it."
+        return shown(table)
+
+    def quote(self, name: str) -> str:
+        "A name in the quotes of the engine."
+        return quoted(name)
+
+    def spelt(self, column: str) -> str:
+        "A column's name as DESCRIBE prints it."
+        return column
+
+    def letters(self, column: str) -> str: # column: in quotes
+        "SQL for the number of letters of a value."
+        return f'length({column})'
+
+# %% ../../nbs/world/database.ipynb #d8a60003
+class Database(_Engine):
+    "A database that can be read and nothing else: subclasses write `tables`, `columns` and `run`."
+    def __init__(self,
+                 name: str, # what observations and reports call it
+                 timeout: float = 2.0, # seconds that a query may take
+                 max_rows: int = 1000, # rows that are taken of a result
+                 max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
+        "Raises TypeError for Database itself, which is no engine."
+        if type(self) is Database:
+            raise TypeError('Database is the base of all engines: take SQLiteDatabase(path), '
+                            'or open_database(path or URL)')
+        self.name = name
+        self.timeout = timeout
+        self.max_rows = max_rows
+        self.max_bytes = max_bytes
+        self.unreadable = {} # tables and views that are left out: why, by name
+        self.comments = {} # what their makers say of tables, by name
+        self._counts = {}
+        self._texts = {}
+
+    def __repr__(self) -> str:
+        return f'<Database {self.name} ({", ".join(self.tables)})>'
+
+    def query(self, sql: str) -> Result:
+        "Run one SELECT; whatever is wrong with it comes back as `Result.error`."
+        return self.run(sql)
+
+    def sample(self, table: str, n: int = 3) -> Result:
+        "The first `n` rows of a table."
+        return self.query(f'SELECT * FROM {self.identifier(table)} LIMIT {int(n)}')
+
+    def identifier(self, table: str) -> str:
+        "A table as a query names it. Raises ValueError if there is none."
+        return self.quote(self._table(table))
 
 # %% ../../nbs/world/database.ipynb #55c4ba2b
 class SQLiteDatabase(Database):
@@ -419,6 +446,17 @@ class SQLiteDatabase(Database):
     def kind(self, table: str) -> str:
         return self._tables[table]
 
+    def half(self, table: str, rest: int) -> str: # rest: 0 or 1
+        "The beginning of a WITH clause in which a table has its rows of even or odd rowid only."
+        return f'{quoted(table)} AS (SELECT * FROM main.{quoted(table)} WHERE rowid % 2 = {rest})'
+
+    def close(self) -> None:
+        "Close this thread's connection; the next query opens a new one."
+        con = getattr(self._local, 'con', None)
+        self._local.con = None
+        if con is not None:
+            con[0].close()
+
 # %% ../../nbs/world/database.ipynb #c9eeaf50
 def _is_sqlite(path: str|Path):
     "Does the file begin as SQLite files do, or is it empty? Raises `FileNotFoundError`."
@@ -430,17 +468,16 @@ def _is_sqlite(path: str|Path):
         return f.read(16) in (b'SQLite format 3\0', b'')
 
 # %% ../../nbs/world/database.ipynb #c54423da
-@patch
-def _open(self: SQLiteDatabase) -> apsw.Connection:
+def _unguarded(db: Database) -> apsw.Connection:
     "A new connection, without guards."
-    if self.path is None:
+    if db.path is None:
         con = apsw.Connection(':memory:', statementcachesize=0)
-        con.deserialize('main', self._image)
+        con.deserialize('main', db._image)
         return con
-    journals = (f'{self.path}-{end}' for end in ('wal', 'journal'))
+    journals = (f'{db.path}-{end}' for end in ('wal', 'journal'))
     pending = any(os.path.exists(j)
                   and os.path.getsize(j) for j in journals)
-    return apsw.Connection(f'{self.path.as_uri()}?mode=ro' + ('' if pending else '&immutable=1'),
+    return apsw.Connection(f'{db.path.as_uri()}?mode=ro' + ('' if pending else '&immutable=1'),
                            apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, statementcachesize=0)
 
 # %% ../../nbs/world/database.ipynb #c54423db
@@ -477,42 +514,40 @@ def _schema(con) -> tuple: # dict of kinds by name, dict of reasons by name
     return kinds, unreadable
 
 # %% ../../nbs/world/database.ipynb #c54423dc
-@patch
-def _connect(self: SQLiteDatabase):
+def _connect(db: Database):
     "A new guarded connection and its guard; the first one tells which tables there are."
-    if self._tables is None: # on a connection of its own, which then knows all modules
-        self._tables, self.unreadable = _schema(self._open())
-    return _guarded(self._open(), self.now,
-                    'virtual' in self._tables.values())
+    if db._tables is None: # on a connection of its own, which then knows all modules
+        db._tables, db.unreadable = _schema(_unguarded(db))
+    return _guarded(_unguarded(db), db.now,
+                    'virtual' in db._tables.values())
 
 @patch(as_prop=True)
 def _con(self: SQLiteDatabase):
     "This thread's guarded connection and its guard."
     con = getattr(self._local, 'con', None)
     if con is None:
-        con = self._local.con = _trusted(self._connect)
+        con = self._local.con = _trusted(partial(_connect, self))
     return con
 
 # %% ../../nbs/world/database.ipynb #2d84b6f1
-@patch
-def prepare(self: _Guard, con: apsw.Connection, sql: str, tried: set):
+def _prepare(con: apsw.Connection, guard: _Guard, sql: str, tried: set):
     "Get ready to try `sql`; raises `ValueError` where SQLite would not see what is wrong."
-    self.sql = sql
-    self.reason = None
+    guard.sql = sql
+    guard.reason = None
     if len(sql.encode(errors='replace')) > _LIMITS[apsw.SQLITE_LIMIT_SQL_LENGTH]:
         raise ValueError('query string is too large')
     if '\0' in sql:
         raise ValueError('null character')
     if 'text' in tried:
-        self.sql = _readable(self)
-    self.first = None
+        guard.sql = _readable(guard)
+    guard.first = None
     if 'room' in tried:
-        self.widen(con)
+        _widen(con, guard)
 
 # %% ../../nbs/world/database.ipynb #0cd2ac2b
-@patch
-def _try(self: SQLiteDatabase, con, guard, sql: str, tried: set,
-         max_rows: int, max_bytes: int) -> tuple:
+def _try(con, guard: _Guard, sql: str, tried: set,
+         fetch: Callable, # of a cursor: rows, and whether there was more
+         timeout: float) -> tuple:
     "The result of `sql`, and what another try would need: 'memory', 'room' or 'text'."
     cur = con.cursor()
     alone = 'memory' in tried
@@ -520,20 +555,20 @@ def _try(self: SQLiteDatabase, con, guard, sql: str, tried: set,
     try: _heap.enter(alone)
     except TimeoutError as e:
         return Result([], [],
-                      error=_explain(e, guard, self.timeout)), None
+                      error=_explain(e, guard, timeout)), None
     try:
         guard.deadline += perf_counter() - since
-        guard.prepare(con, sql, tried)
+        _prepare(con, guard, sql, tried)
         cur.execute(guard.sql)
         if guard.first is None:
             raise ValueError('nothing to run, write a SELECT')
-        rows, truncated = _fetch(cur, max_rows, max_bytes)
+        rows, truncated = fetch(cur)
         if guard.overdue():
             raise apsw.InterruptError('interrupted')
         return Result(guard.columns, rows, truncated), None
     except (apsw.Error, ValueError, MemoryError) as e:
         return Result([], [],
-                      error=_explain(e, guard, self.timeout)), _need(e, guard)
+                      error=_explain(e, guard, timeout)), _need(e, guard)
     finally:
         cur.close(True)
         if 'room' in tried:
@@ -573,20 +608,19 @@ def _cost(program: list, # rows of EXPLAIN
                for op in program if op[1] not in _LIGHT)
 
 # %% ../../nbs/world/database.ipynb #38f0d2c7
-@patch
-def widen(self: _Guard, con: apsw.Connection):
+def _widen(con: apsw.Connection, guard: _Guard):
     "Let the values of `con` be as large as the query can do with."
-    _bound(con, self, _LONGEST, steps=1)
+    _bound(con, guard, _LONGEST, steps=1)
     con.exec_trace = None
-    steps = con.execute(self.sql, explain=1)
+    steps = con.execute(guard.sql, explain=1)
     try:
         program = list(islice(steps, _LIMITS[apsw.SQLITE_LIMIT_VDBE_OP]))
     finally:
-        con.exec_trace = self.trace
+        con.exec_trace = guard.trace
     pattern = min(_PATTERN, max([50] + [len(op[5]) for op in program if op[1] == 'String8']))
     length = min(_LONGEST,
                  _ROOM//max(1, _cost(program, pattern)))
-    _bound(con, self, max(_LENGTH, length), pattern, steps=1)
+    _bound(con, guard, max(_LENGTH, length), pattern, steps=1)
 
 # %% ../../nbs/world/database.ipynb #80f4b1d6
 def quoted(
@@ -619,13 +653,14 @@ def run(self: SQLiteDatabase, sql: str,
         return Result([], [],
                       error=_explain(e, _Guard(), self.timeout))
     guard.deadline = start + self.timeout
+    fetch = partial(_fetch, max_rows=max_rows or self.max_rows,
+                    max_bytes=max_bytes or self.max_bytes)
     while True:
-        result, need = self._try(con, guard, sql, tried,
-                                 max_rows or self.max_rows, max_bytes or self.max_bytes)
+        result, need = _try(con, guard, sql, tried, fetch, self.timeout)
         if need is None or need in tried:
             break
         if need == 'text':
-            guard.encoding = _trusted(self._open).pragma('encoding')
+            guard.encoding = _trusted(partial(_unguarded, self)).pragma('encoding')
         tried.add(need)
     result.seconds = perf_counter() - start
     return result
@@ -636,13 +671,12 @@ _KEPT, _KEPT_CHARS = 200, 5000 # results that are kept, and characters of one an
 # %% ../../nbs/world/database.ipynb #54f1b30a
 _UNKNOWN = re.compile('no such column: "?(.+?)"? - should this be a string')
 
-@patch
-def _read_as_text(self: SQLiteDatabase, con, sql: str) -> str:
+def _read_as_text(db: Database, con, sql: str) -> str:
     "A note on the first name in double quotes that SQLite took for a text; else nothing."
     con.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0) # now it is an error
     inner = sql.rstrip('; \n')
     try:
-        found = _UNKNOWN.search(self.run(f'SELECT 1 FROM (\n{inner}\n) LIMIT 0').error or '')
+        found = _UNKNOWN.search(db.run(f'SELECT 1 FROM (\n{inner}\n) LIMIT 0').error or '')
     finally:
         con.config(apsw.SQLITE_DBCONFIG_DQS_DML, 1)
     return f'"{found[1]}" was read as a text: no column has this name' if found else ''
@@ -656,7 +690,7 @@ def query(self: SQLiteDatabase,
         return self._known[sql]
     result = self.run(sql)
     if result.ok and '"' in sql:
-        result.note = self._read_as_text(self._con[0], sql)
+        result.note = _read_as_text(self, self._con[0], sql)
     if result.ok and self.now and len(sql) + len(repr(result.rows)) <= _KEPT_CHARS:
         with self._lock:
             self._known[sql] = result
@@ -725,7 +759,7 @@ def _inspect(self: SQLiteDatabase, sql: str, args: tuple = ()):
     "Rows of our own query about the schema, without guards. Raises ValueError if it fails."
     def rows():
         if self._plain is None:
-            self._plain = self._open()
+            self._plain = _unguarded(self)
         return self._plain.execute(sql, args).fetchall()
     try:
         with self._lock:
@@ -743,30 +777,11 @@ def tables(self: SQLiteDatabase) -> list:
             raise ValueError(f'{self.name}: {one_line(e)}') from e
     return list(self._tables)
 
-@patch
-def __repr__(self: Database) -> str:
-    return f'<Database {self.name} ({", ".join(self.tables)})>'
-
 # %% ../../nbs/world/database.ipynb #a4c53687
 def shown(name: str) -> str:
     "A table's name as observations print it: in quotes where it could be misread."
     plain = name == one_line(name, 1000).strip() and not re.search('["\'`,;\\[\\]]', name)
     return name if plain else quoted(one_line(name, 1000))
-
-@patch
-def label(self: Database, table: str) -> str:
-    "A table's name as the first observation prints it."
-    return shown(table)
-
-@patch
-def quote(self: Database, name: str) -> str:
-    "A name in the quotes of the engine."
-    return quoted(name)
-
-@patch
-def spelt(self: Database, column: str) -> str:
-    "A column's name as DESCRIBE prints it."
-    return column
 
 @patch
 def named(self: Database,
@@ -818,7 +833,7 @@ def columns(self: SQLiteDatabase,
     if table not in self._columns:
         sql = 'SELECT "from", "table", "to", seq FROM pragma_foreign_key_list(?) ORDER BY id DESC'
         keys = self._inspect(sql, (table,))
-        fks = {col.lower(): self._target(*rest)
+        fks = {col.lower(): _target(self, *rest)
                for col, *rest in keys}
         sql = 'SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden != 1'
         self._columns[table] = [Column(name, kind,
@@ -827,30 +842,19 @@ def columns(self: SQLiteDatabase,
     return list(self._columns[table])
 
 # %% ../../nbs/world/database.ipynb #9775b019
-@patch
-def _target(self: SQLiteDatabase, table: str,
+def _target(db: Database, table: str,
             column: str|None, seq: int):
     "`table.column` that a foreign key points to."
-    table = next((t for t in self.tables
+    table = next((t for t in db.tables
                   if t.lower() == table.lower()), table)
     if column is None:
         sql = 'SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk'
-        keys = self._inspect(sql, (table,))
+        keys = db._inspect(sql, (table,))
         column = keys[seq][0] if seq < len(keys) else 'rowid'
     return f'{table}.{column}'
 
 # %% ../../nbs/world/database.ipynb #3b01b5d1
 _COUNTED = 100_000 # rows of a table, at most, so that no table takes long
-
-@patch
-def identifier(self: Database, table: str) -> str:
-    "A table as a query names it. Raises ValueError if there is none."
-    return self.quote(self._table(table))
-
-@patch
-def half(self: SQLiteDatabase, table: str, rest: int) -> str: # rest: 0 or 1
-    "The beginning of a WITH clause in which a table has its rows of even or odd rowid only."
-    return f'{quoted(table)} AS (SELECT * FROM main.{quoted(table)} WHERE rowid % 2 = {rest})'
 
 @patch
 def row_count(self: Database, table: str) -> int|None: # `_COUNTED` + 1 if there are more
@@ -911,29 +915,23 @@ def plan(self: SQLiteDatabase,
 _SHORT = 40 # letters
 
 @patch
-def letters(self: Database, column: str) -> str: # column: in quotes
-    "SQL for the number of letters of a value."
-    return f'length({column})'
-
-@patch
 def texts(self: Database, table: str) -> dict: # column -> texts, sorted
     "The distinct short texts in each column, at most `max_rows` of them; read once."
     table = self._table(table)
     if table not in self._texts:
-        self._texts[table] = dict(self._read_texts(table))
+        self._texts[table] = dict(_read_texts(self, table))
     return self._texts[table]
 
-@patch
-def _read_texts(self: Database, table: str): # pairs
+def _read_texts(db: Database, table: str): # pairs
     "Each column that can be read, until as much time is gone as one query may take."
-    end = perf_counter() + self.timeout
-    if self.row_count(table) is None:
+    end = perf_counter() + db.timeout
+    if db.row_count(table) is None:
         return
-    for column in self.columns(table):
+    for column in db.columns(table):
         if perf_counter() > end: return
-        name = self.quote(column.name)
-        found = self.run(f'SELECT DISTINCT {name} FROM {self.identifier(table)} '
-                          f'WHERE {self.letters(name)} <= {_SHORT} LIMIT {self.max_rows}')
+        name = db.quote(column.name)
+        found = db.run(f'SELECT DISTINCT {name} FROM {db.identifier(table)} '
+                          f'WHERE {db.letters(name)} <= {_SHORT} LIMIT {db.max_rows}')
         yield column.name, sorted(x for x, *_ in found.rows
                                   if isinstance(x, str) and x == one_line(x))
 
@@ -974,15 +972,6 @@ def from_sql(cls: SQLiteDatabase,
     if not db.tables:
         raise ValueError(f'the script of database {name} creates no table')
     return db
-
-# %% ../../nbs/world/database.ipynb #8e42b6a9
-@patch
-def close(self: SQLiteDatabase) -> None:
-    "Close this thread's connection; the next query opens a new one."
-    con = getattr(self._local, 'con', None)
-    self._local.con = None
-    if con is not None:
-        con[0].close()
 
 # %% ../../nbs/world/database.ipynb #80cb7e79
 def open_sqlite(path_or_db: str|Path|Database, # a path, or a Database, which comes back as it is

@@ -93,6 +93,7 @@ _SPIDER = ("https://drive.usercontent.google.com/download"
 # of the archive of September 2024
 _SPIDER_SHA256 = "00636695dabed6b5f4b8328a16b13e069a2f16591d5efcce57660669c85b121b"
 
+# %% ../../nbs/world/download.ipynb #224bff1f
 def download_spider(
     source: str|Path, # spider; or an archive's address or path (zip, tar.gz), or a folder
     folder: str|Path = "spider", # where it goes; must not exist, or be empty

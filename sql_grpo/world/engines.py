@@ -8,6 +8,7 @@ __all__ = ['plain_cell', 'without_password', 'password_of', 'Lost', 'EngineDatab
 
 # %% ../../nbs/world/engines.ipynb #e41c0008
 import json, math, os, pickle, queue, re, selectors, signal, subprocess, sys, threading, warnings
+from collections.abc import Callable
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -76,29 +77,56 @@ class Lost(Exception):
     "The connection is gone, or the server cannot be reached."
 
 # %% ../../nbs/world/engines.ipynb #e41c0012
-class EngineDatabase(Database):
-    "A database of another engine, read through a small pool of connections; queries never raise."
-    begins = "select", "with", "values" # words that a query may begin with
-    refused = [] # pairs: a pattern, and what is said where it is found
+class _Pool:
+    "At most `_POOL` connections to one database."
+    def __init__(self):
+        self.pid = None
+
+    @contextmanager
+    def borrow(self, connect: Callable): # connect: makes a connection
+        "One of the connections. Raises Lost and TimeoutError."
+        if self.pid != os.getpid(): # a connection cannot be shared after a fork
+            self.pid = os.getpid()
+            self.idle = queue.LifoQueue()
+            self.free = threading.Semaphore(_POOL)
+        if not self.free.acquire(timeout=_WAIT):
+            raise TimeoutError("all connections are busy")
+        con, keep = None, True
+        try:
+            try:
+                con = self.idle.get_nowait()
+            except queue.Empty:
+                con = connect()
+            yield con
+        except ValueError: raise # the query's fault
+        except BaseException:
+            keep = False
+            raise
+        finally:
+            if con is not None:
+                closed = con.closed if hasattr(con, "closed") else not con.open
+                if keep and not closed:
+                    self.idle.put(con)
+                else: con.close()
+            self.free.release()
+
+    def close(self):
+        "Close the connections that are not in use; the next query opens a new one."
+        while self.pid == os.getpid():
+            try:
+                self.idle.get_nowait().close()
+            except queue.Empty: return
+
+# %% ../../nbs/world/engines.ipynb #e41c0066
+class _NamedTables(Database):
+    "A database whose tables and columns are printed as a query needs them."
     plain = re.compile(r"[a-z_]\w*", re.I) # names that need no quotes
 
-    def __init__(self, url: str, # without a password
-                 timeout: float = 2.0, # seconds that a query may take
-                 max_rows: int = 1000, # rows that are taken of a result
-                 max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
-        "Connect, and read the schema. Raises ValueError if the database cannot be reached."
-        super().__init__(url, timeout, max_rows, max_bytes)
-        self.url = url
-        self._pid = None
-        self._tables = {}
+    def __init__(self, *settings): # of Database
+        super().__init__(*settings)
+        self._tables = {} # kinds, by name
         self._columns = {}
         self._identifiers = {}
-        try:
-            with self._connection() as con:
-                for text in self._read_schema(con):
-                    warnings.warn(f"{self.name}: {text}", stacklevel=2)
-        except (Lost, TimeoutError) as e:
-            raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
 
     @property
     def tables(self) -> list[str]:
@@ -111,37 +139,72 @@ class EngineDatabase(Database):
     def kind(self, table: str) -> str:
         return self._tables[table]
 
-    @contextmanager
-    def _connection(self):
-        "One of the pool's connections. Raises Lost and TimeoutError."
-        if self._pid != os.getpid(): # a connection cannot be shared after a fork
-            self._pid = os.getpid()
-            self._idle = queue.LifoQueue()
-            self._free = threading.Semaphore(_POOL)
-        if not self._free.acquire(timeout=_WAIT):
-            raise TimeoutError("all connections are busy")
-        con, keep = None, True
+    def identifier(self, table: str) -> str:
+        "A table as a query names it. Raises ValueError if there is none."
+        return self._identifiers[self._table(table)]
+
+    def spelt(self, column: str) -> str:
+        "A column's name as a query needs it: in quotes, if it cannot stand without."
+        return column if self.plain.fullmatch(column) else self.quote(column)
+
+    def label(self, table: str) -> str:
+        "A table's name as a query needs it."
+        found = re.findall(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`', self._identifiers[table])
+        parts = [a.replace('""', '"')
+                 or b.replace("``", "`") for a, b in found]
+        return ".".join(map(self.spelt,
+                            parts[-1:] if parts[-1] == table else parts))
+
+    def named(self, said: str) -> str:
+        "The table that is meant: as it is printed, with its schema, or as others are named."
+        plain = lambda text: re.sub(r'["`\s;]', "", text).lower()
+        for t in self.tables:
+            if plain(said) in (plain(self.label(t)),
+                               plain(self._identifiers[t])):
+                return t
+        return super().named(said)
+
+# %% ../../nbs/world/engines.ipynb #e41c0016
+class EngineDatabase(_NamedTables):
+    "A database of another engine, read through a small pool of connections; queries never raise."
+    begins = "select", "with", "values" # words that a query may begin with
+    refused = [] # pairs: a pattern, and what is said where it is found
+
+    def __init__(self, url: str, # without a password
+                 timeout: float = 2.0, # seconds that a query may take
+                 max_rows: int = 1000, # rows that are taken of a result
+                 max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
+        "Connect, and read the schema. Raises ValueError if the database cannot be reached."
+        super().__init__(url, timeout, max_rows, max_bytes)
+        self.url = url
+        self._pool = _Pool()
         try:
-            try:
-                con = self._idle.get_nowait()
-            except queue.Empty:
-                con = self._connect()
-            yield con
-        except ValueError: raise # the query's fault
-        except BaseException:
-            keep = False
-            raise
-        finally:
-            if con is not None:
-                closed = con.closed if hasattr(con, "closed") else not con.open
-                if keep and not closed:
-                    self._idle.put(con)
-                else: con.close()
-            self._free.release()
+            with self._pool.borrow(self._connect) as con:
+                for text in self._read_schema(con):
+                    warnings.warn(f"{self.name}: {text}", stacklevel=2)
+        except (Lost, TimeoutError) as e:
+            raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
+
+    def half(self, table: str, rest: int) -> str|None: # None where no other name can stand for it
+        if "." in table: return None
+        name = self.identifier(table).rpartition(".")[2]
+        return f"{name} AS (SELECT * FROM {self.identifier(table)} WHERE {self._parity(table)} = {rest})"
+
+    def letters(self, column: str) -> str:
+        "SQL for the number of letters of a value, also of an enum."
+        return f"length(concat({column}, ''))"
+
+    def sample(self, table: str, n: int = 3) -> Result:
+        "The first `n` rows of a table, of the columns that may be read."
+        columns = ", ".join(self.quote(c.name)
+                            for c in self.columns(table)) or "*"
+        return self.query(f"SELECT {columns} FROM {self.identifier(table)} LIMIT {int(n)}")
+
+    def close(self) -> None:
+        self._pool.close()
 
 # %% ../../nbs/world/engines.ipynb #e41c0013
-@patch
-def _refusal(self: EngineDatabase, sql: str) -> str|None:
+def _refusal(sql: str, begins: tuple, refused: list) -> str|None:
     "Why a query is not sent to the engine, or None."
     if "\0" in sql: return "the query contains a NUL character"
     if len(sql) > _MAX_SQL:
@@ -150,22 +213,23 @@ def _refusal(self: EngineDatabase, sql: str) -> str|None:
         return "the query contains characters that are not valid Unicode"
     word = _FIRST.match(sql)[1]
     if not word: return "nothing to run, write a SELECT"
-    if word.lower() not in self.begins:
+    if word.lower() not in begins:
         return f"only SELECT is allowed, not {one_line(word, 30).upper()}"
-    for pattern, why in self.refused:
+    for pattern, why in refused:
         if m := pattern.search(sql):
             return why.format(one_line(m[m.lastindex or 0], 60))
 
+# %% ../../nbs/world/engines.ipynb #da03c104
 @patch
 def run(self: EngineDatabase, sql: str,
         max_rows: int|None = None,
          max_bytes: int|None = None) -> Result:
     "The result of `sql`, or an error in it; never raises."
     start = perf_counter()
-    error = self._refusal(sql)
+    error = _refusal(sql, self.begins, self.refused)
     for again in (True, False) if not error else ():
         try:
-            with self._connection() as con:
+            with self._pool.borrow(self._connect) as con:
                 columns, rows, more = self._execute(con,
                                                     sql, max_rows or self.max_rows,
                                                     max_bytes or self.max_bytes)
@@ -208,70 +272,12 @@ def refresh(self: EngineDatabase) -> None:
     if perf_counter() - self._read_at < _FRESH:
         return
     try:
-        with self._connection() as con:
+        with self._pool.borrow(self._connect) as con:
             self._read_schema(con)
     except (Lost, TimeoutError, ValueError): # the next query says it
         pass
 
-# %% ../../nbs/world/engines.ipynb #e41c0016
-@patch
-def identifier(self: EngineDatabase, table: str) -> str:
-    "A table as a query names it. Raises ValueError if there is none."
-    return self._identifiers[self._table(table)]
-
-@patch
-def spelt(self: EngineDatabase, column: str) -> str:
-    "A column's name as a query needs it: in quotes, if it cannot stand without."
-    return column if self.plain.fullmatch(column) else self.quote(column)
-
-@patch
-def label(self: EngineDatabase, table: str) -> str:
-    "A table's name as a query needs it."
-    found = re.findall(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`', self._identifiers[table])
-    parts = [a.replace('""', '"')
-             or b.replace("``", "`") for a, b in found]
-    return ".".join(map(self.spelt,
-                        parts[-1:] if parts[-1] == table else parts))
-
-@patch
-def named(self: EngineDatabase, said: str) -> str:
-    "The table that is meant: as it is printed, with its schema, or as others are named."
-    plain = lambda text: re.sub(r'["`\s;]', "", text).lower()
-    for t in self.tables:
-        if plain(said) in (plain(self.label(t)),
-                           plain(self._identifiers[t])):
-            return t
-    return super(EngineDatabase, self).named(said)
-
 # %% ../../nbs/world/engines.ipynb #e41c0017
-@patch
-def half(self: EngineDatabase, table: str, rest: int) -> str|None: # None where no other name can stand for it
-    "The beginning of a WITH clause in which a table has one half of its rows."
-    if "." in table: return None
-    name = self.identifier(table).rpartition(".")[2]
-    return f"{name} AS (SELECT * FROM {self.identifier(table)} WHERE {self._parity(table)} = {rest})"
-
-@patch
-def letters(self: EngineDatabase, column: str) -> str:
-    "SQL for the number of letters of a value, also of an enum."
-    return f"length(concat({column}, ''))"
-
-@patch
-def sample(self: EngineDatabase, table: str,
-           n: int = 3) -> Result:
-    "The first `n` rows of a table, of the columns that may be read."
-    columns = ", ".join(self.quote(c.name)
-                        for c in self.columns(table)) or "*"
-    return self.query(f"SELECT {columns} FROM {self.identifier(table)} LIMIT {int(n)}")
-
-@patch
-def close(self: EngineDatabase) -> None:
-    "Close the connections that are not in use; the next query opens a new one."
-    while self._pid == os.getpid():
-        try:
-            self._idle.get_nowait().close()
-        except queue.Empty: return
-
 def _driver(module: str, extra: str):
     "A driver's module. Raises ValueError, which says how to install it."
     try: return __import__(module)
@@ -345,54 +351,44 @@ _PG_KINDS = {16: lambda s: s == "t", 17: lambda s: bytes.fromhex(s[2:]), 20: int
              700: float, 701: float, 1700: Decimal} # by the oid of a type; all others are texts
 
 # %% ../../nbs/world/engines.ipynb #e41c001c
-class PostgresDatabase(EngineDatabase):
-    "A PostgreSQL database."
-    engine, dialect = "PostgreSQL", "postgres"
-    begins = "select", "with", "values", "table"
-    plain = re.compile(r"[a-z_][a-z0-9_]*")
-
-    def _connect(self):
-        psycopg = _driver("psycopg", "postgres")
-        settings = _PG_SETTINGS | dict(statement_timeout=str(int(1000*self.timeout)))
-        try:
-            con = psycopg.connect(self.url,
-                                  password=_passwords.get(self.url),
-                                  connect_timeout=10, autocommit=True,
-                                  tcp_user_timeout=20_000,
-                                  keepalives_idle=10, application_name="sql_grpo",
-                                  options=" ".join(f"-c {k}={v}"
-                                                   for k, v in settings.items()))
-        except psycopg.ProgrammingError as e:
-            raise ValueError(f"{self.url}: {one_line(e)}") from None
-        except psycopg.Error as e:
-            raise Lost(one_line(e, 300)) from None
-        self.name = con.info.dbname
-        return con
+def _pg_connect(url: str, timeout: float):
+    "A connection. Raises Lost, or ValueError where the URL is at fault."
+    psycopg = _driver("psycopg", "postgres")
+    settings = _PG_SETTINGS | dict(statement_timeout=str(int(1000*timeout)))
+    try:
+        return psycopg.connect(url,
+                               password=_passwords.get(url),
+                               connect_timeout=10, autocommit=True,
+                               tcp_user_timeout=20_000,
+                               keepalives_idle=10, application_name="sql_grpo",
+                               options=" ".join(f"-c {k}={v}"
+                                                for k, v in settings.items()))
+    except psycopg.ProgrammingError as e:
+        raise ValueError(f"{url}: {one_line(e)}") from None
+    except psycopg.Error as e:
+        raise Lost(one_line(e, 300)) from None
 
 # %% ../../nbs/world/engines.ipynb #e41c001d
-@patch
-def _send(self: PostgresDatabase, con,
-          sql: str, prepare: bool = False):
+def _pg_send(con, sql: str, timeout: float, prepare: bool = False):
     "What libpq gives. Raises ValueError with the server's message, or Lost."
     import psycopg
     pg = con.pgconn
-    end = perf_counter() + self.timeout + 1
+    end = perf_counter() + timeout + 1
     try:
         if prepare:
             pg.send_prepare(b"", sql.encode())
         else:
             pg.send_query(sql.encode())
-        found = self._await(con, end)
+        found = _pg_await(con, end, timeout)
     except psycopg.Error as e:
         raise Lost(one_line(e, 300)) from None
     if pg.status:
         raise Lost(pg.error_message.decode(errors="replace"))
     if found.status in (0, 1, 2): # nothing, a command, rows
         return found
-    raise self._fault(found)
+    raise _pg_fault(found, timeout)
 
-@patch
-def _await(self: PostgresDatabase, con, end: float):
+def _pg_await(con, end: float, timeout: float):
     "The last of the results on their way. Raises ValueError if that takes until `end`."
     pg = con.pgconn
     with selectors.DefaultSelector() as ready:
@@ -402,36 +398,30 @@ def _await(self: PostgresDatabase, con, end: float):
             while pg.is_busy():
                 if not ready.select(max(0, end - perf_counter())) and perf_counter() > end:
                     con.close() # it does not listen to its own time limit
-                    raise ValueError(_too_slow(self.timeout))
+                    raise ValueError(_too_slow(timeout))
                 pg.consume_input()
             more = pg.get_result()
             found = more or found
     return found
 
 # %% ../../nbs/world/engines.ipynb #e41c0061
-@patch
-def _fault(self: PostgresDatabase, found) -> Exception:
+def _pg_fault(found, timeout: float) -> Exception:
     "What to raise for a result that is none: Lost, or ValueError where it is the query's fault."
     part = lambda field: (found.error_field(ord(field)) or b"").decode(errors="replace")
     if part("C") == "57014":
-        return ValueError(_too_slow(self.timeout))
+        return ValueError(_too_slow(timeout))
     if part("C").startswith(("57P", "08")):
         return Lost(part("M"))
     return ValueError(". ".join(filter(None, (part("M"), part("H"))))) # the message, and a hint
 
-@patch
-def _rows(self: PostgresDatabase, con, sql: str) -> list: # of lists of texts
-    r = self._send(con, sql)
-    text = lambda x: x if x is None else x.decode(errors="replace")
-    return [[text(r.get_value(i, j))
-             for j in range(r.nfields)]
-            for i in range(r.ntuples)]
+def _too_slow(timeout: float) -> str:
+    return f"the query took longer than {timeout:g} seconds and was stopped"
 
 # %% ../../nbs/world/engines.ipynb #e41c001e
-@patch
-def _settle(self: PostgresDatabase, con) -> list: # of warnings
+def _pg_refused(effects: list) -> list: # effects: rows of `_PG_EFFECTS`
+    "What a query may not contain: patterns, each with what is said of it."
     found = {}
-    for name, where in self._rows(con, _PG_EFFECTS):
+    for name, where in effects:
         if name not in _PG_HARMLESS:
             found.setdefault(where, set()).add(name)
     forms = dict(anywhere=r"(?<!\w)({0})(?!\w)",
@@ -446,55 +436,25 @@ def _settle(self: PostgresDatabase, con) -> list: # of warnings
                          for n in sorted(names, key=len, reverse=True))
         refused += [(re.compile(forms[where].format(words),
                                 re.I), "{} is not allowed")]
-    self.refused = refused # at once: other threads read it
-    return [_MORE_RIGHTS + rights
-            for rights, in self._rows(con, _PG_RIGHTS) if rights]
+    return refused
 
 def _bare(sql: str) -> str:
     "A statement without the semicolon that ends it, and comments behind that."
     head, end, tail = sql.rpartition(";")
     return head if end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\r\n]*)?", tail) else sql
 
-_MORE_RIGHTS = "the role has more rights than reading needs: "
-
-def _too_slow(timeout: float) -> str:
-    return f"the query took longer than {timeout:g} seconds and was stopped"
-
-# %% ../../nbs/world/engines.ipynb #e41c001f
-@patch
-def _parity(self: PostgresDatabase, table: str) -> str:
-    return "(ctid::text::point)[1]::int % 2"
-
-@patch
-def _schema(self: PostgresDatabase, con):
-    tables = self._rows(con, _PG_TABLES)
-    names = {oid: name if seen == "t" else f"{schema}.{name}"
-             for oid, schema, name, seen, *_ in tables}
-    columns = {oid: [] for oid in names}
-    for oid, name, kind, pk, to, column, comment in self._rows(con, _PG_COLUMNS % ",".join(names)):
-        fk = f"{names[to]}.{column}" if to in names else None
-        columns[oid].append(Column(name,
-                                   kind, pk == "t", fk, comment or ""))
-    for oid, schema, name, _, view, comment in tables:
-        yield (names[oid], f"{quoted(schema)}.{quoted(name)}",
-               "view" if view == "t" else "table",
-               comment, columns[oid])
-
 # %% ../../nbs/world/engines.ipynb #e41c0020
-@patch
-def _execute(self: PostgresDatabase, con,
-             sql: str, max_rows: int, max_bytes: int
-            ) -> tuple: # columns, rows, more?
-    self._send(con, "BEGIN READ ONLY")
+def _pg_execute(con, sql: str, max_rows: int, max_bytes: int, timeout: float
+               ) -> tuple: # columns, rows, more?
+    _pg_send(con, "BEGIN READ ONLY", timeout)
     try:
-        self._send(con, sql, prepare=True) # one statement, and complete
+        _pg_send(con, sql, timeout, prepare=True) # one statement, and complete
         about = con.pgconn.describe_prepared(b"")
         names = [about.fname(j).decode()
                  for j in range(about.nfields)]
         if not names:
             raise ValueError("the query gives no columns")
-        r = self._send(con,
-                       _bounded(sql, len(names), max_rows, max_bytes))
+        r = _pg_send(con, _bounded(sql, len(names), max_rows, max_bytes), timeout)
         kinds = [_PG_KINDS.get(r.ftype(j), str)
                  for j in range(len(names))]
         def cell(i, j):
@@ -507,7 +467,7 @@ def _execute(self: PostgresDatabase, con,
         return names, rows, len(rows) < r.ntuples
     finally:
         if not con.closed and not con.pgconn.status:
-            self._send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()")
+            _pg_send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()", timeout)
 
 def _bounded(sql: str, n: int,
              max_rows: int, max_bytes: int) -> str:
@@ -520,6 +480,53 @@ def _bounded(sql: str, n: int,
 ) AS found({", ".join(names)}) LIMIT {max_rows + 1}),
 sized AS (SELECT *, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM taken)
 SELECT {kept}, bytes <= {max_bytes} FROM sized"""
+
+# %% ../../nbs/world/engines.ipynb #e41c001f
+_MORE_RIGHTS = "the role has more rights than reading needs: "
+
+class PostgresDatabase(EngineDatabase):
+    "A PostgreSQL database."
+    engine, dialect = "PostgreSQL", "postgres"
+    begins = "select", "with", "values", "table"
+    plain = re.compile(r"[a-z_][a-z0-9_]*")
+
+    def _connect(self):
+        con = _pg_connect(self.url, self.timeout)
+        self.name = con.info.dbname
+        return con
+
+    def _rows(self, con, sql: str) -> list: # of lists of texts
+        r = _pg_send(con, sql, self.timeout)
+        text = lambda x: x if x is None else x.decode(errors="replace")
+        return [[text(r.get_value(i, j))
+                 for j in range(r.nfields)]
+                for i in range(r.ntuples)]
+
+    def _settle(self, con) -> list: # of warnings
+        # at once: other threads read it
+        self.refused = _pg_refused(self._rows(con, _PG_EFFECTS))
+        return [_MORE_RIGHTS + rights
+                for rights, in self._rows(con, _PG_RIGHTS) if rights]
+
+    def _parity(self, table: str) -> str:
+        return "(ctid::text::point)[1]::int % 2"
+
+    def _schema(self, con):
+        tables = self._rows(con, _PG_TABLES)
+        names = {oid: name if seen == "t" else f"{schema}.{name}"
+                 for oid, schema, name, seen, *_ in tables}
+        columns = {oid: [] for oid in names}
+        for oid, name, kind, pk, to, column, comment in self._rows(con, _PG_COLUMNS % ",".join(names)):
+            fk = f"{names[to]}.{column}" if to in names else None
+            columns[oid].append(Column(name,
+                                       kind, pk == "t", fk, comment or ""))
+        for oid, schema, name, _, view, comment in tables:
+            yield (names[oid], f"{quoted(schema)}.{quoted(name)}",
+                   "view" if view == "t" else "table",
+                   comment, columns[oid])
+
+    def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple:
+        return _pg_execute(con, sql, max_rows, max_bytes, self.timeout)
 
 # %% ../../nbs/world/engines.ipynb #e41c0022
 _MY_EFFECTS = r"""sleep|encrypt|benchmark|get_lock|release_lock|release_all_locks|is_free_lock|is_used_lock|load_file
@@ -551,46 +558,39 @@ def _bounded_connection():
             raise pymysql.DataError(0, "a row is too large")
     return Bounded
 
-class MySQLDatabase(EngineDatabase):
-    "A MySQL or MariaDB database."
-    engine, dialect = "MySQL", "mysql"
-
-    def _connect(self):
-        pymysql = _driver("pymysql", "mysql")
-        u = urlsplit(self.url)
-        options = dict(parse_qsl(u.query))
-        self.name = unquote(u.path.strip("/"))
-        if not self.name:
-            raise ValueError("a MySQL URL ends in the name of a database: mysql://user@host/name")
-        own = Path.home()/".my.cnf"
-        given = dict(host=u.hostname, port=u.port,
-                     user=unquote(u.username or ""),
-                     password=_passwords.get(self.url),
-                     unix_socket=options.get("unix_socket"),
-                     read_default_file=str(own) if own.exists() else None)
-        try:
-            con = _bounded_connection()(
-                database=self.name, connect_timeout=10,
-                read_timeout=self.timeout + 1, autocommit=True,
-                charset="utf8mb4", **{k: v
-                                      for k, v in given.items() if v})
-            maria = "MariaDB" in con.get_server_info()
-            limits = (f"max_statement_time={self.timeout}, max_session_mem_used={_MY_MEMORY}" if maria
-                      else f"max_execution_time={int(1000*self.timeout)}")
-            with con.cursor() as cur:
-                cur.execute(f"SET SESSION {limits}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
-                            "time_zone='+00:00', sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')")
-        except pymysql.Error as e:
-            raise Lost(one_line(e.args[-1], 300)) from None
-        self.engine = "MariaDB" if maria else "MySQL"
+def _my_connect(url: str, timeout: float):
+    "A new connection. Raises Lost, or ValueError where the URL names no database."
+    pymysql = _driver("pymysql", "mysql")
+    u = urlsplit(url)
+    options = dict(parse_qsl(u.query))
+    name = unquote(u.path.strip("/"))
+    if not name:
+        raise ValueError("a MySQL URL ends in the name of a database: mysql://user@host/name")
+    own = Path.home()/".my.cnf"
+    given = dict(host=u.hostname, port=u.port,
+                 user=unquote(u.username or ""),
+                 password=_passwords.get(url),
+                 unix_socket=options.get("unix_socket"),
+                 read_default_file=str(own) if own.exists() else None)
+    try:
+        con = _bounded_connection()(
+            database=name, connect_timeout=10,
+            read_timeout=timeout + 1, autocommit=True, charset="utf8mb4",
+            **{k: v for k, v in given.items() if v})
+        limits = (f"max_statement_time={timeout}, max_session_mem_used={_MY_MEMORY}" if _is_maria(con)
+                  else f"max_execution_time={int(1000*timeout)}")
+        with con.cursor() as cur:
+            cur.execute(f"SET SESSION {limits}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
+                        "time_zone='+00:00', sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')")
         return con
+    except pymysql.Error as e:
+        raise Lost(one_line(e.args[-1], 300)) from None
 
-    def quote(self, name: str) -> str:
-        return "`" + name.replace("`", "``") + "`"
+# %% ../../nbs/world/engines.ipynb #e41c0068
+def _is_maria(con) -> bool:
+    return "MariaDB" in con.get_server_info()
 
-# %% ../../nbs/world/engines.ipynb #e41c0024
-@patch
-def _rows(self: MySQLDatabase, con, sql: str) -> tuple:
+def _my_rows(con, sql: str) -> tuple:
     import pymysql
     try:
         with con.cursor() as cur:
@@ -599,13 +599,13 @@ def _rows(self: MySQLDatabase, con, sql: str) -> tuple:
     except pymysql.Error as e:
         raise Lost(one_line(e.args[-1], 300)) from None
 
-@patch
-def _settle(self: MySQLDatabase, con) -> list: # of warnings
-    own = "".join(f"|{re.escape(name)}"
-                  for name, in self._rows(con, _MY_FUNCTIONS))
+# %% ../../nbs/world/engines.ipynb #e41c0024
+def _my_refused(functions: tuple) -> list: # functions: rows of `_MY_FUNCTIONS`
+    "What a query may not contain: patterns, each with what is said of it."
+    own = "".join(f"|{re.escape(name)}" for name, in functions)
     called = rf"[`\"]?\s*(?:\({_OR_COMMENT})"
     find = partial(re.compile, flags=re.I | re.X)
-    self.refused = [
+    return [
         (find(r"/\*M?!|/\*\+"), "comments that are carried out are not allowed"),
         (find(rf"(?<![\w$])({_MY_EFFECTS}{own}){called}"), "the function {} is not allowed"),
         (find(r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)"),
@@ -616,64 +616,46 @@ def _settle(self: MySQLDatabase, con) -> list: # of warnings
         (find(rf"lock\s*(?:in\b{_OR_COMMENT})|for\s*(?:share|update{_OR_COMMENT})"),
          "locks are not allowed"),
         (find(r"@@|:="), "variables are not allowed")]
-    grants = " ".join(grant
-                      for grant, in self._rows(con, "SHOW GRANTS"))
+
+def _my_rights(grants: tuple) -> str: # grants: rows of SHOW GRANTS
+    "The rights that go beyond reading."
+    told = " ".join(grant for grant, in grants)
     rights = {r.strip()
-              for g in re.findall(r"GRANT (.*?) ON ", grants)
+              for g in re.findall(r"GRANT (.*?) ON ", told)
               for r in re.sub(r"\(.*?\)", "", g).split(",")}
-    more = ", ".join(sorted(rights - {"USAGE", "SELECT", "SHOW VIEW"}))
-    return [_MORE_RIGHTS + more] if more else []
-
-# %% ../../nbs/world/engines.ipynb #e41c0025
-@patch
-def _parity(self: MySQLDatabase, table: str) -> str:
-    columns = ", ".join(self.quote(c.name)
-                        for c in self.columns(table))
-    return f"CRC32(CONCAT_WS('|', {columns})) % 2"
-
-@patch
-def _schema(self: MySQLDatabase, con):
-    columns = {}
-    for table, name, kind, pk, fk, comment in self._rows(con, _MY_COLUMNS):
-        columns.setdefault(table, []).append(Column(name,
-                                                    kind, bool(pk), fk, comment or ""))
-    for name, view, comment in self._rows(con, _MY_TABLES):
-        identifier = ".".join(map(self.quote, (self.name, name)))
-        yield name, identifier, "view" if view else "table", "" if view else comment, columns.get(name, [])
+    return ", ".join(sorted(rights - {"USAGE", "SELECT", "SHOW VIEW"}))
 
 # %% ../../nbs/world/engines.ipynb #e41c0026
-@patch
-def _cut(self: MySQLDatabase, con):
+def _my_cut(con, connect: Callable):
     "Close a connection, and end in the server what it was doing."
     con._force_close()
     try:
-        other = self._connect()
+        other = connect()
         try:
-            self._rows(other, f"KILL {con.thread_id()}")
+            _my_rows(other, f"KILL {con.thread_id()}")
         finally: other.close()
     except (Lost, ValueError): pass # it has ended by itself
 
-@patch
-def _leave(self: MySQLDatabase, con, cur, done: bool):
+def _my_leave(con, cur, done: bool, connect: Callable):
     "End a transaction; if the server is not done, cut the connection instead of reading on."
     if done and con.open and not getattr(cur._result, "unbuffered_active", False):
-        self._rows(con, "ROLLBACK")
+        _my_rows(con, "ROLLBACK")
         return
     if cur._result:
         cur._result.unbuffered_active, cur._result.connection = False, None
     cur.connection = None
-    self._cut(con)
+    _my_cut(con, connect)
 
 # %% ../../nbs/world/engines.ipynb #e41c0062
-@patch
-def _execute(self: MySQLDatabase, con, sql: str, max_rows: int, max_bytes: int) -> tuple: # columns, rows, more?
+def _my_execute(con, connect: Callable, sql: str, max_rows: int,
+                max_bytes: int, timeout: float) -> tuple: # columns, rows, more?
     import pymysql
     cur = con.cursor(pymysql.cursors.SSCursor)
     bare = _bare(sql)
     done = False
     alone = _FIRST.match(sql)[1].lower() == "with" # MariaDB takes no parentheses around it
     try:
-        self._rows(con, "START TRANSACTION READ ONLY")
+        _my_rows(con, "START TRANSACTION READ ONLY")
         cur.execute(bare if alone else f"(\n{bare}\n)")
         if cur.description is None:
             raise ValueError("the query gives no columns")
@@ -683,10 +665,10 @@ def _execute(self: MySQLDatabase, con, sql: str, max_rows: int, max_bytes: int) 
         late = e.args[0] in _MY_LATE or "timed out" in str(e)
         done = not late # else the server may still be at it
         if late:
-            raise ValueError(_too_slow(self.timeout)) from None
+            raise ValueError(_too_slow(timeout)) from None
         raise _my_fault(e) from None
     finally:
-        self._leave(con, cur, done)
+        _my_leave(con, cur, done, connect)
 
 # %% ../../nbs/world/engines.ipynb #e41c0064
 def _fetched(cur, max_rows: int, max_bytes: int) -> tuple: # rows; are these all?
@@ -706,6 +688,46 @@ def _my_fault(e: Exception) -> Exception:
     said = re.sub(r"You have .*? syntax to use near", "syntax error near",
                   str(e.args[-1]))
     return ValueError(said)
+
+# %% ../../nbs/world/engines.ipynb #e41c0025
+class MySQLDatabase(EngineDatabase):
+    "A MySQL or MariaDB database."
+    engine, dialect = "MySQL", "mysql"
+
+    def _connect(self):
+        con = _my_connect(self.url, self.timeout)
+        self.name = unquote(urlsplit(self.url).path.strip("/"))
+        self.engine = "MariaDB" if _is_maria(con) else "MySQL"
+        return con
+
+    def quote(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    def _rows(self, con, sql: str) -> tuple:
+        return _my_rows(con, sql)
+
+    def _settle(self, con) -> list: # of warnings
+        self.refused = _my_refused(self._rows(con, _MY_FUNCTIONS))
+        more = _my_rights(self._rows(con, "SHOW GRANTS"))
+        return [_MORE_RIGHTS + more] if more else []
+
+    def _parity(self, table: str) -> str:
+        columns = ", ".join(self.quote(c.name)
+                            for c in self.columns(table))
+        return f"CRC32(CONCAT_WS('|', {columns})) % 2"
+
+    def _schema(self, con):
+        columns = {}
+        for table, name, kind, pk, fk, comment in self._rows(con, _MY_COLUMNS):
+            columns.setdefault(table, []).append(Column(name,
+                                                        kind, bool(pk), fk, comment or ""))
+        for name, view, comment in self._rows(con, _MY_TABLES):
+            identifier = ".".join(map(self.quote, (self.name, name)))
+            yield name, identifier, "view" if view else "table", "" if view else comment, columns.get(name, [])
+
+    def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple:
+        connect = partial(_my_connect, self.url, self.timeout)
+        return _my_execute(con, connect, sql, max_rows, max_bytes, self.timeout)
 
 # %% ../../nbs/world/engines.ipynb #e41c0028
 _DUCK_CONFIG = dict(memory_limit="256MB",
@@ -896,6 +918,21 @@ class _DuckDBProcess:
             self.process.stdin.close()
         except OSError: pass # what could not be sent
 
+# %% ../../nbs/world/engines.ipynb #e41c002f
+def _duck_keys(found: list) -> tuple: # set of (schema, table, column); dict from such to what they point to
+    "The primary and the foreign keys in rows of `_DUCK_KEYS`."
+    primary = set()
+    foreign = {}
+    for schema, table, kind, names, to, to_names in found:
+        names = json.loads(names)
+        if kind == "PRIMARY KEY":
+            primary |= {(schema, table, name) for name in names}
+        else:
+            foreign |= {(schema, table, name): f"{to}.{other}"
+                        for name, other in zip(names,
+                                               json.loads(to_names), strict=True)}
+    return primary, foreign
+
 # %% ../../nbs/world/engines.ipynb #e41c002e
 class DuckDBDatabase(EngineDatabase):
     "A DuckDB file, or a folder of CSV and Parquet files."
@@ -924,29 +961,18 @@ class DuckDBDatabase(EngineDatabase):
 
     def _parity(self, table: str) -> str: return "rowid % 2"
 
-# %% ../../nbs/world/engines.ipynb #e41c002f
-@patch
-def _schema(self: DuckDBDatabase, con):
-    columns = {}
-    primary = set()
-    foreign = {}
-    for schema, table, kind, names, to, to_names in self._rows(con, _DUCK_KEYS):
-        names = json.loads(names)
-        if kind == "PRIMARY KEY":
-            primary |= {(schema, table, name) for name in names}
-        else:
-            foreign |= {(schema, table, name): f"{to}.{other}"
-                        for name, other in zip(names,
-                                               json.loads(to_names), strict=True)}
-    for schema, table, name, kind, comment in self._rows(con, _DUCK_COLUMNS):
-        key = schema, table, name
-        columns.setdefault((schema, table), []).append(
-            Column(name, kind, key in primary,
-                   foreign.get(key), comment or ""))
-    for schema, name, kind, comment, _ in self._rows(con, _DUCK_TABLES):
-        yield (name if schema == "main" else f"{schema}.{name}",
-               f"{quoted(schema)}.{quoted(name)}", kind, comment,
-               columns.get((schema, name), []))
+    def _schema(self, con):
+        columns = {}
+        primary, foreign = _duck_keys(self._rows(con, _DUCK_KEYS))
+        for schema, table, name, kind, comment in self._rows(con, _DUCK_COLUMNS):
+            key = schema, table, name
+            columns.setdefault((schema, table), []).append(
+                Column(name, kind, key in primary,
+                       foreign.get(key), comment or ""))
+        for schema, name, kind, comment, _ in self._rows(con, _DUCK_TABLES):
+            yield (name if schema == "main" else f"{schema}.{name}",
+                   f"{quoted(schema)}.{quoted(name)}", kind, comment,
+                   columns.get((schema, name), []))
 
 # %% ../../nbs/world/engines.ipynb #e41c0031
 _ENGINES = dict(postgresql=PostgresDatabase, postgres=PostgresDatabase, mysql=MySQLDatabase,
@@ -1028,6 +1054,7 @@ def open_database(
     db.refresh()
     return db
 
+# %% ../../nbs/world/engines.ipynb #4bacaffd
 _unreachable = {} # what took long to fail: what was said, and when
 
 @lru_cache(maxsize=64)

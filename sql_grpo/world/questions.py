@@ -169,6 +169,7 @@ _ALIKE = (("=", "<>"), (">", "<", ">=", "<="),
           ("AVG", "SUM", "MAX", "MIN"), ("DESC", "ASC"))
 _LEXICONS = dict(plain=_PLAIN, everyday=_EVERYDAY)
 
+# %% ../../nbs/world/questions.ipynb #8f1a45ef
 def dealt(rng: random.Random) -> dict:
     "The everyday words dealt out anew, among operations of one sort."
     out = {}

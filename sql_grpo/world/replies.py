@@ -265,6 +265,7 @@ def _action(name: str, given):
         given = known[0] if known else ''
     return SQLAction(kind, _as_argument(given))
 
+# %% ../../nbs/world/replies.ipynb #495542a9
 def _from_json(x, name: str = ''):
     "The action in parsed JSON, with the tool's name if that stands outside; of a list the first."
     if isinstance(x, list):
@@ -311,6 +312,7 @@ def _each(found) -> list:
         found = next(lists, [found])
     return found if isinstance(found, list) else [found]
 
+# %% ../../nbs/world/replies.ipynb #20b7bfcc
 def _json_calls(text: str) -> Iterator: # of places and actions
     "The calls that are written as JSON, whatever stands around it."
     text = text.replace('<escape>', '"')
@@ -563,6 +565,7 @@ def _read(text: str|bytes, more: Iterable[str] = ()) -> list: # of actions
     except (RecursionError, ValueError): # nested too deeply; a number too long
         return []
 
+# %% ../../nbs/world/replies.ipynb #0550b340
 def _with_own(text: str, more: Iterable[str]) -> list: # of actions; none without such a word
     "The actions of a reply in which lines begin with words of `more`, in capitals."
     if not more: return []
