@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from .database import Database
 from .engines import engine_of, open_database, without_password
+from .files import tables_in
 from .embedded import embedded_tasks, with_variants
 from .tasks import answer_result, Task
 from .context import context_database
@@ -427,7 +428,7 @@ def _engine_tasks(split, path, questions):
 
 def _sqlite_tasks(split, path, questions):
     "Tasks about a folder, or about one database with its questions beside it."
-    if "://" in str(path) or Path(path).is_dir() and engine_of(path):
+    if "://" in str(path) or tables_in(path) and engine_of(path):
         return _engine_tasks(split, path, questions)
     path = Path(path)
     if path.is_dir():

@@ -21,6 +21,7 @@ from fastcore.basics import patch
 
 from .database import (
     Column, Database, one_line, open_sqlite, quoted, Result, SQLiteDatabase)
+from .files import READ, read_tables, table_name, tables_in
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
 def plain_cell(x: object) -> int|float|str|bytes|None:
@@ -749,26 +750,20 @@ _DUCK_KEYS = """SELECT schema_name, table_name, constraint_type, constraint_colu
   referenced_column_names FROM duckdb_constraints() WHERE constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')"""
 _DUCK_EFFECTS = """SELECT DISTINCT function_name FROM duckdb_functions()
 WHERE has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')"""
-_FILES = {".csv": "read_csv", ".tsv": "read_csv", ".parquet": "read_parquet"}
 
 # %% ../../nbs/world/engines.ipynb #e41c0029
-def _open_duckdb(path: str):
-    "A locked connection."
+def _open_duckdb(path: str) -> tuple: # a locked connection, what is to be said of the files
+    "Raises ValueError for a file that is not read as it is."
     import duckdb
-    if not os.path.isdir(path):
-        con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
-    else:
+    said = []
+    if os.path.isdir(path) or table_name(path):
         con = duckdb.connect(":memory:", config=_DUCK_CONFIG)
-        for p in sorted(Path(path).iterdir()):
-            if reader := _FILES.get(p.suffix.lower()):
-                text = "'" + str(p.resolve()).replace("'", "''") + "'"
-                try:
-                    con.execute(f"CREATE TABLE {quoted(p.stem)} AS SELECT * FROM {reader}({text})")
-                except duckdb.Error as e:
-                    raise ValueError(f"{p.name}: {one_line(e, 200)}") from None
+        said = read_tables(con, path)
+    else:
+        con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
-    return con
+    return con, said
 
 # %% ../../nbs/world/engines.ipynb #e41c002a
 def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
@@ -822,13 +817,13 @@ def serve_duckdb() -> None:
     to = sys.stdout.buffer
     con = None
     effects = set()
-    reply = ()
     try:
-        con = _open_duckdb(pickle.load(source))
+        con, said = _open_duckdb(pickle.load(source))
         effects = {name.lower()
                    for name, in con.execute(_DUCK_EFFECTS).fetchall()} - _DUCK_HARMLESS
+        reply = None, said
     except Exception as e:
-        reply = (one_line(e, 300),)
+        reply = one_line(e, 300), []
     try:
         import resource
         used = int(Path("/proc/self/statm").read_text().split()[0])*resource.getpagesize()
@@ -874,6 +869,8 @@ def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
                 return f"{one_line(n, 60)} is not allowed"
 
 # %% ../../nbs/world/engines.ipynb #e41c002d
+_OPENING = 300.0 # seconds that reading all files may take
+
 class _DuckDBProcess:
     "A process with a connection, which is ended if a query does not stop."
     def __init__(self, path: str):
@@ -883,9 +880,11 @@ class _DuckDBProcess:
                                         start_new_session=True) # Ctrl-C is not for it
         self.replies = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
-        if fault := self.ask(path, seconds=_WAIT):
+        fault, *more = self.ask(path, seconds=_OPENING)
+        if fault:
             self.close()
-            raise ValueError(fault[0])
+            raise ValueError(fault)
+        self.said, = more # of the files
 
     def _read(self):
         try:
@@ -935,13 +934,13 @@ def _duck_keys(found: list) -> tuple: # set of (schema, table, column); dict fro
 
 # %% ../../nbs/world/engines.ipynb #e41c002e
 class DuckDBDatabase(EngineDatabase):
-    "A DuckDB file, or a folder of CSV and Parquet files."
+    "A DuckDB file, a CSV or Parquet file, or a folder of these."
     engine, dialect = "DuckDB", "duckdb"
     begins = "select", "with", "values", "from", "table"
 
     def _connect(self):
         _driver("duckdb", "duckdb")
-        self.name = Path(self.url).stem
+        self.name = table_name(self.url) or Path(self.url).stem
         return _DuckDBProcess(self.url)
 
     def _execute(self, con, sql: str, max_rows: int,
@@ -956,8 +955,8 @@ class DuckDBDatabase(EngineDatabase):
     def _rows(self, con, sql: str) -> list:
         return self._execute(con, sql, 10**6, 10**9, True)[1]
 
-    def _settle(self, con) -> list: # of warnings: the file is open for reading
-        return []
+    def _settle(self, con) -> list: # of warnings
+        return con.said
 
     def _parity(self, table: str) -> str: return "rowid % 2"
 
@@ -1007,10 +1006,11 @@ def engine_of(where: str|Path|Database) -> type|None: # None for SQLite, or what
                     for n in names) or any(
             "database" in p.name
             for p in path.iterdir() if p.is_dir())
-        return None if other or not any(Path(n).suffix in _FILES
-                                        for n in names) else DuckDBDatabase
+        return None if other or not tables_in(path) else DuckDBDatabase
     if not path.is_file():
         return None
+    if table_name(path):
+        return DuckDBDatabase
     with path.open("rb") as f:
         return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
 
@@ -1025,6 +1025,9 @@ def open_database(
         return where
     kind = engine_of(where)
     if kind is None:
+        if os.path.isdir(where):
+            raise ValueError(f"{where} holds no database: expected a SQLite file, or a folder with "
+                             f"{', '.join(READ[:-1])} or {READ[-1]} files")
         if "://" not in str(where):
             return open_sqlite(where, **kwargs)
         raise ValueError(f"{without_password(str(where))}: expected one of "
@@ -1033,7 +1036,9 @@ def open_database(
         path = os.path.abspath(str(where).removeprefix("duckdb://"))
         if not os.path.exists(path):
             raise FileNotFoundError(f"no such database: {path}")
-        files = sorted(Path(path).iterdir()) if os.path.isdir(path) else [Path(path)]
+        files = [Path(path)]
+        if os.path.isdir(path):
+            files = sorted([*Path(path).iterdir(), *Path(path).rglob("*/*.parquet")])
         url = path
         state = tuple((f.stat().st_mtime_ns,
                        f.stat().st_size) for f in files)
