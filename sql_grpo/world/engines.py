@@ -180,11 +180,15 @@ class EngineDatabase(_NamedTables):
         self.url = url
         self._pool = _Pool()
         try:
-            with self._pool.borrow(self._connect) as con:
+            with self._connection() as con:
                 for text in self._read_schema(con):
                     warnings.warn(f"{self.name}: {text}", stacklevel=2)
         except (Lost, TimeoutError) as e:
             raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
+
+    def _connection(self):
+        "One of the pool's connections. Raises Lost and TimeoutError."
+        return self._pool.borrow(self._connect)
 
     def half(self, table: str, rest: int) -> str|None: # None where no other name can stand for it
         if "." in table: return None
@@ -230,7 +234,7 @@ def run(self: EngineDatabase, sql: str,
     error = _refusal(sql, self.begins, self.refused)
     for again in (True, False) if not error else ():
         try:
-            with self._pool.borrow(self._connect) as con:
+            with self._connection() as con:
                 columns, rows, more = self._execute(con,
                                                     sql, max_rows or self.max_rows,
                                                     max_bytes or self.max_bytes)
@@ -273,7 +277,7 @@ def refresh(self: EngineDatabase) -> None:
     if perf_counter() - self._read_at < _FRESH:
         return
     try:
-        with self._pool.borrow(self._connect) as con:
+        with self._connection() as con:
             self._read_schema(con)
     except (Lost, TimeoutError, ValueError): # the next query says it
         pass
@@ -342,42 +346,70 @@ _PG_SYSTEM = r"""pg_(?!typeof\b)\w+|information_schema|(?:table|schema|database)
 _PG_HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid", "bernoulli", "system"}
 
 # %% ../../nbs/world/engines.ipynb #e41c001b
-_PG_SETTINGS = dict(lock_timeout="1000",
-                    idle_in_transaction_session_timeout="60000", jit="off", timezone="UTC",
-                    max_parallel_workers_per_gather="0",
-                    standard_conforming_strings="on", client_encoding="UTF8",
-                    default_transaction_read_only="on", datestyle="ISO",
-                    intervalstyle="postgres", bytea_output="hex")
+_PG_LIMITS = dict(lock_timeout="1000", work_mem="32MB", jit="off", timezone="UTC",
+                  idle_in_transaction_session_timeout="60000",
+                  max_parallel_workers_per_gather="0",
+                  standard_conforming_strings="on", client_encoding="UTF8",
+                  datestyle="ISO", intervalstyle="postgres", bytea_output="hex")
 _PG_KINDS = {16: lambda s: s == "t", 17: lambda s: bytes.fromhex(s[2:]), 20: int, 21: int, 23: int, 26: int,
              700: float, 701: float, 1700: Decimal} # by the oid of a type; all others are texts
 
 # %% ../../nbs/world/engines.ipynb #e41c001c
 def _pg_connect(url: str, timeout: float):
-    "A connection. Raises Lost, or ValueError where the URL is at fault."
+    "A connection whose limits hold. Raises Lost, or ValueError where URL or server is at fault."
     psycopg = _driver("psycopg", "postgres")
-    settings = _PG_SETTINGS | dict(statement_timeout=str(int(1000*timeout)))
     try:
-        return psycopg.connect(url,
-                               password=_passwords.get(url),
-                               connect_timeout=10, autocommit=True,
-                               tcp_user_timeout=20_000,
-                               keepalives_idle=10, application_name="sql_grpo",
-                               options=" ".join(f"-c {k}={v}"
-                                                for k, v in settings.items()))
+        given = psycopg.conninfo.conninfo_to_dict(url)
+        usual = dict(connect_timeout=10, application_name="sql_grpo",
+                     tcp_user_timeout=20_000, keepalives_idle=10, password=_passwords.get(url))
+        con = psycopg.connect(**usual | given, autocommit=True)
     except psycopg.ProgrammingError as e:
         raise ValueError(f"{url}: {one_line(e)}") from None
     except psycopg.Error as e:
         raise Lost(one_line(e, 300)) from None
+    try:
+        _pg_check(con, timeout)
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+# %% ../../nbs/world/engines.ipynb #e41c0071
+@contextmanager
+def _pg_transaction(con, timeout: float):
+    """A transaction that only reads, with its limits. Of a pool such as PgBouncer the next
+    transaction may get another connection to the server, so each one sets them."""
+    limits = _PG_LIMITS | dict(statement_timeout=str(int(1000*timeout)))
+    if con.info.server_version >= 130000:
+        limits["hash_mem_multiplier"] = "1"
+    sets = "; ".join(f"SET LOCAL {k} = '{v}'" for k, v in limits.items())
+    _pg_send(con, f"BEGIN READ ONLY; {sets}", timeout)
+    try: yield
+    finally:
+        if not con.closed and not con.pgconn.status:
+            _pg_send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()", timeout)
+
+def _pg_check(con, timeout: float) -> None:
+    "Raises ValueError if the server does not keep the limits."
+    with _pg_transaction(con, timeout):
+        r = _pg_send(con, "SELECT current_setting('transaction_read_only'), setting "
+                          "FROM pg_settings WHERE name = 'statement_timeout'", timeout)
+        found = [r.get_value(0, j).decode() for j in range(2)]
+    if found != ["on", str(int(1000*timeout))]:
+        raise ValueError(f"the server does not keep its limits: transaction_read_only is {found[0]}, and "
+                         f"statement_timeout {found[1]}; expected on and {int(1000*timeout)}")
 
 # %% ../../nbs/world/engines.ipynb #e41c001d
-def _pg_send(con, sql: str, timeout: float, prepare: bool = False):
+def _pg_send(con, sql: str, timeout: float, how: str = "query"):
     "What libpq gives. Raises ValueError with the server's message, or Lost."
     import psycopg
     pg = con.pgconn
     end = perf_counter() + timeout + 1
     try:
-        if prepare:
+        if how == "prepare":
             pg.send_prepare(b"", sql.encode())
+        elif how == "describe": # what was prepared
+            pg.send_describe_prepared(b"")
         else:
             pg.send_query(sql.encode())
         found = _pg_await(con, end, timeout)
@@ -398,12 +430,21 @@ def _pg_await(con, end: float, timeout: float):
         while more:
             while pg.is_busy():
                 if not ready.select(max(0, end - perf_counter())) and perf_counter() > end:
-                    con.close() # it does not listen to its own time limit
+                    _pg_cut(con) # it does not listen to its own time limit
                     raise ValueError(_too_slow(timeout))
                 pg.consume_input()
             more = pg.get_result()
             found = more or found
     return found
+
+# %% ../../nbs/world/engines.ipynb #e41c0072
+def _pg_cut(con) -> None:
+    "Tell the server to stop what it does for a connection, and close that."
+    import psycopg
+    try:
+        con.pgconn.get_cancel().cancel()
+    except psycopg.Error: pass # it cannot be reached
+    con.close()
 
 # %% ../../nbs/world/engines.ipynb #e41c0061
 def _pg_fault(found, timeout: float) -> Exception:
@@ -447,28 +488,24 @@ def _bare(sql: str) -> str:
 # %% ../../nbs/world/engines.ipynb #e41c0020
 def _pg_execute(con, sql: str, max_rows: int, max_bytes: int, timeout: float
                ) -> tuple: # columns, rows, more?
-    _pg_send(con, "BEGIN READ ONLY", timeout)
-    try:
-        _pg_send(con, sql, timeout, prepare=True) # one statement, and complete
-        about = con.pgconn.describe_prepared(b"")
+    with _pg_transaction(con, timeout):
+        _pg_send(con, sql, timeout, "prepare") # one statement, and complete
+        about = _pg_send(con, "", timeout, "describe")
         names = [about.fname(j).decode()
                  for j in range(about.nfields)]
         if not names:
             raise ValueError("the query gives no columns")
         r = _pg_send(con, _bounded(sql, len(names), max_rows, max_bytes), timeout)
-        kinds = [_PG_KINDS.get(r.ftype(j), str)
-                 for j in range(len(names))]
-        def cell(i, j):
-            x = r.get_value(i, j)
-            return None if x is None else plain_cell(kinds[j](x.decode(errors="replace")))
-        taken = [i for i in range(min(r.ntuples, max_rows))
-                 if r.get_value(i, len(names)) == b"t"]
-        rows = [tuple(cell(i, j)
-                      for j in range(len(names))) for i in taken]
-        return names, rows, len(rows) < r.ntuples
-    finally:
-        if not con.closed and not con.pgconn.status:
-            _pg_send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()", timeout)
+    kinds = [_PG_KINDS.get(r.ftype(j), str)
+             for j in range(len(names))]
+    def cell(i, j):
+        x = r.get_value(i, j)
+        return None if x is None else plain_cell(kinds[j](x.decode(errors="replace")))
+    taken = [i for i in range(min(r.ntuples, max_rows))
+             if r.get_value(i, len(names)) == b"t"]
+    rows = [tuple(cell(i, j)
+                  for j in range(len(names))) for i in taken]
+    return names, rows, len(rows) < r.ntuples
 
 def _bounded(sql: str, n: int,
              max_rows: int, max_bytes: int) -> str:
@@ -497,7 +534,8 @@ class PostgresDatabase(EngineDatabase):
         return con
 
     def _rows(self, con, sql: str) -> list: # of lists of texts
-        r = _pg_send(con, sql, self.timeout)
+        with _pg_transaction(con, self.timeout):
+            r = _pg_send(con, sql, self.timeout)
         text = lambda x: x if x is None else x.decode(errors="replace")
         return [[text(r.get_value(i, j))
                  for j in range(r.nfields)]
@@ -516,9 +554,11 @@ class PostgresDatabase(EngineDatabase):
         tables = self._rows(con, _PG_TABLES)
         names = {oid: name if seen == "t" else f"{schema}.{name}"
                  for oid, schema, name, seen, *_ in tables}
+        spelt = {oid: [self.spelt(name)] if seen == "t" else [self.spelt(schema), self.spelt(name)]
+                 for oid, schema, name, seen, *_ in tables}
         columns = {oid: [] for oid in names}
         for oid, name, kind, pk, to, column, comment in self._rows(con, _PG_COLUMNS % ",".join(names)):
-            fk = f"{names[to]}.{column}" if to in names else None
+            fk = ".".join([*spelt[to], self.spelt(column)]) if to in names else None
             columns[oid].append(Column(name,
                                        kind, pk == "t", fk, comment or ""))
         for oid, schema, name, _, view, comment in tables:
@@ -778,7 +818,7 @@ def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
     try:
         if not trusted and (fault := _duckdb_fault(cur, sql, effects)):
             return (fault,)
-        return _duckdb_rows(cur, sql, max_rows, max_bytes)
+        return _duckdb_rows(cur, sql, max_rows, max_bytes, trusted)
     except (duckdb.FatalException, duckdb.InternalException): # nothing works after it
         os._exit(1)
     except duckdb.InterruptException:
@@ -795,13 +835,26 @@ def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
             signal.alarm(0)
 
 # %% ../../nbs/world/engines.ipynb #e41c0063
-def _duckdb_rows(cur, sql: str, max_rows: int, max_bytes: int) -> tuple:
+_DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|MAP|STRUCT|UNION|\]$", re.I) # types that DuckDB prints
+
+def _as_texts(sql: str, texts: list[bool]) -> str:
+    "A query whose columns of such types are the text that DuckDB prints."
+    names = [f"c{i}" for i in range(len(texts))]
+    chosen = [f"{c}::VARCHAR" if text else c
+              for c, text in zip(names, texts, strict=True)]
+    return f"SELECT {', '.join(chosen)} FROM (\n{_bare(sql)}\n) AS found({', '.join(names)})"
+
+def _duckdb_rows(cur, sql: str, max_rows: int,
+                 max_bytes: int, as_values: bool = False) -> tuple:
     "Columns, rows as long as there is room for them, and whether there are more."
     rows = []
     row = ()
     cur.execute("BEGIN TRANSACTION READ ONLY")
     cur.execute(sql)
     names = [d[0] for d in cur.description]
+    texts = [bool(_DUCK_TEXT.search(str(d[1]))) for d in cur.description]
+    if any(texts) and not as_values:
+        cur.execute(_as_texts(sql, texts))
     max_bytes -= sum(map(len, names))
     while max_bytes > 0 and (row := cur.fetchone()) is not None and len(rows) < max_rows:
         row = tuple(map(plain_cell, row))
