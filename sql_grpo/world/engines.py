@@ -438,11 +438,6 @@ def _pg_refused(effects: list) -> list: # effects: rows of `_PG_EFFECTS`
                                 re.I), "{} is not allowed")]
     return refused
 
-def _bare(sql: str) -> str:
-    "A statement without the semicolon that ends it, and comments behind that."
-    head, end, tail = sql.rpartition(";")
-    return head if end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\r\n]*)?", tail) else sql
-
 # %% ../../nbs/world/engines.ipynb #e41c0020
 def _pg_execute(con, sql: str, max_rows: int, max_bytes: int, timeout: float
                ) -> tuple: # columns, rows, more?
@@ -468,6 +463,12 @@ def _pg_execute(con, sql: str, max_rows: int, max_bytes: int, timeout: float
     finally:
         if not con.closed and not con.pgconn.status:
             _pg_send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()", timeout)
+
+# %% ../../nbs/world/engines.ipynb #e41c0069
+def _bare(sql: str) -> str:
+    "A statement without the semicolon that ends it, and comments behind that."
+    head, end, tail = sql.rpartition(";")
+    return head if end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\r\n]*)?", tail) else sql
 
 def _bounded(sql: str, n: int,
              max_rows: int, max_bytes: int) -> str:
