@@ -180,9 +180,9 @@ def _random_world(rng: random.Random,
 # %% ../../nbs/world/made_up.ipynb #f7d3ca3c
 def made_up_question(
     rng: random.Random,
-    words: list[str], # from `common_words`
+    words: list[str], # from common_words
     say: dict | None = None, # how operations are said; by default in plain words
-) -> tuple[World, dict]: # the question as `draw_question` gives it
+) -> tuple[World, dict]: # the question, as draw_question gives it
     "A small database, and a question about it whose gold query finds something."
     while True:
         world = _random_world(rng, words)
