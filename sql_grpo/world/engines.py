@@ -399,6 +399,44 @@ def _pg_check(con, timeout: float) -> None:
         raise ValueError(f"the server does not keep its limits: transaction_read_only is {found[0]}, and "
                          f"statement_timeout {found[1]}; expected on and {int(1000*timeout)}")
 
+# %% ../../nbs/world/engines.ipynb #e41c001d
+def _pg_send(con, sql: str, timeout: float, how: str = "query"):
+    "What libpq gives. Raises ValueError with the server's message, or Lost."
+    import psycopg
+    pg = con.pgconn
+    end = perf_counter() + timeout + 1
+    try:
+        if how == "prepare":
+            pg.send_prepare(b"", sql.encode())
+        elif how == "describe": # what was prepared
+            pg.send_describe_prepared(b"")
+        else:
+            pg.send_query(sql.encode())
+        found = _pg_await(con, end, timeout)
+    except psycopg.Error as e:
+        raise Lost(one_line(e, 300)) from None
+    if pg.status:
+        raise Lost(pg.error_message.decode(errors="replace"))
+    if found.status in (0, 1, 2): # nothing, a command, rows
+        return found
+    raise _pg_fault(found, timeout)
+
+def _pg_await(con, end: float, timeout: float):
+    "The last of the results on their way. Raises ValueError if that takes until `end`."
+    pg = con.pgconn
+    with selectors.DefaultSelector() as ready:
+        ready.register(pg.socket, selectors.EVENT_READ)
+        found, more = None, True
+        while more:
+            while pg.is_busy():
+                if not ready.select(max(0, end - perf_counter())) and perf_counter() > end:
+                    _pg_cut(con) # it does not listen to its own time limit
+                    raise ValueError(_too_slow(timeout))
+                pg.consume_input()
+            more = pg.get_result()
+            found = more or found
+    return found
+
 # %% ../../nbs/world/engines.ipynb #e41c0072
 def _pg_cut(con) -> None:
     "Tell the server to stop what it does for a connection, and close that."
