@@ -95,6 +95,8 @@ class Episode:
     def truncated(self) -> bool:
         return self.done and not self.terminated
 
+    def __repr__(self) -> str: return f'<Episode {self.task.db_id}: {_end(self)}>'
+
 # %% ../nbs/01_environment.ipynb #3a0000a1
 @patch(as_prop=True)
 def replies(self: Episode) -> list: # of lists of turns
@@ -129,9 +131,6 @@ def _end(ep: Episode) -> str:
     "The number of turns and the outcome, in words."
     turns = f'{len(ep.turns)} turn' + 's'*(len(ep.turns) != 1)
     return f"{turns}, {(ep.outcome or 'running').replace('_', ' ')}"
-
-@patch
-def __repr__(self: Episode) -> str: return f'<Episode {self.task.db_id}: {_end(self)}>'
 
 @patch
 def _repr_markdown_(self: Episode):
