@@ -196,6 +196,7 @@ def _name_of(reward: Callable) -> str:
     named = getattr(reward, "func", reward)
     return getattr(named, "__name__", type(named).__name__)
 
+# %% ../nbs/02_rewards.ipynb #23e90571
 reward_correctness, reward_progress, reward_operational = map(as_trl, REWARDS)
 
 # %% ../nbs/02_rewards.ipynb #23e90562
