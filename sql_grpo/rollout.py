@@ -33,7 +33,7 @@ class Policy:
     def act(self,
         episodes: list[Episode], # those that still go on
     ) -> list[str | None]: # a raw text for each; `None` ends it as "out_of_tokens"
-        "Choose the next action of every live episode. Raises NotImplementedError: write your own."
+        "Choose the next action of every live episode. Raises NotImplementedError."
         raise NotImplementedError
 
     def play(self,
@@ -65,7 +65,8 @@ def _checked(policy, texts: Iterable, live: list):
     name = getattr(policy, "name", type(policy).__name__)
     if len(texts) == len(live):
         return texts
-    raise ValueError(f"policy {name!r} returned {len(texts)} texts for {len(live)} episodes")
+    raise ValueError(f"policy {name!r} returned {len(texts)} texts "
+                     f"for {len(live)} episodes")
 
 # %% ../nbs/03_rollout.ipynb #c33b3afd
 class ScriptedPolicy(Policy):
