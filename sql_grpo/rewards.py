@@ -196,11 +196,12 @@ def _name_of(reward: Callable) -> str:
     named = getattr(reward, "func", reward)
     return getattr(named, "__name__", type(named).__name__)
 
+# %% ../nbs/02_rewards.ipynb #23e90571
 reward_correctness, reward_progress, reward_operational = map(as_trl, REWARDS)
 
 # %% ../nbs/02_rewards.ipynb #23e90562
 def trl_arguments(episodes: list[Episode], **more) -> dict:
-    "What TRL hands to a reward function: as in training, and `more`."
+    "The arguments that TRL passes to a reward function in training, and `more`."
     def said(ep): # replies and observations in one text
         return "\n".join(text for turns in ep.replies for text in (turns[0].text, joined(turns)))
     def ids(ep): return getattr(getattr(ep, "tokens", None), "completion_ids", [])
@@ -213,7 +214,7 @@ def trl_arguments(episodes: list[Episode], **more) -> dict:
         log_extra=lambda *args: None, log_metric=lambda *args: None) | more
 
 def call_reward(reward: Callable, given: dict) -> list[float]: # None becomes nan, which TRL leaves out
-    "A reward's numbers, also of an async function. Raises TypeError or ValueError for what is none."
+    "The numbers of a reward, which may be async. Raises TypeError or ValueError for others."
     got = reward(**given)
     if inspect.isawaitable(got): # a thread of its own, since a notebook has a loop already
         with ThreadPoolExecutor(1) as pool:
@@ -232,7 +233,7 @@ def group_advantages(rewards: list, # (P*G,) the completions of a prompt side by
                      num_generations: int, # G, size of a group
                      scale: str = "group", # whose spread divides: "group" or "batch"
                     ) -> list: # advantages (P*G,)
-    "GRPO's advantages, as TRL 1.16 computes them. Raises ValueError for rewards without groups."
+    "GRPO's advantages, as in TRL 1.16. Raises ValueError for wrong groups."
     G = num_generations
     if scale not in ("group", "batch"):
         raise ValueError(f"scale must be 'group' or 'batch', got {scale!r}")
