@@ -10,7 +10,7 @@ import copy, gc, json, os, shutil, signal, sys, time
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig, detect_runtime
+from ..config import SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from peft import PeftModel
@@ -18,6 +18,7 @@ from transformers import PreTrainedModel, TrainerState
 from trl import GRPOTrainer
 
 from ..common.basics import is_main, say
+from ..common.machine import detect_runtime
 from ..engine.generation import is_out_of_memory
 from .checkpoints import (checkpoints_in,
                                           lock_output_dir, find_checkpoint, save_state,

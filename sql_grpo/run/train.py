@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import set_seed, SQLGRPOConfig
+from ..config import SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from fastcore.basics import patch
@@ -21,6 +21,7 @@ from trl import GRPOTrainer
 from trl.distributed import DistributedBackend
 
 from ..common.basics import is_main, pick_some, say, terminal_progress
+from ..common.machine import set_seed
 from ..learner.checkpoints import checkpoints_in, lock_output_dir, find_checkpoint
 from ..world.tasks import Task
 from ..world.data import one_list
