@@ -13,15 +13,16 @@ import logging
 logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR) # of a package not needed here
 
 # %% ../nbs/00_setup.ipynb #4d9059b6
-import argparse, json, math, os
-from dataclasses import dataclass, field, fields
+import argparse, copy, json, math, os
+from dataclasses import Field, dataclass, field, fields
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from transformers import HfArgumentParser
 from transformers.hf_argparser import string_to_bool
 from trl import GRPOConfig
+from trl.import_utils import is_vllm_available
 from .common.basics import from_file, Parser, did_you_mean, markdown_table
 from .common.machine import Runtime, detect_runtime, native_dtype
 from .world.engines import without_password
@@ -56,50 +57,72 @@ def _fit_to(c, runtime: Runtime) -> None:
 # %% ../nbs/00_setup.ipynb #e293867d
 DEMONSTRATIONS = ("none", "oracle", "explore", "self")
 
-def _option(default, help: str):
-    return field(default=default, metadata=dict(help=help))
+def _option(
+    default,
+    help: str,
+    **checks, # least: a number; needs: the option without which it has no effect; fitted: to the machine
+):
+    "A field that says what it is for, and what is checked of it."
+    return field(default=default, metadata=dict(help=help, checks=checks))
+
 _Loss = Literal["dapo", "grpo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"]
 
-# %% ../nbs/00_setup.ipynb #5e77ab1e
-_NEEDS = dict( # of names, or of what they begin with
-    lora="peft", demonstration="demonstrations", vllm="use_vllm", warmup_steps_sft="fresh_base",
-    warmup_batch_size="fresh_base", warmup_learning_rate="fresh_base")
-_UNUSED = ("repetition_penalty", "generation_kwargs", "model_init_kwargs", "chat_template_kwargs",
-           "trust_remote_code")
+# %% ../nbs/00_setup.ipynb #c0a20001
+def _of_trl(name: str, **checks):
+    "A field as TRL has it, with what is checked of it here."
+    own = GRPOConfig.__dataclass_fields__[name]
+    return field(default=own.default, metadata=own.metadata | dict(checks=checks))
 
-def _check_each(c) -> None:
-    "Raise a ValueError for an unknown choice, and for an option that would silently do nothing."
-    for f in fields(c):
-        value = getattr(c, f.name)
-        needs = _NEEDS.get(f.name) or _NEEDS.get(f.name.partition("_")[0])
-        if get_origin(f.type) is Literal and value not in get_args(f.type):
-            choices = ", ".join(get_args(f.type))
-            raise ValueError(f"{f.name} is {value!r}; it must be one of {choices}")
-        if value == f.default: continue
-        if needs and getattr(c, needs) in ("none", False):
-            raise ValueError(f"{f.name} is {value!r}; it has no effect without {needs}")
-        if f.name in _UNUSED:
-            raise ValueError(f"{f.name} is {value!r}; it has no effect here, where models are "
-                             "loaded and episodes played without TRL")
+@dataclass
+class _Checked(GRPOConfig):
+    "What is checked of fields that are TRL's alone."
+    num_iterations: int = _of_trl("num_iterations", least=1)
+    # of no use where models are loaded and episodes played without TRL
+    model_init_kwargs: dict[str, Any] | str | None = _of_trl("model_init_kwargs", unused=True)
+    trust_remote_code: bool = _of_trl("trust_remote_code", unused=True)
+    generation_kwargs: dict | str | None = _of_trl("generation_kwargs", unused=True)
+    chat_template_kwargs: dict | str | None = _of_trl("chat_template_kwargs", unused=True)
+    repetition_penalty: float = _of_trl("repetition_penalty", unused=True)
+
+# %% ../nbs/00_setup.ipynb #5e77ab1e
+def _check_choice(f: Field, value) -> None:
+    "Raise a ValueError for a word that is not among a field's choices."
+    if get_origin(f.type) is Literal and value not in get_args(f.type):
+        choices = ", ".join(get_args(f.type))
+        raise ValueError(f"{f.name} is {value!r}; it must be one of {choices}")
+
+def _check_use(c, f: Field, value) -> None:
+    "Raise a ValueError for an option that would silently do nothing."
+    if value == f.default:
+        return
+    checks = f.metadata.get("checks", {})
+    needs = checks.get("needs")
+    if f.name.startswith("vllm_"): # TRL's too
+        needs = "use_vllm"
+    if needs and getattr(c, needs) in ("none", False):
+        raise ValueError(f"{f.name} is {value!r}; it has no effect without {needs}")
+    if checks.get("unused"):
+        raise ValueError(f"{f.name} is {value!r}; it has no effect here, where models are "
+                         "loaded and episodes played without TRL")
 
 # %% ../nbs/00_setup.ipynb #f53fc038
-_LEAST = { # of options that are numbers
-    2: "num_generations",
-    1: "per_device_train_batch_size gradient_accumulation_steps updates_per_generation "
-       "num_iterations demonstration_epochs warmup_batch_size lora_rank lora_alpha",
-    0: "learning_rate warmup_learning_rate demonstration_learning_rate negative_weight beta seed "
-       "unparseable_bound dynamic_sampling eval_questions base_questions dashboard_questions "
-       "warmup_steps_sft demonstration_count demonstration_tokens plot_every trace_every "
-       "success_every warmup_steps",
-    -1: "max_steps"}
-
-def _check_numbers(c) -> None:
+def _check_least(f: Field, value) -> None:
     "Raise a ValueError for a number that is too small, or none at all."
-    for least, names in _LEAST.items():
-        for name in names.split():
-            value = getattr(c, name)
-            if value is not None and not least <= value < math.inf:
-                raise ValueError(f"{name} is {value}; expected a number of at least {least}")
+    least = f.metadata.get("checks", {}).get("least")
+    if None in (least, value) or least <= value < math.inf:
+        return
+    raise ValueError(f"{f.name} is {value}; expected a number of at least {least}")
+
+def _check_each(c) -> None:
+    "Raise a ValueError for a field that is wrong by itself, or without effect."
+    for f in fields(c):
+        value = getattr(c, f.name)
+        _check_choice(f, value)
+        _check_use(c, f, value)
+        _check_least(f, value)
+
+def _check_weights(c) -> None:
+    "Raise a ValueError for a temperature or weights of rewards that teach nothing."
     if not 0 < c.temperature < math.inf:
         raise ValueError(f"temperature is {c.temperature}; expected a number above 0: at 0 all "
                          "episodes of a group would be alike")
@@ -119,10 +142,14 @@ def _settle_updates(c) -> None:
     sharded = getattr(c, "fsdp", None) or c.deepspeed or "true" in launched # not tried with several
     c.updates_per_generation = 1 if sharded else math.gcd(_UPDATES, c.gradient_accumulation_steps)
 
+def _processes() -> int:
+    "Processes of the run, as a launcher says."
+    return int(os.environ.get("WORLD_SIZE", 1))
+
 def _check_batch(c) -> None:
     "Raise a ValueError for a step that does not hold whole groups, or cannot be divided."
     n = c.num_generations
-    processes = int(os.environ.get("WORLD_SIZE", 1))
+    processes = _processes()
     for name in ("steps_per_generation", "generation_batch_size"):
         if (value := getattr(c, name)) is not None:
             raise ValueError(f"{name} is {value}; it has no effect here: a step plays "
@@ -168,7 +195,7 @@ def _check_together(c) -> None:
                          f"{c.mode} one reply is all: choose oracle, self or a file")
     if c.max_steps == 0 and demos == "none":
         raise ValueError("max_steps is 0, and demonstrations is 'none': nothing would be learned")
-    if demos != "none" and int(os.environ.get("WORLD_SIZE", 1)) > 1:
+    if demos != "none" and _processes() > 1:
         raise ValueError("demonstrations are learned by one process: learn them in a run of their "
                          "own, and go on from its model")
 
@@ -207,6 +234,27 @@ def _settle_rewards(c, game: Game) -> None:
         raise ValueError(f"reward_weights is {c.reward_weights!r}; it must be {len(rewards)} numbers "
                          f"for {', '.join(map(reward_name, rewards))}")
 
+# %% ../nbs/00_setup.ipynb #c0a20002
+def _settle_vllm(c) -> None:
+    "Give vLLM the context of an episode. Raises ValueError where it cannot be used."
+    if not c.use_vllm:
+        return
+    c.vllm_max_model_length = max(c.vllm_max_model_length or 0, c.max_context)
+    if c.use_cpu:
+        raise ValueError("use_vllm needs a GPU, and there is none; leave it out")
+    if not is_vllm_available():
+        raise ValueError("use_vllm is True, and vLLM is not installed: "
+                         "in the clone, pip install -e '.[vllm]'")
+    if c.model_name == "embedded":
+        raise ValueError("use_vllm is True, and vLLM cannot load the embedded model: "
+                         "give a model of the Hub or a folder")
+    if c.peft == "qlora":
+        raise ValueError("use_vllm cannot be combined with peft qlora, whose 4 bits would be "
+                         "rounded anew at every step: choose lora")
+    if c.dynamic_sampling and _processes() > 1:
+        raise ValueError("with use_vllm, several processes must play equally often: "
+                         "leave dynamic_sampling out")
+
 # %% ../nbs/00_setup.ipynb #9b742a3f
 def _settle(c) -> None:
     "Check a configuration before TRL does, and settle what the machine decides."
@@ -217,6 +265,7 @@ def _settle(c) -> None:
     if c.report_to is None:
         c.report_to = []
     c.output_dir = str(c.output_dir)
+    c.shuffle_dataset = not c.curriculum
     _check_each(c)
     game = find_game(c.mode)
     c.mode = game.name
@@ -226,10 +275,11 @@ def _settle(c) -> None:
     Rules(**{f.name: getattr(c, f.name)
              for f in fields(Rules) if f.name != "instructions"})
     _settle_updates(c)
-    _check_numbers(c)
+    _check_weights(c)
     _check_batch(c)
     _check_together(c)
     _fit_to(c, detect_runtime())
+    _settle_vllm(c)
 
 # %% ../nbs/00_setup.ipynb #6a0ce64a
 def _one_line(c) -> str:
@@ -245,8 +295,6 @@ def _one_line(c) -> str:
             f"{device} {c.dtype}, seed {c.seed} -> {c.output_dir}>")
 
 # %% ../nbs/00_setup.ipynb #bad5e70a
-_FITTED = "bf16", "fp16", "use_cpu", "activation_checkpointing" # follow the machine
-
 def _as_table(c) -> str:
     "The one line, and the options that differ from their defaults, as markdown."
     usual = SQLGRPOConfig()
@@ -254,15 +302,15 @@ def _as_table(c) -> str:
     for name in SQLGRPOConfig.__annotations__:
         value = getattr(c, name)
         default = getattr(usual, name)
-        about = SQLGRPOConfig.__dataclass_fields__[name].metadata["help"]
-        if value != default and name not in _FITTED:
-            rows.append([f"`{name}`", value, default, about])
+        told = SQLGRPOConfig.__dataclass_fields__[name].metadata
+        if value != default and not told["checks"].get("fitted"):
+            rows.append([f"`{name}`", value, default, told["help"]])
     head = ["option", "value", "default", ""]
     return f"`{c!r}`" + ("\n\n" + markdown_table(head, rows, left=4) if rows else "")
 
 # %% ../nbs/00_setup.ipynb #da03ef5b
 @dataclass(repr=False)
-class SQLGRPOConfig(GRPOConfig):
+class SQLGRPOConfig(_Checked):
     "Every dial of a run: TRL's GRPOConfig, and this project's own options."
     # the model
     model_name: str = _option(
@@ -271,19 +319,24 @@ class SQLGRPOConfig(GRPOConfig):
     peft: Literal["none", "lora", "qlora"] = _option(
         "none", "none trains every weight; lora trains adapters; qlora adapters on weights in 4 "
                 "bits")
-    lora_rank: int = _option(16, "rank of the adapters")
+    lora_rank: int = _option(16, "rank of the adapters", least=1, needs="peft")
     lora_alpha: int = _option(
-        32, "their scale: what they add is multiplied by lora_alpha/lora_rank")
+        32, "their scale: what they add is multiplied by lora_alpha/lora_rank",
+        least=1, needs="peft")
     lora_targets: str = _option(
-        "all-linear", "layers that get adapters: all-linear, or names separated by commas")
+        "all-linear", "layers that get adapters: all-linear, or names separated by commas",
+        needs="peft")
     save_merged: bool = _option(
         True, "adapters: also save the whole model, with the adapters merged into its weights")
     fresh_base: bool = _option(
         False, "embedded model: make its base anew, with this seed and the three options below")
-    warmup_steps_sft: int = _option(3500, "fresh base: supervised steps")
-    warmup_batch_size: int = _option(4, "fresh base: demonstrations in a supervised step")
+    warmup_steps_sft: int = _option(
+        3500, "fresh base: supervised steps", least=0, needs="fresh_base")
+    warmup_batch_size: int = _option(
+        4, "fresh base: demonstrations in a supervised step", least=1, needs="fresh_base")
     warmup_learning_rate: float = _option(
-        1.1e-3, "fresh base: highest learning rate of the supervised steps")
+        1.1e-3, "fresh base: highest learning rate of the supervised steps",
+        least=0, needs="fresh_base")
     # the questions
     data_source: str = _option(
         "embedded", "where the questions come from: embedded, spider, spider_by_database, bird, "
@@ -298,9 +351,9 @@ class SQLGRPOConfig(GRPOConfig):
     answers_only: bool = _option(
         False, "train and judge on answers alone: gold SQL is run once, for its result, and thrown"
                " away")
-    eval_questions: int = _option(0, "questions of an evaluation; 0 takes all")
+    eval_questions: int = _option(0, "questions of an evaluation; 0 takes all", least=0)
     base_questions: int = _option(
-        0, "those that the model is measured on before demonstrations; 0 takes the same")
+        0, "those that the model is measured on before demonstrations; 0 takes the same", least=0)
     # the episode: the fields of Rules
     mode: str = _option(
         Rules.mode, "the game: agent explores a database in turns; single_turn is shown the schema "
@@ -341,49 +394,55 @@ class SQLGRPOConfig(GRPOConfig):
                       "from its turn on")
     negative_weight: float = _option(
         0.0, "weight of episodes below their group's mean: 0 learns from those above it alone; 1 "
-             "counts both alike, as GRPO does")
+             "counts both alike, as GRPO does", least=0)
     only_groups_with_success: bool = _option(
         False, "learn nothing from groups in which no episode is right, which only compare failures")
     updates_per_generation: int | None = _option(
         None, "updates of the weights in a step, each by its share of the episodes; by default 8, or "
-              "as many of them as divide the batches of a step")
+              "as many of them as divide the batches of a step", least=1)
     dynamic_sampling: int = _option(
         0, "times that groups whose episodes all earned the same are played anew, with other "
-           "questions")
+           "questions", least=0)
     unparseable_bound: float = _option(
-        0.2, "share of turns without an action from which on training warns, 0 to 1")
+        0.2, "share of turns without an action from which on training warns, 0 to 1", least=0)
     # demonstrations before GRPO
     demonstrations: str = _option(
         "none", "none, oracle, explore (describes all tables of the gold SQL), self (the model's "
                 "own right episodes), or a file of them")
     demonstration_count: int = _option(
         200, "demonstrations to make, at most; 0: of all training questions; a file's are all "
-             "taken")
-    demonstration_tokens: int = _option(0, "demonstrations of more tokens are left out; 0: none is")
-    demonstration_epochs: int = _option(2, "how often each is learned")
+             "taken", least=0, needs="demonstrations")
+    demonstration_tokens: int = _option(
+        0, "demonstrations of more tokens are left out; 0: none is", least=0, needs="demonstrations")
+    demonstration_epochs: int = _option(
+        2, "how often each is learned", least=1, needs="demonstrations")
     demonstration_learning_rate: float | None = _option(
         None, "highest learning rate; by default 2e-5 for all weights, 2e-4 for adapters, 3e-4 for"
-              " the embedded model")
+              " the embedded model", least=0, needs="demonstrations")
     # what is shown
     dashboard: bool = _option(True, "show the dashboard: plots in a notebook, lines in a terminal")
-    plot_every: int = _option(10, "steps between two drawings of the plots; 0: never")
-    trace_every: int = _option(20, "steps between two transcripts; 0: never")
-    success_every: int = _option(20, "steps between two measurements of greedy success; 0: never")
-    dashboard_questions: int = _option(48, "questions that the greedy success is measured on")
+    plot_every: int = _option(10, "steps between two drawings of the plots; 0: never", least=0)
+    trace_every: int = _option(20, "steps between two transcripts; 0: never", least=0)
+    success_every: int = _option(
+        20, "steps between two measurements of greedy success; 0: never", least=0)
+    dashboard_questions: int = _option(
+        48, "questions that the greedy success is measured on", least=0)
     # the training: fields of TRL
     max_steps: int = _option(
         100, "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
-             "demonstrations alone, -1 trains for num_train_epochs")
-    learning_rate: float = _option(1e-4, "highest learning rate of GRPO")
-    num_generations: int = _option(8, "episodes of one question, compared with each other")
+             "demonstrations alone, -1 trains for num_train_epochs", least=-1)
+    learning_rate: float = _option(1e-4, "highest learning rate of GRPO", least=0)
+    num_generations: int = _option(8, "episodes of one question, compared with each other", least=2)
     per_device_train_batch_size: int | None = _option(
         None, "episodes in a batch; if not given, 16, and fewer where memory is short, in as large"
-              " a step")
+              " a step", least=1)
     gradient_accumulation_steps: int = _option(
-        8, "batches in a step; raise it, and lower the batch, when memory is short")
-    activation_checkpointing: bool | None = _option(None, "recompute activations to save memory")
+        8, "batches in a step; raise it, and lower the batch, when memory is short", least=1)
+    activation_checkpointing: bool | None = _option(
+        None, "recompute activations to save memory", fitted=True)
     temperature: float = _option(1.0, "of the sampling during training; evaluation is greedy")
-    beta: float = _option(0.0, "weight of the KL term against the reference model; 0 loads none")
+    beta: float = _option(
+        0.0, "weight of the KL term against the reference model; 0 loads none", least=0)
     rewards: str | None = _option(
         None, "rewards with their weights, those of the game and your own, such as correctness,"
               "progress=0.5,FILE.py:NAME=0.1; by default those of the game")
@@ -391,16 +450,16 @@ class SQLGRPOConfig(GRPOConfig):
         None, "weights of correctness, progress, operational (by default 1 0.3 0.2); single_turn: "
               "correctness, syntax, execution, semantic (0 0.2 0.6 0.2)")
     bf16: bool | None = _option(
-        None, "bfloat16 mixed precision; chosen for the machine if not given")
+        None, "bfloat16 mixed precision; chosen for the machine if not given", fitted=True)
     fp16: bool = _option(
-        False, "float16 mixed precision; chosen for the machine if bf16 is not given")
-    use_cpu: bool = _option(False, "use the CPU even if there is a GPU")
+        False, "float16 mixed precision; chosen for the machine if bf16 is not given", fitted=True)
+    use_cpu: bool = _option(False, "use the CPU even if there is a GPU", fitted=True)
     use_vllm: bool = _option(
         False, "play episodes through vLLM (pip install -e '.[vllm]'), on a GPU")
     vllm_mode: Literal["colocate", "server"] = _option(
         "colocate", "colocate: in this process, on the same GPU; server: one that vllm serve has "
                     "started")
-    seed: int = _option(42, "of weights, demonstrations, questions and sampling")
+    seed: int = _option(42, "of weights, demonstrations, questions and sampling", least=0)
     output_dir: str = _option("outputs/default", "folder that the run writes to")
     save_steps: float = _option(20, "steps between two checkpoints")
     report_to: list[str] | None = _option(
@@ -416,7 +475,7 @@ class SQLGRPOConfig(GRPOConfig):
         "batch", "by whose spread an advantage is divided")
     lr_scheduler_type: str = _option("constant_with_warmup", "course of the learning rate")
     warmup_steps: float = _option(
-        3, "updates in which the learning rate rises; below 1 a share of all of them")
+        3, "updates in which the learning rate rises; below 1 a share of all of them", least=0)
     logging_steps: float = _option(1, "steps between two lines of the log")
     save_total_limit: int | None = _option(2, "checkpoints that are kept")
     vllm_server_timeout: float = _option(10.0, "seconds to wait for a vLLM server")
@@ -435,6 +494,14 @@ class SQLGRPOConfig(GRPOConfig):
         self._n_gpu = min(self.n_gpu, 1) # with more, transformers takes nn.DataParallel
         if self.half_weights: # autocast would find nothing to convert
             self.mixed_precision = "no"
+
+    def with_(self, **changes) -> "SQLGRPOConfig":
+        "A copy in which some fields differ. They are taken as given: nothing is settled anew."
+        if unknown := changes.keys() - {f.name for f in fields(self)}:
+            raise TypeError(f"there are no such fields: {', '.join(sorted(unknown))}")
+        other = copy.copy(self)
+        vars(other).update(changes)
+        return other
 
     @property
     def weighted_rewards(self) -> dict: # rewards, of an episode or of TRL's kind, and their weights
@@ -511,10 +578,7 @@ def preset_config(
             own = {k: v
                    for k, v in own.items()
                    if not k.startswith(rest)}
-    config = SQLGRPOConfig(**own | overrides)
-    # what a preset gives may be lowered where memory is short
-    config.batch_given = "per_device_train_batch_size" in overrides
-    return config
+    return SQLGRPOConfig(**own | overrides)
 
 # %% ../nbs/00_setup.ipynb #a8c37d52
 def preset_for(runtime: Runtime) -> str:  # a key of PRESETS
@@ -524,7 +588,11 @@ def preset_for(runtime: Runtime) -> str:  # a key of PRESETS
     return "gpu" if runtime.gpu_gb >= 20 and runtime.dtype == "bfloat16" else "t4"
 
 # %% ../nbs/00_setup.ipynb #bf851b62
-class _TrainParser(Parser, HfArgumentParser): pass
+class _TrainParser(Parser, HfArgumentParser):
+    "Makes an option of each field."
+    def add_argument(self, *names, checks=None, **options):
+        "A field's checks are the configuration's."
+        return super().add_argument(*names, **options)
 
 def option_parser(
     prog: str = "sql_grpo train",  # name of the command
