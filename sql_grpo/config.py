@@ -60,7 +60,7 @@ DEMONSTRATIONS = ("none", "oracle", "explore", "self")
 def _option(
     default,
     help: str,
-    **checks, # least: a number; needs: the option without which it has no effect; fitted: to the machine
+    **checks, # least, a number; needs, an option without which it has no effect; fitted to a machine
 ):
     "A field that says what it is for, and what is checked of it."
     return field(default=default, metadata=dict(help=help, checks=checks))
