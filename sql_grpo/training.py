@@ -7,8 +7,9 @@ __all__ = ['load_question_prompts', 'chosen_rewards', 'check_rewards', 'build_tr
            'sample_random_policy']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import copy, random, traceback
+import random, traceback
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -169,29 +170,31 @@ def build_trainer(
     reward_weights: list[float] | None = None, # of reward_funcs; None: 1 for each
 ) -> GRPOTrainer:
     "TRL's trainer for episodes. Raises ValueError for a reward that cannot be called."
-    config.shuffle_dataset = not config.curriculum
-    rules = config.rules
     rewards, weights = chosen_rewards(config, reward_funcs, reward_weights)
-    if reward_funcs is not None:
-        config = copy.copy(config) # TRL reads the weights there
-        config.reward_weights = weights
-    play = make_rollout_func(tasks, rules,
-                             make_policy=VLLMPolicy.maker(config, rules))
+    reference = _save_reference(model, config)
+    def build(config): # again, with a smaller batch, when memory runs out
+        with adapters_kept(model), _named(model, reference):
+            trainer = EpisodeTrainer(
+                model, rewards,
+                args=config.with_(reward_weights=weights), # TRL reads them there
+                train_dataset=_enough_for_a_step(prompts, config),
+                processing_class=tokenizer,
+                rollout_func=_player(prompts, tasks, config),
+                callbacks=list(callbacks))
+        _order_callbacks(trainer)
+        trainer.rebuild = build
+        return trainer
+    return build(config)
+
+def _player(prompts: Dataset, tasks: list[Task], config: SQLGRPOConfig) -> Callable:
+    "The trainer's `rollout_func`: our own loop, or vLLM."
+    rules = config.rules
+    make_policy = VLLMPolicy.maker(rules) if config.use_vllm else None
+    play = make_rollout_func(tasks, rules, make_policy)
     if config.dynamic_sampling: # groups without spread are played anew
         play = with_spread(play,
                            list(prompts["prompt"]), config.dynamic_sampling)
-    prompts = _enough_for_a_step(prompts, config)
-    if config.beta and config.peft == "none": # below
-        _name_reference(model, config)
-    with adapters_kept(model):
-        trainer = EpisodeTrainer(
-            model, rewards, args=config, train_dataset=prompts,
-            processing_class=tokenizer, rollout_func=play, callbacks=list(callbacks))
-    _order_callbacks(trainer)
-    trainer.rebuild = lambda smaller: build_trainer(
-        trainer.model, tokenizer, prompts, tasks, smaller,
-        callbacks, reward_funcs, reward_weights)
-    return trainer
+    return play
 
 # %% ../nbs/04_training.ipynb #d4155a52
 _PRINTERS = "PrinterCallback", "ProgressCallback", "NotebookProgressCallback"
@@ -205,14 +208,25 @@ def _order_callbacks(trainer: GRPOTrainer) -> None:
         if type(c).__name__ in _PRINTERS:
             trainer.remove_callback(c)
 
-def _name_reference(model, config: SQLGRPOConfig) -> None:
+def _save_reference(model, config: SQLGRPOConfig) -> str | None: # its folder, if one is needed
     "Save a model that was made in memory: TRL loads the KL term's reference by name."
-    if model.config._name_or_path: return
-    model.config._name_or_path = str(Path(config.output_dir)/"reference")
+    if model.config._name_or_path or not config.beta or config.peft != "none":
+        return None
+    folder = str(Path(config.output_dir)/"reference")
     if is_main():
-        model.save_pretrained(model.config._name_or_path)
+        model.save_pretrained(folder)
     if config.world_size > 1:
         config.distributed_state.wait_for_everyone()
+    return folder
+
+@contextmanager
+def _named(model, name: str | None):
+    "Within, the model has this name, if there is one."
+    own = model.config._name_or_path
+    model.config._name_or_path = name or own
+    try: yield
+    finally:
+        model.config._name_or_path = own
 
 # %% ../nbs/04_training.ipynb #ee2a9738
 def greedy_policy(

@@ -15,6 +15,7 @@ from transformers.utils import logging as hf_logging
 from ..common.basics import in_notebook, is_disk_full, is_main, or_exit, say, short_warnings
 from ..world.tasks import cache_folder
 from ..learner.checkpoints import checkpoints_in
+from ..learner.long_runs import MemoryRanOut
 from ..learner.models import model_folder
 from ..run.train import prepare, train
 from .main import train_help
@@ -29,7 +30,7 @@ def _quiet():
 
 # %% ../../nbs/cli/train.ipynb #f40f38eb
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
-    "The command `sql_grpo train`. Exits with 2 for bad input, 1 for a full disk or no network."
+    "The command `sql_grpo train`. Exits with 2 for bad input, 1 for a full disk, no memory or no network."
     argv = sys.argv[1:] if argv is None else list(argv)
     prog = "sql_grpo train"
     if {"-h", "--help"} & set(argv):
@@ -46,7 +47,7 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
             print(f"{prog}: interrupted", file=sys.stderr)
         sys.exit(130)
     except Exception as e:
-        if isinstance(e, ConnectionError):
+        if isinstance(e, (ConnectionError, MemoryRanOut)):
             sys.exit(f"{prog}: {e}")
         if not is_disk_full(e): raise
         last = "; --resume_from_checkpoint last goes on"*bool(checkpoints_in(config.output_dir))

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import set_seed, SQLGRPOConfig
+from ..config import SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from fastcore.basics import patch
@@ -21,6 +21,7 @@ from trl import GRPOTrainer
 from trl.distributed import DistributedBackend
 
 from ..common.basics import is_main, pick_some, say, terminal_progress
+from ..common.machine import set_seed
 from ..learner.checkpoints import checkpoints_in, lock_output_dir, find_checkpoint
 from ..world.tasks import Task
 from ..world.data import one_list
@@ -30,7 +31,7 @@ from ..learner.models import (
     load_model_and_tokenizer, model_folder, save_model, take_over)
 from ..learner.warmup import check_base
 from ..learner.demonstrations import get_demonstrations, learn_demonstrations
-from ..engine.vllm_policy import check_vllm_server, settle_vllm
+from ..engine.vllm_policy import check_vllm_server
 from ..training import (
     build_trainer, check_rewards, chosen_rewards, draw_eval_tasks, greedy_policy,
     load_question_prompts)
@@ -50,7 +51,7 @@ def train(
     reward_funcs: list | None = None, # of an episode, or of TRL's kind; None: the configuration's
     reward_weights: list[float] | None = None, # of reward_funcs; None: 1 for each
 ) -> dict: # the report; of several processes only the first one has it
-    "The whole run, from nothing to a report."
+    "The whole run, from nothing to a report. Raises MemoryRanOut if no smaller batch helps."
     run = run or prepare(config, baselines, reward_funcs, reward_weights)
     run.preset = preset
     run.measure_base()
@@ -165,13 +166,21 @@ def _what_is_asked(config: SQLGRPOConfig, tasks: list[Task],
             f"seed {config.seed}, output in {config.output_dir}")
 
 # %% ../../nbs/run/train.ipynb #713b03e9
-def settle_run(config: SQLGRPOConfig) -> None:
-    "See that base, adapters, vLLM and the checkpoint to go on from can be used. Raises ValueError."
+def settle_run(config: SQLGRPOConfig) -> SQLGRPOConfig: # with what adapters and checkpoint decide
+    "See that base, adapters and the checkpoint to go on from can be used. Raises ValueError."
     check_base(config)
-    take_over(config)
-    settle_vllm(config)
-    given = config.resume_from_checkpoint
-    config.resume_from_checkpoint = find_checkpoint(given, config.output_dir)
+    config = take_over(config)
+    found = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
+    return config.with_(resume_from_checkpoint=found)
+
+def _check_server(config: SQLGRPOConfig) -> None:
+    "Raises ValueError unless vLLM's server, if one is used, is up with the right options."
+    if not config.use_vllm or config.vllm_mode != "server":
+        return
+    url = (config.vllm_server_base_url
+           or f"http://{config.vllm_server_host}:{config.vllm_server_port}")
+    check_vllm_server(url, config.model_name,
+                      config.max_context, config.vllm_server_timeout)
 
 def _check_baselines(config: SQLGRPOConfig) -> None:
     "Raises ValueError where nothing can be compared with baselines."
@@ -199,21 +208,21 @@ def prepare(
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
     if baselines:
         _check_baselines(config)
-    settle_run(config)
+    config = settle_run(config)
     set_seed(config.seed)
     prompts, tasks = load_question_prompts(config)
     asked = draw_eval_tasks(config, every=True)
     eval_tasks = pick_some(asked, config.eval_questions
                            or len(asked), config.seed)
     check_rewards(chosen_rewards(config, reward_funcs, reward_weights)[0], tasks[0], config)
-    check_sharing(config)
+    config = check_sharing(config)
     facts = card_facts(config) # before the trainer, which would lose its devices by that
     say(_what_is_asked(config, tasks, eval_tasks))
-    check_vllm_server(config)
+    _check_server(config)
     if is_main():
         lock_output_dir(config.output_dir)
     model, tokenizer, seconds = _timed_model(config)
-    fit_batch(model, config)
+    config = fit_batch(model, config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
     if model.num_parameters() > _LARGE and config.peft == "none":
         _warn_of_rate(config.learning_rate)
@@ -299,7 +308,7 @@ def _begin_reference(trainer: GRPOTrainer):
 # %% ../../nbs/run/train.ipynb #9e00001f
 @patch
 def learn_from_rewards(self: Run) -> None:
-    "GRPO. Interrupted, it keeps what was learned and raises KeyboardInterrupt."
+    "GRPO. Interrupted, it keeps what was learned and raises KeyboardInterrupt; or MemoryRanOut."
     metrics = run_training_with_metrics(self.trainer, self.config.resume_from_checkpoint)
     self.wall["grpo"] = metrics["seconds"]
     self.steps = metrics["steps"]
