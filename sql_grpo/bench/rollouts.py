@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig, detect_runtime
+from ..config import SQLGRPOConfig
 import torch, trl
 from datasets import Dataset
 from transformers import (
@@ -25,6 +25,7 @@ from trl.import_utils import is_vllm_available
 
 from ..cli.main import command_parser
 from ..common.basics import markdown_table, or_exit, peak_memory
+from ..common.machine import detect_runtime
 from ..engine.generation import CHATML, ChatCodec, LMPolicy, TokenRecord, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments
 from ..engine.vllm_policy import VLLMPolicy

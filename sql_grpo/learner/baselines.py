@@ -6,7 +6,7 @@
 __all__ = ['BASELINES', 'NEEDS', 'Start', 'pass_at_k', 'run_baselines']
 
 # %% ../../nbs/learner/baselines.ipynb #8585f7ec
-import copy, math, random, time
+import math, random, time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -280,8 +280,7 @@ def _gold_sft(
 ) -> tuple[Policy, list]: # what plays, and a log
     "The base model after learning a teacher's episodes, for as long as GRPO took or less."
     clock = _Clock("gold_sft", start.seconds)
-    c = copy.copy(start.config)
-    c.demonstration_count = 0 # all
+    c = start.config.with_(demonstration_count=0) # all
     kind = "oracle" if find_game(c.mode).one_reply else "explore"
     demos, _ = play_demonstrations(teacher(kind, c.seed, c.mode),
                                    start.tasks, c)
@@ -295,9 +294,8 @@ def _gold_sft(
 def _more_demonstrations(start: Start) -> tuple[Policy, list]: # what plays, and a log
     "The model after further demonstrations, or if there are none the same ones, in GRPO's time."
     clock = _Clock("more_demonstrations", start.seconds)
-    c = copy.copy(start.config)
+    c = start.config.with_(demonstration_count=0) # all
     model = start.fresh()
-    c.demonstration_count = 0 # all
     known = {tuple(row["input_ids"]) for row in start.learned}
     shown, _ = get_demonstrations(model, start.tokenizer,
                                   start.tasks, start.eval_tasks, c)

@@ -267,12 +267,12 @@ def _check_adapted(model: PeftModel,
                              f"none for {name.removeprefix('base_model.model.')}")
 
 # %% ../../nbs/learner/models.ipynb #7c1e5d92
-def take_over(config: SQLGRPOConfig) -> None:
-    "Adapters that go on keep rank, scale and layers. Raises ValueError if options contradict them."
+def take_over(config: SQLGRPOConfig) -> SQLGRPOConfig: # the same, if no adapters go on
+    "With rank, scale and layers of adapters that go on. Raises ValueError if options contradict them."
     if config.peft == "qlora":
         _need_bitsandbytes()
     if config.peft == "none" or not _adapter_base(config.model_name):
-        return
+        return config
     own = LoraConfig.from_pretrained(model_path(config.model_name))
     layers = ",".join(sorted({name.split(".")[-1]
                               for name in own.target_modules}))
@@ -287,7 +287,7 @@ def take_over(config: SQLGRPOConfig) -> None:
         if given not in (value, getattr(SQLGRPOConfig, name)):
             raise ValueError(f"{name} is {given!r}, and the adapters in {config.model_name!r} "
                              f"have {value!r}: give that, or leave it out")
-        setattr(config, name, value)
+    return config.with_(**theirs)
 
 # %% ../../nbs/learner/models.ipynb #5e8b1a03
 @torch.no_grad()
@@ -402,7 +402,7 @@ def load_model_and_tokenizer(
     train: bool = True, # or only to play?
 ): # model, tokenizer
     "The model to train, or to play with. Raises ValueError if there is no such chat model."
-    take_over(config)
+    config = take_over(config)
     name = config.model_name
     adapting = train and config.peft != "none"
     info = None

@@ -580,11 +580,12 @@ def _generate_and_score_completions(self: EpisodeTrainer, inputs):
 @contextmanager
 def _old_logps_later(self: EpisodeTrainer):
     "Within, TRL takes weights and episodes for being of one step: see `_by_update`."
-    given = self.args.gradient_accumulation_steps
-    self.args.gradient_accumulation_steps = self.args.steps_per_generation*self.num_iterations
+    given = self.args
+    batches = given.steps_per_generation*self.num_iterations
+    self.args = given.with_(gradient_accumulation_steps=batches)
     try: yield
     finally:
-        self.args.gradient_accumulation_steps = given
+        self.args = given
 
 # %% ../../nbs/learner/trainer.ipynb #84c2d7f8
 @patch

@@ -33,24 +33,23 @@ from ..learner.models import model_folder
 _TRACKERS = {name: getattr(integration_utils, f"is_{name}_available")
              for name in ("tensorboard", "trackio", "wandb")}
 
-def _check_trackers(
-    config: SQLGRPOConfig, # its run gets a name, if it has none
-):
-    "Raise ValueError for a tracker that cannot be used; name the run."
+def _check_trackers(config: SQLGRPOConfig) -> SQLGRPOConfig: # its run has a name
+    "Name a run that is tracked. Raises ValueError for a tracker that cannot be used."
     for name in config.report_to:
         if name not in integration_utils.INTEGRATION_TO_CALLBACK:
             raise ValueError(f"report_to is {name!r}; it must be {', '.join(_TRACKERS)}, "
                              "or another one that transformers knows")
         if name in _TRACKERS and not _TRACKERS[name]():
             raise ValueError(f"report_to is {name!r}, which is not installed: pip install {name}")
-    if not config.report_to: return
+    if not config.report_to: return config
     folder = Path(config.output_dir).absolute().name
     now = time.strftime("%m%d-%H%M%S")
-    config.run_name = config.run_name or f"{folder}-seed{config.seed}-{now}"
     if "wandb" in config.report_to:
         _check_wandb(config.project)
     if "trackio" in config.report_to:
         _check_trackio(config)
+    name = f"{folder}-seed{config.seed}-{now}"
+    return config.with_(run_name=config.run_name or name)
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c11
 def _check_wandb(project: str):
@@ -253,11 +252,9 @@ def model_card(
 # %% ../../nbs/run/sharing.ipynb #a1f20c45
 _HUB_ERRORS = (OSError, ValueError, RuntimeError, httpx2.HTTPError)
 
-def _check_hub(
-    config: SQLGRPOConfig, # its `hub_model_id` gets the user's name before it, if there is none
-):
+def _check_hub(config: SQLGRPOConfig) -> SQLGRPOConfig: # `hub_model_id` has the user's name
     "Make the repository and see that it can be written to. Raises ValueError."
-    if not config.push_to_hub: return
+    if not config.push_to_hub: return config
     if not config.hub_model_id:
         raise ValueError("push_to_hub needs hub_model_id, where to upload, such as NAME/MODEL")
     if config.hub_strategy != "end" or config.hub_revision:
@@ -268,20 +265,21 @@ def _check_hub(
                          "leave out save_merged")
     if not get_token():
         raise ValueError(f"push_to_hub is set, and {_NO_TOKEN}")
+    repo = config.hub_model_id
     try:
-        config.hub_model_id = HfApi().create_repo(
-            config.hub_model_id, private=config.hub_private_repo, exist_ok=True).repo_id
-        HfApi().auth_check(config.hub_model_id, write=True)
+        repo = HfApi().create_repo(
+            repo, private=config.hub_private_repo, exist_ok=True).repo_id
+        HfApi().auth_check(repo, write=True)
     except _HUB_ERRORS as e:
-        why = f"push_to_hub to {config.hub_model_id} will not work: {_hidden(e)}"
+        why = f"push_to_hub to {repo} will not work: {_hidden(e)}"
         raise ValueError(why) from None
+    return config.with_(hub_model_id=repo)
 
-def check_sharing(config: SQLGRPOConfig) -> None:
+def check_sharing(config: SQLGRPOConfig) -> SQLGRPOConfig: # run and repository have their names
     "Read `.env`; look at trackers and Hub before anything long begins. Raises ValueError."
     load_env()
-    if not is_main(): return
-    _check_trackers(config)
-    _check_hub(config)
+    if not is_main(): return config
+    return _check_hub(_check_trackers(config))
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c46
 def _write_card(
