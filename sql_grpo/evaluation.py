@@ -54,7 +54,7 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
     suite = suite_correct(ep)
     right = correctness(ep, require_grounded)
     near = progress(ep, require_grounded)
-    manners = operational(ep)
+    signals = operational(ep)
     refused = [t.action.action_type
                for t in ep.turns if t.result
                and not t.result.ok]
@@ -66,10 +66,10 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
         db_id=task.db_id, difficulty=task.difficulty,
         heldout=bool(task.extra.get("heldout")),
         correct=right == 1.0, progress=near,
-        operational=manners,
+        operational=signals,
         reward=sum(w*p
                    for w, p in zip(REWARDS.values(),
-                                   (right, near, manners), strict=True)),
+                                   (right, near, signals), strict=True)),
         turns=len(ep.turns),
         errors=len(refused), failed=refused.count("QUERY"),
         outcome=ep.outcome, grounded=is_grounded(ep),
