@@ -28,7 +28,8 @@ from .judge.results import without_sql
 from .environment import Rules
 from .rewards import as_trl, call_reward, trl_arguments
 from .rollout import built_in_policy, need_sql, rollout
-from .engine.generation import LMPolicy, half_precision, make_rollout_func, task_prompt
+from .engine.generation import LMPolicy, half_precision
+from .engine.generation import make_rollout_func, task_prompt
 from .learner.models import adapters_kept
 from .learner.trainer import EpisodeTrainer, with_spread
 from .engine.vllm_policy import VLLMPolicy
