@@ -54,7 +54,7 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
     suite = suite_correct(ep)
     right = correctness(ep, require_grounded)
     near = progress(ep, require_grounded)
-    manners = operational(ep)
+    signals = operational(ep)
     refused = [t.action.action_type
                for t in ep.turns if t.result
                and not t.result.ok]
@@ -66,10 +66,10 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
         db_id=task.db_id, difficulty=task.difficulty,
         heldout=bool(task.extra.get("heldout")),
         correct=right == 1.0, progress=near,
-        operational=manners,
+        operational=signals,
         reward=sum(w*p
                    for w, p in zip(REWARDS.values(),
-                                   (right, near, manners), strict=True)),
+                                   (right, near, signals), strict=True)),
         turns=len(ep.turns),
         errors=len(refused), failed=refused.count("QUERY"),
         outcome=ep.outcome, grounded=is_grounded(ep),
@@ -143,7 +143,7 @@ def evaluate(
     rules: Rules | None = None, # by default the policy's own
     progress: Callable | None = None, # called with episodes done, and all
 ) -> Evaluation:
-    "Play every task once and judge the episodes. Raises ValueError if there are no tasks."
+    "Play every task once, judge the episodes. Raises ValueError if there is no task."
     if not tasks:
         raise ValueError("there are no tasks to evaluate")
     rules = rules or getattr(policy, "rules", None) or Rules()
@@ -328,7 +328,7 @@ def pooled(
     old: str, new: str, # policies
     **only, # what a question's line must say, such as words="plain"
 ) -> dict: # runs, questions; difference, ci_low, ci_high; answers gained and lost
-    "The paired difference over runs, its interval by question. Raises ValueError if there is none."
+    "A paired difference over runs, by question. Raises ValueError if there is none."
     runs = [r for r in reports if old in r and new in r]
     found = {}
     for q in (q for r in runs for q in r["questions"]):

@@ -29,7 +29,8 @@ from .judge.results import without_sql
 from .environment import Rules
 from .rewards import as_trl, call_reward, trl_arguments
 from .rollout import built_in_policy, need_sql, rollout
-from .engine.generation import LMPolicy, half_precision, make_rollout_func, task_prompt
+from .engine.generation import LMPolicy, half_precision
+from .engine.generation import make_rollout_func, task_prompt
 from .learner.models import adapters_kept
 from .learner.trainer import EpisodeTrainer, with_spread
 from .engine.vllm_policy import VLLMPolicy
@@ -105,7 +106,8 @@ def chosen_rewards(
 ) -> tuple[list[Callable], list[float]]:
     "Rewards of TRL's kind and their weights. Raises ValueError for what is neither."
     if reward_funcs is None and reward_weights is not None:
-        raise ValueError("reward_weights is given without reward_funcs: set it in the configuration")
+        raise ValueError("reward_weights is given without reward_funcs: "
+                         "set it in the configuration")
     if reward_funcs is None:
         reward_funcs, reward_weights = map(list, zip(*config.weighted_rewards.items(), strict=True))
     if not (isinstance(reward_funcs, (list, tuple)) and reward_funcs and all(map(callable, reward_funcs))):
@@ -166,7 +168,7 @@ def build_trainer(
     tasks: list[Task],
     config: SQLGRPOConfig,
     callbacks: list = (), # such as a dashboard
-    reward_funcs: list | None = None, # of an episode, or of TRL's kind; None: the configuration's
+    reward_funcs: list | None = None, # of an episode or of TRL; None: the configuration's
     reward_weights: list[float] | None = None, # of reward_funcs; None: 1 for each
 ) -> GRPOTrainer:
     "TRL's trainer for episodes. Raises ValueError for a reward that cannot be called."

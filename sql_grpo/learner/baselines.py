@@ -208,7 +208,7 @@ def _dealt(start: Start, n: int) -> Iterator[list[Task]]:
 def _say_round(log: list[dict], spent: float, seconds: float) -> None: # spent, out of all seconds
     "A line about the last round of a log."
     r = log[-1]
-    print(f"own_samples: round {len(log)}, {r['right']} of {r['episodes']} right, "
+    print(f"self_imitation: round {len(log)}, {r['right']} of {r['episodes']} right, "
           f"{r['learned']} learned in {r['updates']} updates, "
           f"{spent:.0f} of {seconds:.0f} s", flush=True)
 
@@ -216,11 +216,11 @@ def _play_round(start: Start, policy: LMPolicy, tasks: list[Task],
                 samples: int, number: int) -> list[Episode]: # number: of the round, from 1
     "Several episodes of each question, with dice of this round's own."
     policy.seed = start.config.seed + 1_000_003*number
-    tick = terminal_progress(f"own_samples: round {number}")
+    tick = terminal_progress(f"self_imitation: round {number}")
     return rollout(policy, [t for t in tasks for _ in range(samples)], progress=tick)
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
-def _own_samples(
+def _self_imitation(
     start: Start,
     learning_rate: float | None = None, # by default GRPO's
     questions: int = _QUESTIONS, # of a round
@@ -228,7 +228,7 @@ def _own_samples(
     rounds: float = math.inf, # at most
 ) -> tuple[Policy, list]: # what plays, and a log of the rounds
     "Play, keep what is right, learn it, and again, for as long as GRPO took."
-    clock = _Clock("own_samples", math.inf)
+    clock = _Clock("self_imitation", math.inf)
     model = start.fresh()
     c = start.config
     trainer = None
@@ -252,7 +252,7 @@ def _own_samples(
                             tokens=_learned_tokens(rows), loss=loss,
                             seconds=round(spent, 1)))
             _say_round(log, spent, start.seconds)
-    return start.policy(model, name="own_samples"), log
+    return start.policy(model, name="self_imitation"), log
 
 # %% ../../nbs/learner/baselines.ipynb #1ed79dbe
 def _more_warmup(start: Start) -> tuple[Policy, list]: # what plays, and a log
@@ -399,16 +399,16 @@ def _verdict(r: dict) -> str:
 
 # %% ../../nbs/learner/baselines.ipynb #39bab97c
 BASELINES = dict(more_warmup=_more_warmup, more_demonstrations=_more_demonstrations,
-                own_samples=_own_samples, forced_DESCRIBE=_forced_describe, gold_sft=_gold_sft)
+                self_imitation=_self_imitation, forced_DESCRIBE=_forced_describe, gold_sft=_gold_sft)
 NEEDS = dict(random="nothing",
              base="nothing", warmed="demonstrations", trained="answers",
-             more_warmup="demonstrations", more_demonstrations="gold SQL", own_samples="answers",
+             more_warmup="demonstrations", more_demonstrations="gold SQL", self_imitation="answers",
              forced_DESCRIBE="nothing", gold_sft="gold SQL")
 
 def _baselines_of(config: SQLGRPOConfig) -> list[str]:
     "The baselines that make sense for a run."
     if config.demonstrations in ("oracle", "explore"):
-        return ["more_demonstrations", "own_samples"]
+        return ["more_demonstrations", "self_imitation"]
     left_out = {"more_demonstrations"}
     if config.model_name != "embedded":
         left_out.add("more_warmup")

@@ -312,7 +312,7 @@ _NOTES = dict(
          "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions, "
          "which has no width where all of them are alike. Base is the model that GRPO began with.",
     learned="Updates of the weights, episodes that were played, and of those what was learned: "
-            "for GRPO what has an advantage, for own_samples what was right.",
+            "for GRPO what has an advantage, for self_imitation what was right.",
     lucky="Right on the database, wrong on a variant of it, or right without a query that could "
           "be tried there.")
 
@@ -331,14 +331,14 @@ def _many_table(report: dict) -> MarkdownText:
 # %% ../../nbs/watch/report.ipynb #323f4161
 def _learned_table(report: dict) -> MarkdownText: # without rows for a report that has not counted
     "What GRPO and self-imitation had to learn from."
-    rounds = report.get("baselines", {}).get("own_samples", [])
+    rounds = report.get("baselines", {}).get("self_imitation", [])
     names = ("updates", "episodes", "learned", "tokens")
     rows = []
     if "learned_tokens" in report:
         keys = "updates", "episodes", "learned_episodes", "learned_tokens"
         rows.append(["trained", *(f"{report[k]:,}" for k in keys)])
     if rounds and "updates" in rounds[0]:
-        rows.append(["own_samples", *(f"{sum(r[k] for r in rounds):,}" for k in names)])
+        rows.append(["self_imitation", *(f"{sum(r[k] for r in rounds):,}" for k in names)])
     return markdown_table(["policy", "updates",
                            "episodes played", "learned", "tokens"], rows)
 
