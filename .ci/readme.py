@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Write README.md from nbs/index.ipynb, or check that it is in step.
 
-Does without Quarto what nbdev_readme does with it: markdown cells as they are, code cells with their text and image
-outputs, hidden cells and directives left out.
+Does without Quarto what nbdev_readme does with it: markdown cells as they are, code cells with their text outputs,
+hidden cells and directives left out. Its pictures are files under nbs/.
 
     python .ci/readme.py           # write README.md
     python .ci/readme.py --check   # exit with 1 when README.md is out of step
 """
-import base64, json, re, sys
+import json, re, sys
 from pathlib import Path
 
 root = Path(__file__).resolve().parent.parent
@@ -33,22 +33,19 @@ def directives(src):
 
 
 def links(md, cfg):
-    "Links to notebooks become links to the site's pages."
+    "Links to notebooks become links to the site's pages; pictures are found from the repository's root."
     site = cfg['doc_host'] + cfg['doc_baseurl'].rstrip('/')
     def page(m):
         name = m[1] if m[1] == 'index' else re.sub(r'(^|/)\d+[a-zA-Z0-9]*_', r'\1', m[1])
         return f"]({site}/{name}.html{m[2] or ''})"
+    md = re.sub(r'(<img src=")(?!https?:)', rf"\1{cfg['nbs_path']}/", md)
     return re.sub(r'\]\(([\w/]+)\.ipynb(#[^)]*)?\)', page, md)
 
 
-def output(o, images, alt=''):
-    "One saved output as markdown; images are collected, to be written beside README.md."
+def output(o):
+    "One saved output as markdown."
     if o['output_type'] == 'stream': return indent(joined(o['text']))
     data = o.get('data', {})
-    if 'image/png' in data:
-        name = f'index_files/figure-{len(images) + 1}.png'
-        images[name] = base64.b64decode(joined(data['image/png']))
-        return f'![{alt}]({name})'
     if 'text/markdown' in data: return joined(data['text/markdown']).strip()
     return indent(joined(data['text/plain'])) if 'text/plain' in data else ''
 
@@ -57,8 +54,8 @@ def indent(text): return '\n'.join('    ' + l if l.strip() else '' for l in text
 
 
 def render(nb, cfg):
-    "README.md's text and its images, from a notebook's dict."
-    parts, images = [], {}
+    "README.md's text, from a notebook's dict."
+    parts = []
     for i, cell in enumerate(nb['cells']):
         src = joined(cell['source']).strip()
         if cell['cell_type'] == 'markdown':
@@ -68,21 +65,18 @@ def render(nb, cfg):
             opts, code = directives(src)
             if 'hide' in opts or opts.get('include') == 'false': continue
             if code and opts.get('echo') != 'false': parts.append(f'``` python\n{code}\n```')
-            if opts.get('output') != 'false': parts += [output(o, images, opts.get('fig-alt', '').strip('"')) for o in cell.get('outputs', [])]
-    return '\n\n'.join(p for p in parts if p) + '\n', images
+            if opts.get('output') != 'false': parts += [links(output(o), cfg) for o in cell.get('outputs', [])]
+    return '\n\n'.join(p for p in parts if p) + '\n'
 
 
 def main(check=False):
     cfg = settings()
     source = root/cfg['nbs_path']/cfg['readme_nb']
-    text, images = render(json.loads(source.read_text(encoding='utf-8')), cfg)
-    files = {'README.md': text.encode(), **images}
-    stale = [name for name, data in files.items() if not (root/name).exists() or (root/name).read_bytes() != data]
-    if check and stale:
-        sys.exit(f"{', '.join(stale)}: out of step with {source.relative_to(root)}. Run `python .ci/readme.py` and commit the result.")
-    for name in stale:
-        (root/name).parent.mkdir(exist_ok=True)
-        (root/name).write_bytes(files[name])
+    text = render(json.loads(source.read_text(encoding='utf-8')), cfg).encode()
+    readme = root/'README.md'
+    if check and (not readme.exists() or readme.read_bytes() != text):
+        sys.exit(f"README.md: out of step with {source.relative_to(root)}. Run `python .ci/readme.py` and commit the result.")
+    readme.write_bytes(text)
     print('README.md is in step with', source.relative_to(root))
 
 
