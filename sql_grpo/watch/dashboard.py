@@ -223,14 +223,15 @@ _HEALTH = _panel(
 
 # %% ../../nbs/watch/dashboard.ipynb #c7d0e672
 def _legend(ax, right=None):
-    "One small legend for a panel and its right-hand scale."
+    "One legend for a panel and its right-hand scale, below it."
     axes = [ax] + ([right] if right else [])
     pairs = [p for a in axes
              for p in zip(*a.get_legend_handles_labels(), strict=True)
              if p[1]]
     if pairs:
         ax.legend(*zip(*pairs, strict=True),
-                  fontsize=7, framealpha=.6)
+                  fontsize=8, frameon=False, borderaxespad=0,
+                  loc="upper center", bbox_to_anchor=(.5, -.27))
     if right and not right.has_data():
         right.set_yticks([])
 
@@ -250,8 +251,8 @@ def plot_training(
         panels = [_panel(title, [(k, "", COLORS["ink"])])
                   for k, title in _OPTIMISER.items()
                   if _series(records, k)[0]]
-    fig = _TrainingFigure(figsize=(9, 5.4),
-                          dpi=80, layout="constrained")
+    fig = _TrainingFigure(figsize=(5.5, 6),
+                          dpi=100, layout="constrained")
     for ax, draw in zip(fig.subplots(2, 2).flat,
                         panels, strict=False):
         right = draw(ax, records)
