@@ -272,6 +272,8 @@ def _settle(c) -> None:
     _settle_rewards(c, game)
     if game.one_reply:
         c.max_turns = 1
+    if c.max_turns is None: # what is right takes the small model five
+        c.max_turns = 6 if _is_small(c.model_name) else Rules.max_turns
     Rules(**{f.name: getattr(c, f.name)
              for f in fields(Rules) if f.name != "instructions"})
     _settle_updates(c)
@@ -358,8 +360,9 @@ class SQLGRPOConfig(_Checked):
     mode: str = _option(
         Rules.mode, "the game: agent explores a database in turns; single_turn is shown the schema "
                     "and replies with SQL; FILE.py:NAME is one of your own")
-    max_turns: int = _option(
-        Rules.max_turns, "actions that a policy may send before its episode is cut off")
+    max_turns: int | None = _option(
+        None, "actions that a policy may send before its episode is cut off; by default 6 for the "
+              "embedded model, else 10")
     max_turn_tokens: int = _option(
         Rules.max_turn_tokens, "tokens that the model may write in one turn")
     max_context: int = _option(
@@ -429,7 +432,7 @@ class SQLGRPOConfig(_Checked):
         48, "questions that the greedy success is measured on", least=0)
     # the training: fields of TRL
     max_steps: int = _option(
-        100, "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
+        60, "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
              "demonstrations alone, -1 trains for num_train_epochs", least=-1)
     learning_rate: float = _option(1e-4, "highest learning rate of GRPO", least=0)
     num_generations: int = _option(8, "episodes of one question, compared with each other", least=2)
