@@ -17,7 +17,7 @@ from trl.import_utils import is_vllm_available
 
 from ..config import SQLGRPOConfig
 from ..environment import Rules, SQLEnvironment
-from .generation import TokenPolicy
+from .lm_policy import TokenPolicy
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0fa2
 def settle_vllm(config: SQLGRPOConfig) -> None:
@@ -106,7 +106,7 @@ def _trl_generate(
 def maker(cls: VLLMPolicy,
     config: SQLGRPOConfig,
     rules: Rules, # of config.rules
-) -> Callable | None: # make_policy of make_rollout_func; None without use_vllm, for our own loop
+) -> Callable | None: # make_policy of RolloutFunc; None without use_vllm, for our own loop
     "How a trainer that uses vLLM plays."
     def make(trainer: Trainer):
         return cls(_trl_generate(trainer.vllm_generation), trainer.processing_class, rules)

@@ -18,7 +18,7 @@ from transformers import PreTrainedModel, TrainerState
 from trl import GRPOTrainer
 
 from ..common.basics import is_main, say
-from ..engine.generation import is_out_of_memory
+from ..engine.cache import is_out_of_memory
 from .checkpoints import (checkpoints_in,
                                           lock_output_dir, find_checkpoint, save_state,
                                           unfinished)

@@ -24,47 +24,21 @@ from trl.trainer.utils import split_tensor_dict
 from ..common.basics import is_main
 from .checkpoints import whole_checkpoint
 from .half_weights import MasterWeights
+from ..world.tasks import Task
 from ..environment import Episode
 from ..rewards import (
     call_reward, correctness, STD_EPS, sample_std, trl_arguments)
 from ..judge.games import find_game
+from ..engine.lm_policy import rollout_columns, RolloutFunc
 from .tree import (
     attending_to_trees, groups_together, reads_trees, tree_logps, worth_reading)
 
 # %% ../../nbs/learner/trainer.ipynb #57057b9e
-_SLICE = 8 # episodes in a slice
-_TREE = 16 # episodes in a tree
-
 class EpisodeTrainer(GRPOTrainer):
     "TRL's trainer for episodes."
+    rows = () # of the data set, that are being played
     _wanted = None # (B, C), the tokens of a batch that its loss asks for; None: all
     _unchecked = None # a checkpoint that other processes may still write into
-
-    def _get_per_token_logps_and_entropies(
-            self, model, input_ids, attention_mask,
-            logits_to_keep, batch_size=None, **kwargs):
-        "As TRL's, of (B, P+C) padded tokens; log-probabilities and entropies of the last C."
-        wanted = self._wanted
-        if wanted is None:
-            wanted = attention_mask[:, -logits_to_keep:].bool()
-        rows = torch.arange(len(wanted), device=wanted.device)
-        if self.accelerator.num_processes == 1 and wanted.any():
-            rows = rows[wanted.any(1)]
-        by_tree = len(wanted) > 1 and self._by_tree(model, kwargs)
-        read = self._read_trees if by_tree else self._read_slices
-        with self.accelerator.autocast():
-            logps, entropies, aux = read(
-                model, input_ids[rows], attention_mask[rows],
-                wanted[rows], **kwargs)
-        if len(rows) == len(wanted):
-            return logps, entropies, aux
-        usual = None
-        if entropies is not None:
-            usual = (entropies.detach()*wanted[rows]).sum()/wanted.sum()
-        def whole(x, rest):
-            if x is None: return x
-            return torch.full_like(wanted, rest, dtype=x.dtype).index_copy(0, rows, x)
-        return whole(logps, 0), whole(entropies, usual), aux
 
     def train(self, *args, **kwargs):
         "As transformers'; what an interrupted training had played is played anew."
@@ -79,13 +53,6 @@ class EpisodeTrainer(GRPOTrainer):
         make, options = GRPOTrainer.get_optimizer_cls_and_kwargs(args, model)
         return (MasterWeights, options | dict(make=make)) if args.half_weights else (make, options)
 
-    def _finish_checkpoint(self):
-        "Seal the checkpoint of several processes, once all of them have written their part."
-        if self._unchecked and is_main() and self._unchecked.is_dir():
-            with whole_checkpoint(self._unchecked):
-                pass
-        self._unchecked = None
-
     def create_model_card(self, *args, **kwargs):
         "None beside checkpoints: the card is written from the run's report."
 
@@ -97,6 +64,43 @@ class EpisodeTrainer(GRPOTrainer):
         self.hub_model_id = self.args.hub_model_id
         self.push_in_progress = None
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c10
+@patch
+def _get_per_token_logps_and_entropies(
+        self: EpisodeTrainer, model, input_ids, attention_mask,
+        logits_to_keep, batch_size=None, **kwargs):
+    "As TRL's, of (B, P+C) padded tokens; log-probabilities and entropies of the last C."
+    wanted = self._wanted
+    if wanted is None:
+        wanted = attention_mask[:, -logits_to_keep:].bool()
+    rows = torch.arange(len(wanted), device=wanted.device)
+    if self.accelerator.num_processes == 1 and wanted.any():
+        rows = rows[wanted.any(1)]
+    by_tree = len(wanted) > 1 and self._by_tree(model, kwargs)
+    read = self._read_trees if by_tree else self._read_slices
+    with self.accelerator.autocast():
+        logps, entropies, aux = read(
+            model, input_ids[rows], attention_mask[rows],
+            wanted[rows], **kwargs)
+    if len(rows) < len(wanted):
+        logps, entropies = _for_all(wanted, rows, logps, entropies)
+    return logps, entropies, aux
+
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c11
+def _for_all(
+    wanted: torch.Tensor, # (B, C) tokens that a loss asks for
+    rows: torch.Tensor, # (b,) those that were read
+    logps: torch.Tensor, # (b, C)
+    entropies: torch.Tensor | None, # (b, C)
+) -> tuple[torch.Tensor, torch.Tensor | None]: # (B, C) each
+    "What stands for rows that were not read: 0, and the mean entropy of the others."
+    def whole(x, rest):
+        return torch.full_like(wanted, rest, dtype=x.dtype).index_copy(0, rows, x)
+    if entropies is None:
+        return whole(logps, 0), None
+    mean = (entropies.detach()*wanted[rows]).sum()/wanted.sum()
+    return whole(logps, 0), whole(entropies, mean)
+
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c02
 @patch
 def _by_tree(self: EpisodeTrainer, model, options: dict) -> bool: # options of the pass
@@ -105,6 +109,9 @@ def _by_tree(self: EpisodeTrainer, model, options: dict) -> bool: # options of t
                for name, v in options.items() if name != "compute_entropy")
     return reads_trees(model) and not (more
                                        or self.is_fsdp_enabled or self.is_deepspeed_enabled)
+
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c12
+_TREE = 16 # episodes in a tree
 
 @patch
 def _read_trees(self: EpisodeTrainer, model, ids,
@@ -116,6 +123,9 @@ def _read_trees(self: EpisodeTrainer, model, ids,
                              wanted.split(_TREE), strict=True)]
     logps, entropies = zip(*parts, strict=True)
     return torch.cat(logps), torch.cat(entropies) if compute_entropy else None, None
+
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c13
+_SLICE = 8 # episodes in a slice
 
 @patch
 def _read_slices(self: EpisodeTrainer, model,
@@ -258,6 +268,7 @@ def _adding_up(model):
     finally:
         if waits: model.require_backward_grad_sync = False
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c14
 @patch
 def training_step(
     self: EpisodeTrainer,
@@ -280,6 +291,7 @@ def training_step(
         state._set_sync_gradients(False)
     return loss/self.args.updates_per_generation # transformers adds up a step's
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c15
 @patch
 def _update(self: EpisodeTrainer, model) -> None:
     "Move the weights."
@@ -291,6 +303,7 @@ def _update(self: EpisodeTrainer, model) -> None:
         self.lr_scheduler.step()
     model.zero_grad()
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c16
 @patch
 def create_scheduler(
     self: EpisodeTrainer, num_training_steps: int,
@@ -300,6 +313,7 @@ def create_scheduler(
     return GRPOTrainer.create_scheduler(
         self, num_training_steps*self.args.updates_per_generation, optimizer)
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c17
 @patch
 def log(self: EpisodeTrainer, logs: dict,
         *args, **kwargs) -> None:
@@ -362,6 +376,7 @@ def _calculate_rewards(self: EpisodeTrainer, inputs, prompts, completions, compl
     self._watch_success(bool(right.any()))
     return rewards
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c18
 @patch
 def _show_group(self: EpisodeTrainer, rewards: torch.Tensor) -> None: # (all, funcs)
     "Hand the first group to a dashboard, where there is one."
@@ -435,55 +450,57 @@ def score(self: EpisodeTrainer, episodes: list[Episode]) -> torch.Tensor: # (len
 
 # %% ../../nbs/learner/trainer.ipynb #d05c8e92
 def _play_groups(
-    rollout_func: Callable,
-    prompts: list, # each is played `num_generations` times
+    rollout_func: RolloutFunc,
+    tasks: list[Task], # each is played `num_generations` times
     trainer: EpisodeTrainer,
-) -> tuple[dict, list[int]]: # the columns of a rollout; numbers of the groups with a spread
-    "Play a group of each prompt."
+) -> tuple[list[Episode], list[int]]: # numbers of the groups with a spread
+    "Play a group of each task."
     G = trainer.num_generations
-    out = rollout_func([p for p in prompts for _ in range(G)], trainer)
-    flat = _without_spread(trainer.score(out["episodes"]), G)
-    return out, [k for k in range(len(prompts)) if k not in flat]
+    episodes = rollout_func.play([t for t in tasks for _ in range(G)], trainer)
+    flat = _without_spread(trainer.score(episodes), G)
+    return episodes, [k for k in range(len(tasks)) if k not in flat]
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c19
 def _put_groups(
-    out: dict, flat: list[int], # a rollout, changed in place; its groups without spread
-    more: dict, fresh: list[int], # another one; its groups with a spread
+    episodes: list[Episode], # changed in place
+    flat: list[int], # groups of them without spread
+    more: list[Episode], fresh: list[int], # others; those of their groups with a spread
     num_generations: int, # G
 ) -> None:
-    "Replace groups without spread, as many as there are others, with all their columns."
+    "Replace groups without spread, as many as there are others."
     G = num_generations
     for k, group in zip(fresh, flat, strict=False):
-        for name, column in more.items():
-            out[name][group*G:group*G + G] = column[k*G:k*G + G]
+        episodes[group*G:group*G + G] = more[k*G:k*G + G]
 
 # %% ../../nbs/learner/trainer.ipynb #d05c8e93
 def with_spread(
-    rollout_func: Callable, # of make_rollout_func
-    pool: list, # prompts of other questions
+    rollout_func: RolloutFunc,
+    pool: list[Task], # other questions
     rounds: int, # times that groups without spread are replaced
 ) -> Callable: # another rollout function
     "Play groups whose episodes all earned the same anew, with other questions."
     def play(prompts, trainer):
-        out = rollout_func(prompts, trainer)
         G = trainer.num_generations
-        flat = _without_spread(trainer.score(out["episodes"]), G)
+        episodes = rollout_func.play(rollout_func.asked(trainer), trainer)
+        flat = _without_spread(trainer.score(episodes), G)
         before = len(flat)
         process = trainer.accelerator.process_index
         rng = random.Random(f"{trainer.args.seed} {trainer.state.global_step} {process}")
-        played = {str(p) for p in prompts}
+        played = {ep.task.id for ep in episodes}
         for _ in range(rounds):
-            others = [p for p in pool if str(p) not in played]
+            others = [t for t in pool if t.id not in played]
             if not flat or not others: break
             drawn = rng.sample(others, min(len(flat), len(others)))
-            played |= {str(p) for p in drawn}
+            played |= {t.id for t in drawn}
             more, fresh = _play_groups(rollout_func, drawn, trainer)
-            _put_groups(out, flat, more, fresh, G)
+            _put_groups(episodes, flat, more, fresh, G)
             flat = flat[len(fresh):]
         trainer._log_metric("groups/replaced",
-                            (before - len(flat))*G/len(prompts))
-        asked = [ep.task for ep in out["episodes"]]
-        return out | dict(task_id=[t.id for t in asked],
-                          difficulty=[t.difficulty for t in asked])
+                            (before - len(flat))*G/len(episodes))
+        asked = [ep.task for ep in episodes]
+        return rollout_columns(episodes) | dict(
+            task_id=[t.id for t in asked],
+            difficulty=[t.difficulty for t in asked])
     return play
 
 # %% ../../nbs/learner/trainer.ipynb #17ea6c3f
@@ -563,6 +580,7 @@ def _without_rounding(advantages: torch.Tensor) -> torch.Tensor: # as given
 @patch
 def _generate_and_score_completions(self: EpisodeTrainer, inputs):
     "As TRL's; with advantage_level='turn' advantages of turns (B, T); those below zero weighed."
+    self.rows = inputs # `RolloutFunc` looks up what to play
     with self._old_logps_later():
         out = GRPOTrainer._generate_and_score_completions(self, inputs)
     self._finish_checkpoint() # rewards were gathered: nobody is still saving
@@ -576,6 +594,7 @@ def _generate_and_score_completions(self: EpisodeTrainer, inputs):
     self._count_learned(out)
     return out
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c1a
 @patch
 @contextmanager
 def _old_logps_later(self: EpisodeTrainer):
@@ -593,6 +612,7 @@ def _leave_out_failures(self: EpisodeTrainer, advantages: torch.Tensor) -> None:
     first = self.accelerator.process_index*len(advantages)
     advantages[~self._with_success[first:first + len(advantages)].to(advantages.device)] = 0
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c1b
 @patch
 def _count_learned(self: EpisodeTrainer, out: dict) -> None:
     "Log how many episodes and tokens a generation gives to learn, of all processes."
@@ -604,6 +624,7 @@ def _count_learned(self: EpisodeTrainer, out: dict) -> None:
                        strict=True):
         self._metrics["train" if self.model.training else "eval"][f"learned/{name}"].append(n)
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c1c
 @patch
 def _by_turn(self: EpisodeTrainer, out: dict) -> torch.Tensor: # (B, T)
     "Advantages of the turns of the episodes that were just played."
@@ -631,3 +652,12 @@ def _save_checkpoint(self: EpisodeTrainer, model, trial):
     with whole_checkpoint(folder, alone):
         GRPOTrainer._save_checkpoint(self, model, trial)
     self._unchecked = None if alone else folder
+
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c1d
+@patch
+def _finish_checkpoint(self: EpisodeTrainer) -> None:
+    "Seal the checkpoint of several processes, once all of them have written their part."
+    if self._unchecked and is_main() and self._unchecked.is_dir():
+        with whole_checkpoint(self._unchecked):
+            pass
+    self._unchecked = None

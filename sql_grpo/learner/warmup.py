@@ -35,7 +35,7 @@ from ..world.tasks import cache_folder, packaged_data, Task, theme_words
 from ..environment import Episode, Rules
 from ..judge.games import find_game
 from ..rollout import history_messages, rollout, ScriptedPolicy
-from ..engine.generation import CHATML, ChatCodec
+from ..engine.codec import CHATML, ChatCodec
 
 # %% ../../nbs/learner/warmup.ipynb #4f342aa4
 _SQL_WORDS = set("""abort action add after all alter always analyze and any as asc attach before
