@@ -29,8 +29,7 @@ from .judge.results import without_sql
 from .environment import Rules
 from .rewards import as_trl, call_reward, trl_arguments
 from .rollout import built_in_policy, need_sql, rollout
-from .engine.generation import LMPolicy, half_precision
-from .engine.generation import make_rollout_func, task_prompt
+from .engine.lm_policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .learner.models import adapters_kept
 from .learner.trainer import EpisodeTrainer, with_spread
 from .engine.vllm_policy import VLLMPolicy
@@ -68,6 +67,7 @@ def load_question_prompts(
     split: str = "train",
 ): # a `datasets.Dataset` with `prompt`, `task_id` and `difficulty`; the list of tasks
     "The questions as TRL's trainer takes them. Raises ValueError or FileNotFoundError."
+    # TRL's text is not what is played: `RolloutFunc` finds the task by its id
     tasks = _load_questions(config, split)
     if not tasks:
         raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
@@ -192,10 +192,10 @@ def _player(prompts: Dataset, tasks: list[Task], config: SQLGRPOConfig) -> Calla
     "The trainer's `rollout_func`: our own loop, or vLLM."
     rules = config.rules
     make_policy = VLLMPolicy.maker(rules) if config.use_vllm else None
-    play = make_rollout_func(tasks, rules, make_policy)
+    play = RolloutFunc(tasks, rules, make_policy)
     if config.dynamic_sampling: # groups without spread are played anew
-        play = with_spread(play,
-                           list(prompts["prompt"]), config.dynamic_sampling)
+        pool = [play.tasks[id] for id in prompts["task_id"]]
+        play = with_spread(play, pool, config.dynamic_sampling)
     return play
 
 # %% ../nbs/04_training.ipynb #d4155a52

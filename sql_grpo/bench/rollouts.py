@@ -26,7 +26,8 @@ from trl.import_utils import is_vllm_available
 from ..cli.main import command_parser
 from ..common.basics import markdown_table, or_exit, peak_memory
 from ..common.machine import detect_runtime
-from ..engine.generation import CHATML, ChatCodec, LMPolicy, TokenRecord, task_prompt
+from ..engine.codec import CHATML, ChatCodec, TokenRecord
+from ..engine.lm_policy import LMPolicy, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments
 from ..engine.vllm_policy import VLLMPolicy
 from ..environment import Episode, Rules, SQLEnvironment

@@ -15,7 +15,7 @@ from fastcore.basics import patch
 from transformers import PreTrainedTokenizerBase, Trainer
 
 from ..environment import Rules, SQLEnvironment
-from .generation import TokenPolicy
+from .lm_policy import TokenPolicy
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1a
 class VLLMPolicy(TokenPolicy):
@@ -83,7 +83,7 @@ def _trl_generate(
 @patch(cls_method=True)
 def maker(cls: VLLMPolicy,
     rules: Rules,
-) -> Callable: # make_policy of make_rollout_func
+) -> Callable: # make_policy of RolloutFunc
     "How a trainer that uses vLLM plays."
     def make(trainer: Trainer):
         return cls(_trl_generate(trainer.vllm_generation), trainer.processing_class, rules)

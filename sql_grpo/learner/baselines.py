@@ -25,7 +25,8 @@ from ..environment import Episode
 from ..rewards import correctness
 from ..games.game import find_game
 from ..rollout import Policy, rollout
-from ..engine.generation import ChatCodec, LMPolicy, half_precision
+from ..engine.codec import ChatCodec
+from ..engine.lm_policy import LMPolicy, half_precision
 from .warmup import END_RATE, demonstration_stream
 from .models import add_adapters
 from .demonstrations import (

@@ -37,8 +37,9 @@ from ..games.text2sql import parse_query
 from ..games.game import find_game
 from ..rollout import (
     built_in_policy, first_table, history_messages, need_sql, Policy, rollout, ScriptedPolicy)
-from ..engine.generation import (
-    ChatCodec, half_precision, is_out_of_memory, LMPolicy)
+from ..engine.cache import is_out_of_memory
+from ..engine.codec import ChatCodec
+from ..engine.lm_policy import half_precision, LMPolicy
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
 from .warmup import (ChecksumTrainer,
                                      WarmupProgress, careful_actions, encode_messages,

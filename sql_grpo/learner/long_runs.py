@@ -19,7 +19,7 @@ from trl import GRPOTrainer
 
 from ..common.basics import is_main, say
 from ..common.machine import detect_runtime
-from ..engine.generation import is_out_of_memory
+from ..engine.cache import is_out_of_memory
 from .checkpoints import (checkpoints_in,
                                           lock_output_dir, find_checkpoint, save_state,
                                           unfinished)

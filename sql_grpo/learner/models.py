@@ -31,7 +31,7 @@ from ..common.basics import is_main
 from ..world.tasks import cache_folder
 from ..environment import Rules
 from ..games.game import find_game
-from ..engine.generation import ChatCodec
+from ..engine.codec import ChatCodec
 from .gguf import model_path, read_gguf, smollm2_folder
 from .hub import is_hub_name, model_source, tensor_shapes
 from .warmup import base_model, shipped_base

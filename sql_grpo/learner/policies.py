@@ -19,7 +19,7 @@ from ..environment import Rules
 from ..games.game import find_game
 from ..rollout import AS_TOOLS, BUILT_IN, built_in_policy, Policy
 from ..engine.endpoint import EndpointPolicy
-from ..engine.generation import LMPolicy
+from ..engine.lm_policy import LMPolicy
 from .gguf import model_path
 from .models import folder_config, load_model_and_tokenizer
 

@@ -35,7 +35,7 @@ from ..world.tasks import cache_folder, Task
 from ..environment import Episode, Rules
 from ..games.game import find_game
 from ..rollout import history_messages, rollout, ScriptedPolicy
-from ..engine.generation import CHATML, ChatCodec
+from ..engine.codec import CHATML, ChatCodec
 
 # %% ../../nbs/learner/warmup.ipynb #5740c406
 def careful_actions(sql: str, sample: bool = False,

@@ -26,7 +26,7 @@ from ..learner.checkpoints import checkpoints_in, lock_output_dir, find_checkpoi
 from ..world.tasks import Task
 from ..world.data import one_list
 from ..rollout import built_in_policy, Policy, rollout
-from ..engine.generation import whole_model
+from ..engine.lm_policy import whole_model
 from ..learner.models import (
     load_model_and_tokenizer, model_folder, save_model, take_over)
 from ..learner.warmup import check_base
