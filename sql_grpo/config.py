@@ -499,7 +499,7 @@ class SQLGRPOConfig(_Checked):
             self.mixed_precision = "no"
 
     def with_(self, **changes) -> "SQLGRPOConfig":
-        "A copy in which some fields differ. They are taken as given: nothing is settled anew."
+        "A copy with some fields changed; nothing is settled anew. Raises TypeError for no such field."
         if unknown := changes.keys() - {f.name for f in fields(self)}:
             raise TypeError(f"there are no such fields: {', '.join(sorted(unknown))}")
         other = copy.copy(self)

@@ -413,7 +413,7 @@ def bench_table(name: str, found: dict) -> str: # of run_rounds; Markdown
 
 # %% ../../nbs/bench/rollouts.ipynb #0dc95e5a
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
-    "The command `sql_grpo bench`. Exits with 2 for bad input."
+    "The command `sql_grpo bench`. Raises SystemExit with 2 for bad input."
     args = command_parser("bench").parse_args(argv)
     gpu = torch.cuda.is_available()
     out = {}

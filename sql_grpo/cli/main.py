@@ -221,7 +221,7 @@ def _show(text: str):
 def main(
     argv: list | None = None, # by default those of the command line
 ) -> int | None: # exit code, where there is one
-    "The command `sql_grpo`. Exits with 2 for bad input."
+    "The command `sql_grpo`. Raises SystemExit with 2 for bad input."
     alone = argv is None # in a process of its own
     if alone: # kill is like Ctrl-C
         signal.signal(signal.SIGTERM, signal.default_int_handler)

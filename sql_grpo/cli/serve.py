@@ -195,7 +195,7 @@ def _kept_options(args) -> list:
 def main(
     argv: list|None = None, # default: the command line
 ) -> None:
-    "Serve until Ctrl-C, or write the folder of a Space. Exits with 2 if something cannot be."
+    "Serve until Ctrl-C, or write the folder of a Space. Raises SystemExit with 2 if it cannot."
     args = command_parser("serve").parse_args(argv)
     with or_exit(_PROG):
         if args.http and not args.mcp:

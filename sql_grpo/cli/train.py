@@ -30,7 +30,7 @@ def _quiet():
 
 # %% ../../nbs/cli/train.ipynb #f40f38eb
 def main(argv: list | None = None) -> None: # arguments; by default those of the command line
-    "The command `sql_grpo train`. Exits with 2 for bad input, 1 for a full disk, no memory or no network."
+    "The command `sql_grpo train`. Raises SystemExit: 2 for bad input, 1 for no room or network."
     argv = sys.argv[1:] if argv is None else list(argv)
     prog = "sql_grpo train"
     if {"-h", "--help"} & set(argv):

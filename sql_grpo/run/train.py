@@ -190,15 +190,17 @@ def _check_baselines(config: SQLGRPOConfig) -> None:
     if not config.max_steps:
         raise ValueError("baselines are compared with GRPO, and max_steps is 0")
 
-def _warn_of_rate(rate: float) -> None:
+_LARGE = 3e8 # weights, from which on a training of all of them wants small rates
+
+def _warn_of_rate(model: PreTrainedModel, config: SQLGRPOConfig) -> None:
     "Say so if a learning rate is high for all weights of a large model."
-    if rate > 1e-5:
+    rate = config.learning_rate
+    large = model.num_parameters() > _LARGE and config.peft == "none"
+    if large and rate > 1e-5:
         say(f"a learning rate of {rate:g} suits a small model or adapters (peft); "
             "for all weights of a larger one, about 1e-6 is usual")
 
 # %% ../../nbs/run/train.ipynb #713b03e8
-_LARGE = 3e8 # weights, from which on a training of all of them wants small rates
-
 def prepare(
     config: SQLGRPOConfig,
     baselines: bool = False, # see train
@@ -224,8 +226,7 @@ def prepare(
     model, tokenizer, seconds = _timed_model(config)
     config = fit_batch(model, config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
-    if model.num_parameters() > _LARGE and config.peft == "none":
-        _warn_of_rate(config.learning_rate)
+    _warn_of_rate(model, config)
     shown = (get_demonstrations(model, tokenizer, tasks, asked, config)
              if config.demonstrations != "none" else None)
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)

@@ -1068,6 +1068,16 @@ def engine_of(where: str|Path|Database) -> type|None: # None for SQLite, or what
     with path.open("rb") as f:
         return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
 
+# %% ../../nbs/world/engines.ipynb #e41c0075
+def _files_state(path: str) -> tuple: # changes with them
+    "Times and sizes of a file, or of a folder's files. Raises FileNotFoundError."
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"no such database: {path}")
+    files = [Path(path)]
+    if os.path.isdir(path):
+        files = sorted([*Path(path).iterdir(), *Path(path).rglob("*/*.parquet")])
+    return tuple((f.stat().st_mtime_ns, f.stat().st_size) for f in files)
+
 # %% ../../nbs/world/engines.ipynb #e41c0032
 def open_database(
     where: str|Path|Database, # a file, a folder, a URL; or a Database, which comes back as it is
@@ -1087,15 +1097,8 @@ def open_database(
         raise ValueError(f"{without_password(str(where))}: expected one of "
                          f"{', '.join([*_ENGINES, *_entry_points()])} before ://")
     if kind is DuckDBDatabase:
-        path = os.path.abspath(str(where).removeprefix("duckdb://"))
-        if not os.path.exists(path):
-            raise FileNotFoundError(f"no such database: {path}")
-        files = [Path(path)]
-        if os.path.isdir(path):
-            files = sorted([*Path(path).iterdir(), *Path(path).rglob("*/*.parquet")])
-        url = path
-        state = tuple((f.stat().st_mtime_ns,
-                       f.stat().st_size) for f in files)
+        url = os.path.abspath(str(where).removeprefix("duckdb://"))
+        state = _files_state(url)
     else:
         url, state = without_password(str(where)), ()
     kwargs.pop("now", None)
