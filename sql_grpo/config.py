@@ -24,7 +24,7 @@ from packaging.requirements import Requirement
 from transformers import HfArgumentParser
 from transformers.hf_argparser import string_to_bool
 from trl import GRPOConfig
-from .common.basics import from_file, Parser, did_you_mean, markdown_table
+from .common.basics import from_file, full_path, json_object, Parser, did_you_mean, markdown_table
 from .world.engines import without_password
 from .environment import Rules
 from .judge.games import find_game, Game, reward_name
@@ -84,7 +84,8 @@ def _is_small(name: str) -> bool:
     file = Path(name)/"config.json"
     if name == "embedded" or not file.is_file():
         return name == "embedded"
-    return json.loads(file.read_text()).get("vocab_size", 10_000) < 10_000
+    words = json_object(file).get("vocab_size")
+    return isinstance(words, int) and words < 10_000
 
 def _fit_to(c, runtime: Runtime) -> None:
     "Settle device, precision and checkpointing of configuration `c` for `runtime`."
@@ -206,11 +207,11 @@ def _check_together(c) -> None:
     if c.dynamic_sampling and c.curriculum:
         raise ValueError("dynamic_sampling draws from all questions, and curriculum holds some "
                          "back: choose one of them")
-    if c.data_path is not None and not Path(c.data_path).expanduser().exists():
+    if c.data_path is not None and not Path(c.data_path).exists():
         fetch = (f"; fetch Spider with `sql_grpo data spider --folder {c.data_path}`"
                  if c.data_source.startswith("spider") else "")
         raise ValueError(f"data_path is {c.data_path!r}, and nothing is there{fetch}")
-    if demos not in DEMONSTRATIONS and not Path(demos).expanduser().is_file():
+    if demos not in DEMONSTRATIONS and not Path(demos).is_file():
         raise ValueError(f"demonstrations is {demos!r}; it must be one of "
                          f"{', '.join(DEMONSTRATIONS)}, or an existing file")
     if demos == "explore" and find_game(c.mode).one_reply:
@@ -258,15 +259,25 @@ def _settle_rewards(c, game: Game) -> None:
                          f"for {', '.join(map(reward_name, rewards))}")
 
 # %% ../nbs/00_setup.ipynb #9b742a3f
+_PATHS = ("model_name", "data_source", "data_path", "question_file", "demonstrations", "output_dir",
+          "resume_from_checkpoint", "deepspeed", "fsdp_config", "accelerator_config")
+
+def _expand_paths(c) -> None:
+    "Put the home folder for ~ in what may be a path. Raises ValueError for an empty one."
+    for name in _PATHS:
+        value = getattr(c, name)
+        if isinstance(value, (str, Path)):
+            setattr(c, name, full_path(value, name))
+
 def _settle(c) -> None:
     "Check a configuration before TRL does, and settle what the machine decides."
+    _expand_paths(c)
     c.data_source = without_password(c.data_source)
     c.batch_given = c.per_device_train_batch_size is not None
     if not c.batch_given:
         c.per_device_train_batch_size = 16
     if c.report_to is None:
         c.report_to = []
-    c.output_dir = str(c.output_dir)
     _check_each(c)
     game = find_game(c.mode)
     c.mode = game.name

@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from fastcore.basics import patch
 
+from ..common.basics import full_path
 from .database import (
     Column, Database, one_line, open_sqlite, quoted, Result, SQLiteDatabase)
 
@@ -562,7 +563,7 @@ class MySQLDatabase(EngineDatabase):
         self.name = unquote(u.path.strip("/"))
         if not self.name:
             raise ValueError("a MySQL URL ends in the name of a database: mysql://user@host/name")
-        own = Path.home()/".my.cnf"
+        own = Path(os.path.expanduser("~/.my.cnf"))
         given = dict(host=u.hostname, port=u.port,
                      user=unquote(u.username or ""),
                      password=_passwords.get(self.url),
@@ -997,6 +998,8 @@ def open_database(
     if isinstance(where, Database):
         where.refresh()
         return where
+    if "://" not in str(where):
+        where = full_path(where)
     kind = engine_of(where)
     if kind is None:
         if "://" not in str(where):
@@ -1004,7 +1007,7 @@ def open_database(
         raise ValueError(f"{without_password(str(where))}: expected one of "
                          f"{', '.join([*_ENGINES, *_entry_points()])} before ://")
     if kind is DuckDBDatabase:
-        path = os.path.abspath(str(where).removeprefix("duckdb://"))
+        path = os.path.abspath(full_path(str(where).removeprefix("duckdb://")))
         if not os.path.exists(path):
             raise FileNotFoundError(f"no such database: {path}")
         files = sorted(Path(path).iterdir()) if os.path.isdir(path) else [Path(path)]
