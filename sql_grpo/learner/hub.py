@@ -6,7 +6,7 @@
 __all__ = ['CODE_MODEL', 'tensor_shapes', 'missing_in', 'check_files', 'is_hub_name', 'on_this_machine', 'model_source']
 
 # %% ../../nbs/learner/hub.ipynb #3992fd43
-import json, os, re, struct, sys
+import json, os, re, struct, sys, zipfile
 from pathlib import Path
 
 import httpx2
@@ -54,7 +54,7 @@ def _weight_files(folder: Path) -> list[Path]: # none if there are no weights
             parts = json_object(index).get("weight_map")
             if not isinstance(parts, dict):
                 raise ValueError(f"{index} has no weight_map, which says where the weights are")
-            return [folder/part for part in sorted(set(parts.values()))]
+            return [folder/part for part in sorted(set(map(str, parts.values())))]
         if (folder/name).exists():
             return [folder/name]
     return []
@@ -82,9 +82,16 @@ def check_files(
     for name in _SETTINGS:
         if (folder/name).is_file():
             json_object(folder/name)
-    for file in _weight_files(folder):
+    for file in (*_weight_files(folder), *folder.glob("adapter_model.*")):
         if file.suffix == ".safetensors" and file.is_file():
             tensor_shapes(file)
+        elif file.is_file() and not _is_torch(file):
+            raise ValueError(f"{file} is damaged: it is not what torch saves")
+
+def _is_torch(file: Path) -> bool:
+    "Is it an archive, with its end, or of the older form?"
+    with file.open("rb") as f:
+        return f.read(1) == b"\x80" or zipfile.is_zipfile(file)
 
 # %% ../../nbs/learner/hub.ipynb #066afbef
 def is_hub_name(name: str) -> bool:

@@ -7,7 +7,7 @@ __all__ = ['folder_config', 'add_adapters', 'check_model', 'take_over', 'load_mo
            'shrink_adapters', 'adapters_kept']
 
 # %% ../../nbs/learner/models.ipynb #9f84f694
-import copy, importlib.util, json, shutil, warnings
+import copy, importlib.util, json, shutil, textwrap, warnings
 from dataclasses import asdict, fields
 from contextlib import contextmanager
 from pathlib import Path
@@ -152,13 +152,16 @@ def _told(what: str): # what went wrong
     "Around what libraries load: an error of theirs becomes a ValueError of one sentence."
     try: yield
     except Exception as e: # of several libraries, for files of other models or forms
-        reason = (str(e).strip() or type(e).__name__).splitlines()[0]
+        reason = textwrap.shorten(str(e), 250)
+        if not (reason and isinstance(e, (ValueError, OSError))):
+            reason = f"{type(e).__name__} {reason}".strip()
+        if "custom code" in reason:
+            reason = "it needs code of its own, which is not run here"
         raise ValueError(f"{what}: {reason}") from e
 
 def _load_tokenizer(name: str, where: str) -> PreTrainedTokenizerBase:
     "Raises ValueError for one that cannot be read."
-    file = Path(where)/"tokenizer.json"
-    if file.is_file():
+    for file in Path(where).glob("tokenizer.json"):
         json_object(file)
     with _told(f"no tokenizer of {name!r} could be loaded"):
         return AutoTokenizer.from_pretrained(where, trust_remote_code=False)
@@ -197,11 +200,11 @@ def _check_tokenizer(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
 
 def _check_words(model, tokenizer: PreTrainedTokenizerBase, name: str) -> None:
     "Raise ValueError for tokens that the model has no embeddings for."
-    last = max(tokenizer.get_vocab().values())
+    words = max(tokenizer.get_vocab().values()) + 1
     rows = model.get_input_embeddings().num_embeddings
-    if last >= rows:
-        raise ValueError(f"the tokenizer of {name!r} has tokens up to {last}, and the model has "
-                         f"embeddings for {rows}, its vocab_size: they do not belong together")
+    if words > rows:
+        raise ValueError(f"the tokenizer of {name!r} has {words} tokens, and the model embeddings "
+                         f"for {rows}, its vocab_size: they do not belong together")
 
 # %% ../../nbs/learner/models.ipynb #5e8b1a12
 def _count_weights(where: str) -> int:
@@ -292,8 +295,6 @@ def _adapter_base(model_name: str) -> str | None: # None if it is no adapter fol
     return name
 
 # %% ../../nbs/learner/models.ipynb #57f3d0bc
-_ADAPTERS = "adapter_model.safetensors", "adapter_model.bin"
-
 def check_model(name: str) -> None:
     "Raise ValueError for a folder that lacks what a model, or adapters, are loaded from."
     known = name in ("embedded", "smollm2") or is_hub_name(name)
@@ -305,8 +306,8 @@ def check_model(name: str) -> None:
         model_source(str(folder))
         return
     check_files(folder)
-    if not any((folder/file).is_file() for file in _ADAPTERS):
-        raise ValueError(f"the adapters' folder {name} has no weights: no file {_ADAPTERS[0]}")
+    if not any(folder.glob("adapter_model.*")):
+        raise ValueError(f"the adapters' folder {name} has no weights: no adapter_model.safetensors")
     if base != "smollm2" and Path(base).is_dir():
         model_source(base)
 
@@ -364,8 +365,10 @@ def take_over(config: SQLGRPOConfig) -> None:
         return
     with _told(f"the adapter_config.json of {config.model_name!r} cannot be used"):
         own = LoraConfig.from_pretrained(model_path(config.model_name))
-    layers = ",".join(sorted({name.split(".")[-1]
-                              for name in own.target_modules}))
+        names = own.target_modules
+        names = [names] if isinstance(names, str) else names
+        layers = ",".join(sorted({name.split(".")[-1]
+                                  for name in names}))
     theirs = dict(peft=folder_config(config.model_name).get("peft", config.peft),
                   lora_rank=own.r, lora_targets=layers,
                   lora_alpha=folder_config(config.model_name).get("lora_alpha", own.lora_alpha))
@@ -413,9 +416,9 @@ def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, token
         model = PeftModel.from_pretrained(
             model, model_path(config.model_name), is_trainable=go_on,
             autocast_adapter_dtype=not (go_on and config.half_weights), torch_device="cpu")
+        if alpha := folder_config(config.model_name).get("lora_alpha"):
+            _scale_back(model, alpha)
     _check_adapted(model, config, base)
-    if alpha := folder_config(config.model_name).get("lora_alpha"):
-        _scale_back(model, alpha)
     own = model.peft_config["default"]
     if train and (own.use_dora or own.modules_to_save): # of other programs
         raise ValueError(f"the adapters in {config.model_name!r} are more than LoRA: "

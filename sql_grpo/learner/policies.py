@@ -35,7 +35,8 @@ def _config_of(name: str, endpoint: str | None = None) -> dict:
     if not folder.exists() and (name.startswith((".", "/", "~"))
                                 or name.count("/") > 1):
         raise ValueError(f"no such folder of a model: {name}")
-    if found := folder_config(name):
+    found = folder_config(name)
+    if found or (folder/"config.json").is_file():
         return found
     file = folder/"adapter_config.json" # of a checkpoint: it has the shape of its base
     if not file.is_file():
