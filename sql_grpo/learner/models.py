@@ -24,7 +24,7 @@ from peft.utils.integrations import dequantize_module_weight
 from safetensors.torch import save_file
 from transformers import (
     AutoConfig, AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig,
-    PreTrainedModel, PreTrainedTokenizerBase)
+    PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase)
 from transformers.utils import logging as hf_logging
 
 from ..common.basics import full_path, is_main, json_object
@@ -129,16 +129,19 @@ def _load_pretrained(
     where = name if is_file else _pretrained_source(name, wanted_by)
     if is_file and bits:
         raise ValueError(f"{name!r} has been quantised before: give peft lora")
-    model, tokenizer = (read_gguf(name, dtype) if is_file
-                        else (None, _load_tokenizer(name, where)))
-    _check_tokenizer(tokenizer, name)
+    model = None
+    if is_file:
+        model, tokenizer = read_gguf(name, dtype)
+        config = model.config
+    else:
+        config, tokenizer = _load_small(name, where)
+    _check_tokenizer(tokenizer, config, name)
     if not (is_file or use_cpu):
         _check_room(_count_weights(where), each, _free_bytes(), name)
     model = model or _load_weights(name, where, how)
     if hasattr(model, "peft_config"):
         raise ValueError(f"{name!r} holds adapters: download them into a folder, "
                          "and give that as model_name")
-    _check_words(model, tokenizer, name)
     _without_fast_path(model)
     return model, tokenizer
 
@@ -159,12 +162,14 @@ def _told(what: str): # what went wrong
             reason = "it needs code of its own, which is not run here"
         raise ValueError(f"{what}: {reason}") from e
 
-def _load_tokenizer(name: str, where: str) -> PreTrainedTokenizerBase:
-    "Raises ValueError for one that cannot be read."
+def _load_small(name: str, where: str): # config and tokenizer of transformers
+    "What is read in a moment. Raises ValueError."
     for file in Path(where).glob("tokenizer.json"):
         json_object(file)
+    with _told(f"the config.json of {name!r} cannot be used"):
+        config = AutoConfig.from_pretrained(where, trust_remote_code=False)
     with _told(f"no tokenizer of {name!r} could be loaded"):
-        return AutoTokenizer.from_pretrained(where, trust_remote_code=False)
+        return config, AutoTokenizer.from_pretrained(where, trust_remote_code=False)
 
 def _load_weights(name: str, where: str,
                   how: dict): # a model of transformers
@@ -186,8 +191,9 @@ def _load_weights(name: str, where: str,
     return model
 
 # %% ../../nbs/learner/models.ipynb #9429761f
-def _check_tokenizer(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
-    "Settle its pad token. Raises ValueError if it lacks what a conversation needs."
+def _check_tokenizer(tokenizer: PreTrainedTokenizerBase,
+                     config: PretrainedConfig, name: str) -> None:
+    "Settle its pad token. Raises ValueError if it lacks something, or the model has fewer tokens."
     if not tokenizer("a")["input_ids"]: # what transformers makes up where the file is missing
         raise ValueError(f"{name!r} has no tokenizer: tokenizer.json is missing")
     if not tokenizer.eos_token:
@@ -197,14 +203,11 @@ def _check_tokenizer(tokenizer: PreTrainedTokenizerBase, name: str) -> None:
         tokenizer.pad_token = tokenizer.eos_token
     with _told(f"the chat template of {name!r} cannot be used"):
         ChatCodec(tokenizer) # before gigabytes are fetched
-
-def _check_words(model, tokenizer: PreTrainedTokenizerBase, name: str) -> None:
-    "Raise ValueError for tokens that the model has no embeddings for."
     words = max(tokenizer.get_vocab().values()) + 1
-    rows = model.get_input_embeddings().num_embeddings
-    if words > rows:
-        raise ValueError(f"the tokenizer of {name!r} has {words} tokens, and the model embeddings "
-                         f"for {rows}, its vocab_size: they do not belong together")
+    known = getattr(config.get_text_config(), "vocab_size", words)
+    if words > known:
+        raise ValueError(f"the tokenizer of {name!r} has {words} tokens, and the vocab_size of its "
+                         f"config.json is {known}: they do not belong together")
 
 # %% ../../nbs/learner/models.ipynb #5e8b1a12
 def _count_weights(where: str) -> int:
