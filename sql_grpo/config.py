@@ -13,7 +13,7 @@ import logging
 logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR) # of a package not needed here
 
 # %% ../nbs/00_setup.ipynb #4d9059b6
-import argparse, copy, json, math, os
+import argparse, copy, math, os
 from dataclasses import Field, dataclass, field, fields
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -23,7 +23,7 @@ from transformers import HfArgumentParser
 from transformers.hf_argparser import string_to_bool
 from trl import GRPOConfig
 from trl.import_utils import is_vllm_available
-from .common.basics import from_file, Parser, did_you_mean, markdown_table
+from .common.basics import from_file, full_path, json_object, Parser, did_you_mean, markdown_table
 from .common.machine import Runtime, detect_runtime, native_dtype
 from .world.engines import without_password
 from .environment import Rules
@@ -35,7 +35,8 @@ def _is_small(name: str) -> bool:
     file = Path(name)/"config.json"
     if name == "embedded" or not file.is_file():
         return name == "embedded"
-    return json.loads(file.read_text()).get("vocab_size", 10_000) < 10_000
+    words = json_object(file).get("vocab_size")
+    return isinstance(words, int) and words < 10_000
 
 def _fit_to(c, runtime: Runtime) -> None:
     "Settle device, precision and checkpointing of configuration `c` for `runtime`."
@@ -183,11 +184,11 @@ def _check_together(c) -> None:
     if c.dynamic_sampling and c.curriculum:
         raise ValueError("dynamic_sampling draws from all questions, and curriculum holds some "
                          "back: choose one of them")
-    if c.data_path is not None and not Path(c.data_path).expanduser().exists():
+    if c.data_path is not None and not Path(c.data_path).exists():
         fetch = (f"; fetch Spider with `sql_grpo data spider --folder {c.data_path}`"
                  if c.data_source.startswith("spider") else "")
         raise ValueError(f"data_path is {c.data_path!r}, and nothing is there{fetch}")
-    if demos not in DEMONSTRATIONS and not Path(demos).expanduser().is_file():
+    if demos not in DEMONSTRATIONS and not Path(demos).is_file():
         raise ValueError(f"demonstrations is {demos!r}; it must be one of "
                          f"{', '.join(DEMONSTRATIONS)}, or an existing file")
     if demos == "explore" and find_game(c.mode).one_reply:
@@ -256,15 +257,25 @@ def _settle_vllm(c) -> None:
                          "leave dynamic_sampling out")
 
 # %% ../nbs/00_setup.ipynb #9b742a3f
+_PATHS = ("model_name", "data_source", "data_path", "question_file", "demonstrations", "output_dir",
+          "resume_from_checkpoint", "deepspeed", "fsdp_config", "accelerator_config")
+
+def _expand_paths(c) -> None:
+    "Put the home folder for ~ in what may be a path. Raises ValueError for an empty one."
+    for name in _PATHS:
+        value = getattr(c, name)
+        if isinstance(value, (str, Path)):
+            setattr(c, name, full_path(value, name))
+
 def _settle(c) -> None:
     "Check a configuration before TRL does, and settle what the machine decides."
+    _expand_paths(c)
     c.data_source = without_password(c.data_source)
     c.batch_given = c.per_device_train_batch_size is not None
     if not c.batch_given:
         c.per_device_train_batch_size = 16
     if c.report_to is None:
         c.report_to = []
-    c.output_dir = str(c.output_dir)
     c.shuffle_dataset = not c.curriculum
     _check_each(c)
     game = find_game(c.mode)

@@ -165,7 +165,8 @@ def _run(args) -> int | None: # exit code
         raise ValueError(f"--votes must be at least 1, got {args.votes}")
     questions = _questions(args)
     db = open_database(args.database, now=None)
-    args.model = args.model or _best_here()
+    if args.model is None:
+        args.model = _best_here()
     args.on_last_turn = args.on_last_turn or "submit" # somebody reads the answer, and its SQL
     rules = rules_asked(args)
     listed = isinstance(questions, list)

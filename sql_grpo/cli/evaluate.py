@@ -12,7 +12,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..common.basics import or_exit, pick_some, terminal_progress
+from ..common.basics import full_path, or_exit, pick_some, terminal_progress
 from .main import command_parser
 from ..world.engines import without_password
 from ..world.tasks import Task
@@ -20,6 +20,7 @@ from ..world.data import check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
 from ..judge.results import without_sql
 from ..rollout import Policy
+from ..learner.models import check_model
 from ..learner.policies import load_policy, playing_rules
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..watch.report import report_card, write_report
@@ -36,15 +37,20 @@ def _given(args, names) -> dict:
 def rules_asked(
     args: argparse.Namespace, # of `sql_grpo eval` or `ask`
 ) -> Rules:
-    "What was asked for, else as in training. Raises ValueError for options without effect."
+    "What was asked for, else as in training. Raises ValueError, for a model's folder too."
+    if not args.endpoint:
+        args.model = full_path(args.model, "--model")
     given = _given(args, _ENDPOINT_OPTIONS)
     if given and not args.endpoint:
         raise ValueError(f"--{next(iter(given))}: has no effect without --endpoint")
     limits = [f.name for f in fields(Rules)
               if f.name not in ("mode", "instructions")]
-    return playing_rules(args.model, args.endpoint,
-                         args.mode, args.instructions,
-                         **_given(args, limits))
+    rules = playing_rules(args.model, args.endpoint,
+                          args.mode, args.instructions,
+                          **_given(args, limits))
+    if not args.endpoint:
+        check_model(args.model)
+    return rules
 
 def policy_asked(
     args: argparse.Namespace, # of `sql_grpo eval` or `ask`

@@ -9,7 +9,8 @@ __all__ = ['train_help', 'command_parser', 'main']
 import argparse, importlib, json, os, signal, sys
 from importlib.resources import files
 
-from ..common.basics import Parser, did_you_mean, in_notebook, is_main, or_exit, short_warnings
+from ..common.basics import (
+    Parser, did_you_mean, escape_output, full_path, in_notebook, is_main, or_exit, short_warnings)
 from ..environment import Rules
 
 
@@ -61,6 +62,13 @@ def _true_or_false(text: str) -> bool:
         return text.lower() == "true"
     raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
 
+def _path(text: str) -> str:
+    "A path that follows an option, with the home folder for ~."
+    try:
+        return full_path(text)
+    except ValueError as e:
+        raise argparse.ArgumentTypeError(str(e)) from None
+
 # %% ../../nbs/cli/main.ipynb #9eb79c3f
 def _model_options(p: Parser, default: str = ""):
     "The options for a model and the rules that it plays by, here or behind an address."
@@ -105,12 +113,14 @@ def _model_options(p: Parser, default: str = ""):
 def _data_options(p: Parser):
     "The options for where questions come from."
     add = p.add_argument
-    add("--data_source", default="embedded",
+    add("--data_source", default="embedded", type=_path,
         help="embedded, spider, spider_by_database, bird, context, sqlite, a path, or a URL: "
              "postgresql://, mysql://, duckdb://")
-    add("--data_path", help="folder or database file, where data_source is the name of a loader")
-    add("--question_file", help="questions about one database (JSON, JSON lines or CSV); "
-                                "by default the file beside it that has its name")
+    add("--data_path", type=_path,
+        help="folder or database file, where data_source is the name of a loader")
+    add("--question_file", type=_path,
+        help="questions about one database (JSON, JSON lines or CSV); "
+             "by default the file beside it that has its name")
 
 # %% ../../nbs/cli/main.ipynb #2038c532
 def _eval_options(p: Parser):
@@ -126,7 +136,7 @@ def _eval_options(p: Parser):
     add("--require_grounded", action="store_true", default=None,
         help="count a guess as wrong, even if it is right (default: as the model was trained)")
     add("--seed", type=int, default=0, help="draws the questions, and the random policy's dice")
-    add("--output_dir",
+    add("--output_dir", type=_path,
         help="where to write report.json, report.md, transcripts.md (default: nowhere); "
              "until then, the replies of an endpoint are kept there")
 
@@ -135,11 +145,12 @@ def _ask_options(p: Parser):
     add = p.add_argument
     add("question", nargs="*", help="in quotes; several are asked one after the other "
                                     "(default: a prompt, or the lines of stdin)")
-    add("--database",
-        required=True, help="a SQLite or DuckDB file, a folder of CSV and Parquet files, or a URL: "
-                                         "postgresql://, mysql://; it is only read")
-    add("--question_file", help="a text file with a question on each line; or a CSV or JSON "
-                                "file with a field 'question'")
+    add("--database", required=True, type=_path,
+        help="a SQLite or DuckDB file, a folder of CSV and Parquet files, or a URL: "
+             "postgresql://, mysql://; it is only read")
+    add("--question_file", type=_path,
+        help="a text file with a question on each line; or a CSV or JSON "
+             "file with a field 'question'")
     add("--json", action="store_true",
         help="an object a line for each question, and nothing else")
     add("--votes", type=int, default=1,
@@ -162,9 +173,9 @@ def _serve_options(p: Parser):
         help="count a guess as wrong, even if it is right")
     add("--max_sessions", type=int, default=256, help="sessions at once")
     add("--web", action="store_true", help="with OpenEnv's page at /web, where people play")
-    add("--space", metavar="FOLDER",
+    add("--space", metavar="FOLDER", type=_path,
         help="write the folder of a Space instead, and serve nothing")
-    add("--mcp", nargs="+", metavar="FILE",
+    add("--mcp", nargs="+", metavar="FILE", type=_path,
         help="serve databases as tools for assistants instead, over stdin and stdout, "
              "or with --http at the address")
     add("--http", action="store_true", help="with --mcp")
@@ -180,7 +191,7 @@ def _bench_options(p: Parser):
     add("--rounds", type=int, default=5, help="at least 5 for a figure worth quoting")
     add("--episodes", type=int,
         help="of each workload, a multiple of 8; default: its own number")
-    add("--output", help="a JSON file for the figures")
+    add("--output", type=_path, help="a JSON file for the figures")
 
 # %% ../../nbs/cli/main.ipynb #ab753672
 _PARSERS = {
@@ -222,6 +233,7 @@ def main(
     argv: list | None = None, # by default those of the command line
 ) -> int | None: # exit code, where there is one
     "The command `sql_grpo`. Raises SystemExit with 2 for bad input."
+    escape_output()
     alone = argv is None # in a process of its own
     if alone: # kill is like Ctrl-C
         signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -12,8 +12,8 @@ import os, sys, warnings
 from ..config import parse_args
 from transformers.utils import logging as hf_logging
 
-from ..common.basics import in_notebook, is_disk_full, is_main, or_exit, say, short_warnings
-from ..world.tasks import cache_folder
+from ..common.basics import (
+    escape_output, in_notebook, is_disk_full, is_main, or_exit, say, short_warnings)
 from ..learner.checkpoints import checkpoints_in
 from ..learner.long_runs import MemoryRanOut
 from ..learner.models import model_folder
@@ -52,7 +52,7 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
         if not is_disk_full(e): raise
         last = "; --resume_from_checkpoint last goes on"*bool(checkpoints_in(config.output_dir))
         sys.exit(f"{prog}: a disk is full ({' '.join(str(e).split())}): make room in "
-                 f"{config.output_dir} or in {cache_folder()}{last}")
+                 f"{config.output_dir} or in the cache folder{last}")
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
     if config.world_size > 1:
         config.distributed_state.destroy_process_group()
@@ -61,4 +61,5 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
 #| eval: false
 if __name__ == "__main__" and not in_notebook():
     short_warnings("sql_grpo train")
+    escape_output()
     main()

@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_exit', 'did_you_mean', 'Parser', 'short_warnings',
-           'written_whole', 'is_disk_full', 'listening', 'pick_some', 'wilson', 'rounded', 'peak_memory',
-           'MarkdownText', 'markdown_table', 'load_env', 'from_file']
+           'escape_output', 'written_whole', 'full_path', 'json_object', 'is_disk_full', 'listening', 'pick_some',
+           'wilson', 'rounded', 'peak_memory', 'MarkdownText', 'markdown_table', 'load_env', 'from_file']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
-import argparse, ctypes, difflib, errno, importlib.util, math, os, random, re, socket, sys, time
-import warnings
+import argparse, codecs, ctypes, difflib, errno, importlib.util, json, math, os, random, re, socket
+import sys, time, warnings
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -126,11 +126,22 @@ def short_warnings(
         return f"{prog}: warning: {' '.join(str(message).split())}\n"
     warnings.formatwarning = said
 
+# %% ../../nbs/common/basics.ipynb #5a10c005
+def _escaped(e: UnicodeEncodeError) -> tuple[str, int]: # what is written, and where to go on
+    "What cannot be encoded, as JSON has it in ASCII."
+    return json.dumps(e.object[e.start:e.end])[1:-1], e.end
+codecs.register_error("sql_grpo.escaped", _escaped)
+
+def escape_output() -> None:
+    "From now on, what standard output cannot encode is escaped."
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="sql_grpo.escaped")
+
 # %% ../../nbs/common/basics.ipynb #9f3c8f3e
 @contextmanager
 def written_whole(path: str | Path): # yields the path to write to
     "What is written inside of it appears at `path` completely, or not at all."
-    path = Path(path)
+    path = Path(full_path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -138,6 +149,32 @@ def written_whole(path: str | Path): # yields the path to write to
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+# %% ../../nbs/common/basics.ipynb #9f3c8f41
+def full_path(
+    given: str | Path, # may begin with ~
+    name: str = "", # of the option, for the error
+) -> str:
+    "A path with the home folder for ~. Raises ValueError if it is empty, or there is no such home."
+    path = os.path.expanduser(given)
+    named = f"{name}: " if name else ""
+    if not path.strip():
+        raise ValueError(f"{named}expected a path, got {given!r}")
+    if path.startswith("~") and not os.path.exists(path):
+        raise ValueError(f"{named}{given!r} begins with a home folder that is not known here: "
+                         "give the whole path")
+    return path
+
+# %% ../../nbs/common/basics.ipynb #9f3c8f44
+def json_object(file: str | Path) -> dict:
+    "What is in a JSON file. Raises ValueError, which names the file, if that is no object."
+    try:
+        found = json.loads(Path(file).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as e:
+        raise ValueError(f"{file} is not JSON: {e}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{file} has a {type(found).__name__} where a JSON object is expected")
+    return found
 
 # %% ../../nbs/common/basics.ipynb #e42b6bb7
 _NO_ROOM = re.compile("No space left|StorageFull|File ?too ?large|quota ?exceeded|"
@@ -274,9 +311,9 @@ def _module_of(path: Path):
 def from_file(given: str): # FILE.py:NAME
     "The object of that name in a Python file. Raises ValueError if there is none."
     file, _, name = given.rpartition(":")
-    path = Path(file).expanduser()
     if not file.endswith(".py") or not name.isidentifier():
         raise ValueError(f"{given!r} names nothing in a file; expected FILE.py:NAME")
+    path = Path(full_path(file))
     if not path.is_file():
         raise ValueError(f"{given!r}: there is no file {file}")
     module = _module_of(path.resolve())

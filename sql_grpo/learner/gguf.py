@@ -6,7 +6,7 @@
 __all__ = ['ADAPTED', 'read_gguf', 'convert_gguf', 'smollm2_folder', 'model_path']
 
 # %% ../../nbs/learner/gguf.ipynb #ab6aa62b
-import contextlib, copy, hashlib, importlib.util, io, shutil, subprocess, sys, tempfile, zipfile
+import contextlib, copy, hashlib, importlib.util, io, os, shutil, subprocess, sys, tempfile, zipfile
 from pathlib import Path
 
 import torch
@@ -15,7 +15,7 @@ from filelock import FileLock
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as hf_logging
 
-from ..common.basics import is_disk_full, say
+from ..common.basics import full_path, is_disk_full, say
 from .checkpoints import broken_files, write_checksums
 from ..world.embedded import packaged_data
 from ..world.tasks import cache_folder
@@ -26,7 +26,7 @@ def read_gguf(
     dtype: torch.dtype = torch.float32, # of the weights in memory
 ): # model, tokenizer
     "A model and its tokenizer from a GGUF file. Raises ValueError if transformers cannot read it."
-    file = Path(file).expanduser()
+    file = Path(full_path(file))
     if not file.is_file():
         raise ValueError(f"there is no GGUF file at {file}")
     with file.open("rb") as f:
@@ -162,7 +162,8 @@ ADAPTED = "smollm2-spider", "qwen-coder-spider"
 
 def model_path(name: str) -> str:
     "The folder of the package's own adapters, or the name. Raises ValueError if they are missing."
-    if name not in ADAPTED: return name
+    if name not in ADAPTED:
+        return os.path.expanduser(name)
     folder = (packaged_data() or Path("data"))/"models"/name
     if not folder.is_dir():
         raise ValueError(f"the package came without its adapters {name}: no folder {folder}")

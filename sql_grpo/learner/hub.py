@@ -6,7 +6,7 @@
 __all__ = ['CODE_MODEL', 'tensor_shapes', 'missing_in', 'check_files', 'is_hub_name', 'on_this_machine', 'model_source']
 
 # %% ../../nbs/learner/hub.ipynb #3992fd43
-import json, os, re, struct, sys
+import json, os, re, struct, sys, zipfile
 from pathlib import Path
 
 import httpx2
@@ -14,7 +14,7 @@ from huggingface_hub import HfApi, try_to_load_from_cache
 from huggingface_hub.errors import (
     HfHubHTTPError, OfflineModeIsEnabled, RepositoryNotFoundError)
 
-from ..common.basics import is_main
+from ..common.basics import full_path, is_main, json_object
 from .gguf import ADAPTED
 
 # %% ../../nbs/learner/hub.ipynb #6a647add
@@ -24,30 +24,37 @@ def tensor_shapes(
     "The tensors of a file. Raises ValueError if it is no such file, or has been cut."
     file = Path(file)
     size = file.stat().st_size
-    with file.open("rb") as f:
-        start = f.read(8)
-        try:
-            header = json.loads(f.read(min(struct.unpack("<Q", start)[0], size)))
-        except (struct.error, ValueError):
-            raise ValueError(f"{file} is damaged: {size:,} bytes, and no header") from None
-    header.pop("__metadata__", None)
-    ends = (t["data_offsets"][1] for t in header.values())
-    whole = 8 + struct.unpack("<Q", start)[0] + max(ends, default=0)
+    try:
+        with file.open("rb") as f:
+            [length] = struct.unpack("<Q", f.read(8))
+            header = json.loads(f.read(min(length, size)))
+        header.pop("__metadata__", None)
+        shapes = {name: t["shape"] for name, t in header.items()}
+        end = max((t["data_offsets"][1] for t in header.values()),
+                  default=0)
+    except (struct.error, ValueError, RecursionError,
+            AttributeError, LookupError, TypeError):
+        raise ValueError(f"{file} is damaged: {size:,} bytes, and no header") from None
+    whole = 8 + length + end
     if size != whole:
         raise ValueError(f"{file} is damaged: {size:,} of {whole:,} bytes are there")
-    return {name: t["shape"] for name, t in header.items()}
+    return shapes
 
 # %% ../../nbs/learner/hub.ipynb #8dda124f
 _WEIGHTS = "model.safetensors", "pytorch_model.bin"
 _TOKENIZERS = "tokenizer.json", "tokenizer.model", "vocab.json"
+_SETTINGS = ("config.json", "generation_config.json", "tokenizer_config.json",
+             "special_tokens_map.json", "adapter_config.json", "sql_grpo.json")
 
 def _weight_files(folder: Path) -> list[Path]: # none if there are no weights
     "The files that should hold a model's weights."
     for name in _WEIGHTS:
         index = folder/f"{name}.index.json"
         if index.is_file():
-            parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
-            return [folder/part for part in sorted(set(parts))]
+            parts = json_object(index).get("weight_map")
+            if not isinstance(parts, dict):
+                raise ValueError(f"{index} has no weight_map, which says where the weights are")
+            return [folder/part for part in sorted(set(map(str, parts.values())))]
         if (folder/name).exists():
             return [folder/name]
     return []
@@ -65,27 +72,37 @@ def missing_in(
     if not any((folder/name).is_file() for name in _TOKENIZERS):
         return _TOKENIZERS[0]
     own = folder/"tokenizer_config.json"
-    inside = own.is_file() and "chat_template" in own.read_text(encoding="utf-8")
+    inside = own.is_file() and "chat_template" in json_object(own)
     return "" if inside or (folder/"chat_template.jinja").is_file() else "chat_template.jinja"
 
 def check_files(
     folder: Path, # of a model
 ) -> None:
-    "Raise ValueError for a file of weights that has been cut."
-    for file in _weight_files(folder):
+    "Raise ValueError for a damaged file of JSON, and for one of weights that has been cut."
+    for name in _SETTINGS:
+        if (folder/name).is_file():
+            json_object(folder/name)
+    for file in (*_weight_files(folder), *folder.glob("adapter_model.*")):
         if file.suffix == ".safetensors" and file.is_file():
             tensor_shapes(file)
+        elif file.is_file() and not _is_torch(file):
+            raise ValueError(f"{file} is damaged: it is not what torch saves")
+
+def _is_torch(file: Path) -> bool:
+    "Is it an archive, with its end, or of the older form?"
+    with file.open("rb") as f:
+        return f.read(1) == b"\x80" or zipfile.is_zipfile(file)
 
 # %% ../../nbs/learner/hub.ipynb #066afbef
 def is_hub_name(name: str) -> bool:
     "Does a name mean a model on the Hub?"
-    own = name in ("embedded", "smollm2", *ADAPTED) or Path(name).expanduser().exists()
+    own = name in ("embedded", "smollm2", *ADAPTED) or os.path.exists(os.path.expanduser(name))
     return not own and bool(re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", name)) and name[-5:] != ".gguf"
 
 def _folder_of(name: str) -> Path | None: # None if there is nothing of it
     "Where a model of the Hub lies on this machine, whole or not."
     root = os.environ.get("SQL_GRPO_MODELS")
-    folder = Path(root).expanduser()/name if root else None
+    folder = Path(full_path(root, "SQL_GRPO_MODELS"), name) if root else None
     if folder and folder.is_dir():
         return folder
     found = try_to_load_from_cache(name, "config.json")
@@ -143,11 +160,16 @@ def model_source(
 
 def _checked_folder(name: str) -> str:
     "A folder with a model in it. Raises ValueError."
-    folder = Path(name).expanduser()
+    folder = Path(full_path(name))
     if not folder.is_dir():
         raise ValueError(f"no model {name!r} could be loaded: it is no folder, "
                          "and no name of the Hub")
     check_files(folder)
-    if missing_in(folder) == "weights":
+    gone = missing_in(folder)
+    if gone == "config.json":
+        raise ValueError(f"{name} is not a model's folder, it has no config.json")
+    if gone == "weights":
         raise ValueError(f"the model's folder {name} has no weights: no file {_WEIGHTS[0]}")
+    if gone.endswith((".safetensors", ".bin")): # a part
+        raise ValueError(f"the model's folder {name} has only some of its weights: no file {gone}")
     return str(folder)

@@ -6,7 +6,7 @@
 __all__ = ['playing_rules', 'load_policy']
 
 # %% ../../nbs/learner/policies.ipynb #00ae145e
-import json, math, tempfile
+import math, tempfile
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from ..config import SQLGRPOConfig
 from transformers.utils import logging as hf_logging
 
-from ..common.basics import load_env
+from ..common.basics import json_object, load_env
 from ..environment import Rules
 from ..games.game import find_game
 from ..rollout import AS_TOOLS, BUILT_IN, built_in_policy, Policy
@@ -35,19 +35,21 @@ def _config_of(name: str, endpoint: str | None = None) -> dict:
     if not folder.exists() and (name.startswith((".", "/", "~"))
                                 or name.count("/") > 1):
         raise ValueError(f"no such folder of a model: {name}")
-    if found := folder_config(name):
+    found = folder_config(name)
+    if found or (folder/"config.json").is_file():
         return found
     file = folder/"adapter_config.json" # of a checkpoint: it has the shape of its base
     if not file.is_file():
         if folder.is_dir():
             raise ValueError(f"{folder} is not a model's folder, it has no config.json")
         return {}
-    base = json.loads(file.read_text(encoding="utf-8")).get("base_model_name_or_path")
-    return _config_of(base) if base and Path(base).is_dir() else {}
+    base = json_object(file).get("base_model_name_or_path")
+    return folder_config(base) if isinstance(base, str) else {}
 
 def _is_embedded(name: str) -> bool:
     "Is it the embedded model, or trained from it? No other has a vocabulary that small."
-    return name == "embedded" or _config_of(name).get("vocab_size", math.inf) < 10_000
+    words = _config_of(name).get("vocab_size")
+    return name == "embedded" or isinstance(words, int) and words < 10_000
 
 # %% ../../nbs/learner/policies.ipynb #fab05caa
 def playing_rules(

@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
-from ..common.basics import MarkdownText, markdown_table, peak_memory, rounded, written_whole
+from ..common.basics import full_path, MarkdownText, markdown_table, peak_memory, rounded, written_whole
 from ..world.data import LEVELS
 from ..judge.results import query_behind
 
@@ -430,7 +430,7 @@ def load_report(
     path: str | Path, # a `report.json`, or its folder
 ) -> dict:
     "Read a report back. Raises FileNotFoundError if there is none."
-    path = Path(path)
+    path = Path(full_path(path))
     if path.is_dir():
         path = path / "report.json"
     if not path.is_file():

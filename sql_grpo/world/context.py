@@ -13,10 +13,9 @@ from pathlib import Path
 import sqlglot
 from sqlglot import exp
 
-from ..common.basics import written_whole
 from .database import SQLiteDatabase, quoted
 from .questions import literal, write_script
-from .tasks import cache_folder, code_digest
+from .tasks import cache_folder, code_digest, kept_in_cache
 
 # %% ../../nbs/world/context.ipynb #b19d48fd
 def _read_schema(
@@ -321,6 +320,6 @@ def context_database(
     key = hashlib.sha256("\0".join((made_by, context, query, str(seed))).encode()).hexdigest()[:12]
     path = cache_folder()/"context"/f"{name}-{key}.sqlite"
     if not path.exists():
-        with written_whole(path) as part:
+        with kept_in_cache(path) as part:
             write_script(fill(context, query, seed), part)
     return path

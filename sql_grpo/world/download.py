@@ -13,7 +13,7 @@ import httpx2
 from fastcore.script import anno_parser
 from tqdm.auto import tqdm
 
-from ..common.basics import or_exit
+from ..common.basics import full_path, or_exit
 from .data import load_tasks, load_with_report
 
 # %% ../../nbs/world/download.ipynb #a8c928b5
@@ -101,14 +101,14 @@ def download_spider(
     quiet: bool = False # no progress bar
 ) -> Path: # the folder, for `load_tasks("spider", path=folder)`
     "Fetch, check, unpack Spider (https://yale-lily.github.io/spider). Raises ValueError, OSError."
+    folder = Path(full_path(folder, "folder"))
     if str(source) == "spider":
-        if (Path(folder)/"database").is_dir(): # it is there
-            return Path(folder)
+        if (folder/"database").is_dir(): # it is there
+            return folder
         source = _SPIDER
         sha256 = sha256 or _SPIDER_SHA256
     is_url = "://" in str(source)
-    path = Path(source)
-    folder = Path(folder)
+    path = Path(full_path(source, "source"))
     fault = None
     if not path.is_dir() and folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} is there already; remove it, or give another folder")

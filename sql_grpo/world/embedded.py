@@ -12,11 +12,11 @@ from datetime import date
 from functools import lru_cache
 from pathlib import Path
 import sql_grpo
-from ..common.basics import written_whole
+from ..common.basics import full_path
 from .engines import open_database
 from .questions import (
     Field, is_ambiguous, read_world, Table, World, world_script, write_script)
-from .tasks import cache_folder, code_digest, Task
+from .tasks import cache_folder, code_digest, kept_in_cache, Task
 
 # %% ../../nbs/world/embedded.ipynb #8a62f51e
 def packaged_data() -> Path|None:
@@ -29,7 +29,7 @@ def packaged_data() -> Path|None:
 def data_folder() -> Path:
     "The embedded world's folder: SQL_GRPO_DATA, or the package's. Raises FileNotFoundError."
     env = os.environ.get("SQL_GRPO_DATA")
-    folder = Path(env).expanduser() if env else packaged_data()
+    folder = Path(full_path(env, "SQL_GRPO_DATA")) if env else packaged_data()
     if folder is None or not (folder/"questions"/"train.json").exists():
         raise FileNotFoundError(f"SQL_GRPO_DATA is {env!r}, but has no questions/train.json in it")
     return folder
@@ -180,7 +180,7 @@ def _embedded_variants(folder: Path, db_id: str): # of paths
     except ValueError: return ()
     for k, path in enumerate(paths, 1):
         variant = world_script(_make_variant(world, k, edges))
-        with written_whole(path) as part:
+        with kept_in_cache(path) as part:
             write_script(variant, part)
     return tuple(paths)
 

@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from fastcore.basics import patch
 
+from ..common.basics import full_path
 from .database import (
     Column, Database, one_line, open_sqlite, quoted, Result, SQLiteDatabase)
 from .files import READ, read_tables, table_name, tables_in
@@ -608,7 +609,7 @@ def _my_connect(url: str, timeout: float):
     name = unquote(u.path.strip("/"))
     if not name:
         raise ValueError("a MySQL URL ends in the name of a database: mysql://user@host/name")
-    own = Path.home()/".my.cnf"
+    own = Path(os.path.expanduser("~/.my.cnf"))
     given = dict(host=u.hostname, port=u.port,
                  user=unquote(u.username or ""),
                  password=_passwords.get(url),
@@ -1087,6 +1088,8 @@ def open_database(
     if isinstance(where, Database):
         where.refresh()
         return where
+    if "://" not in str(where):
+        where = full_path(where)
     kind = engine_of(where)
     if kind is None:
         if os.path.isdir(where):
@@ -1097,7 +1100,7 @@ def open_database(
         raise ValueError(f"{without_password(str(where))}: expected one of "
                          f"{', '.join([*_ENGINES, *_entry_points()])} before ://")
     if kind is DuckDBDatabase:
-        url = os.path.abspath(str(where).removeprefix("duckdb://"))
+        url = os.path.abspath(full_path(str(where).removeprefix("duckdb://")))
         state = _files_state(url)
     else:
         url, state = without_password(str(where)), ()
