@@ -443,7 +443,7 @@ class SQLGRPOConfig(_Checked):
         48, "questions that the greedy success is measured on", least=0)
     # the training: fields of TRL
     max_steps: int = _option(
-        60, "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
+        70, "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
              "demonstrations alone, -1 trains for num_train_epochs", least=-1)
     learning_rate: float = _option(1e-4, "highest learning rate of GRPO", least=0)
     num_generations: int = _option(8, "episodes of one question, compared with each other", least=2)
