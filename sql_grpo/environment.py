@@ -14,7 +14,7 @@ from itertools import groupby
 
 from .world.database import format_value, one_line, Result
 from .world.replies import (
-    ACTIONS, SQLAction, as_text, ends_at, is_action, parse_action, parse_actions)
+    ACTIONS, SQLAction, as_rows, as_text, ends_at, is_action, parse_action, parse_actions)
 from .world.values import named_values
 
 # %% ../nbs/01_environment.ipynb #5479874c
@@ -107,7 +107,7 @@ class Episode:
         if not (self.answer or '').strip():
             return self.submitted
         rows = [tuple(line.split(' | '))
-                for line in self.answer.strip().split('\n')]
+                for line in as_rows(self.answer).strip().split('\n')]
         if len(set(map(len, rows))) > 1:
             rows = [(' | '.join(row),) for row in rows]
         return Result(['answer']*len(rows[0]), rows)
@@ -290,6 +290,16 @@ _OLDER = 'The answer. If it is empty, the whole result of the last query is subm
 # a model that is shown tools may send the description back
 _DESCRIPTIONS = {ANSWER_VALUE.casefold(), _OLDER.casefold()}
 
+_DATE = re.compile(r'(?<![\d./-])\d{1,2}([./-])\d{1,2}\1\d{4}(?![./-]?\d)')
+
+def _asked_back(ep: Episode, answer: str, turns: int) -> str: # empty if the answer stands
+    "What is asked of a policy that writes a date as no result showed it, unless it says so again."
+    date = _DATE.search(answer)
+    shown = date and any(date[0] in t.observation.text for t in ep.turns)
+    again = ep.turns and ep.turns[-1].action == SQLAction('ANSWER', answer)
+    if not date or shown or again or len(ep.turns) + 1 >= turns: return ''
+    return f'{date[0]} may be read in two ways: write the date as the database does, YYYY-MM-DD'
+
 def _carry_out(env, action: SQLAction): # text, result or None
     "Carry out an action: the observation's text, and the result if there is one."
     kind = action.action_type
@@ -305,6 +315,8 @@ def _carry_out(env, action: SQLAction): # text, result or None
             return f'Error: {e}', Result([], [], error=str(e))
     if kind == 'ANSWER' and arg.strip().casefold() in _DESCRIPTIONS:
         error = 'this is the description of an argument, not an answer'
+        return f'Error: {error}', Result([], [], error=error)
+    if kind == 'ANSWER' and (error := _asked_back(env.episode, arg, rules.max_turns)):
         return f'Error: {error}', Result([], [], error=error)
     if kind == 'ANSWER':
         env.episode.answer = arg
