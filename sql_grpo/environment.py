@@ -290,16 +290,6 @@ _OLDER = 'The answer. If it is empty, the whole result of the last query is subm
 # a model that is shown tools may send the description back
 _DESCRIPTIONS = {ANSWER_VALUE.casefold(), _OLDER.casefold()}
 
-_DATE = re.compile(r'(?<![\d./-])\d{1,2}([./-])\d{1,2}\1\d{4}(?![./-]?\d)')
-
-def _asked_back(ep: Episode, answer: str, turns: int) -> str: # empty if the answer stands
-    "What is asked of a policy that writes a date as no result showed it, unless it says so again."
-    date = _DATE.search(answer)
-    shown = date and any(date[0] in t.observation.text for t in ep.turns)
-    again = ep.turns and ep.turns[-1].action == SQLAction('ANSWER', answer)
-    if not date or shown or again or len(ep.turns) + 1 >= turns: return ''
-    return f'{date[0]} may be read in two ways: write the date as the database does, YYYY-MM-DD'
-
 def _carry_out(env, action: SQLAction): # text, result or None
     "Carry out an action: the observation's text, and the result if there is one."
     kind = action.action_type
@@ -313,16 +303,8 @@ def _carry_out(env, action: SQLAction): # text, result or None
             return text, result
         except ValueError as e: # such as that of a table that there is not
             return f'Error: {e}', Result([], [], error=str(e))
-    if kind == 'ANSWER' and arg.strip().casefold() in _DESCRIPTIONS:
-        error = 'this is the description of an argument, not an answer'
-        return f'Error: {error}', Result([], [], error=error)
-    if kind == 'ANSWER' and (error := _asked_back(env.episode, arg, rules.max_turns)):
-        return f'Error: {error}', Result([], [], error=error)
     if kind == 'ANSWER':
-        env.episode.answer = arg
-        if not arg:
-            env.episode.submitted = env._last
-        return 'Answer submitted.', None
+        return _answered(env, arg)
     try:
         if kind == 'DESCRIBE':
             return _described(env, arg), None
@@ -352,6 +334,31 @@ def _table_error(arg: str, e: ValueError, all_actions: bool):
     if comma and not all_actions:
         return f'one table at a time, for example {one_line(first)}'
     return str(e) if arg else str(e).replace('no such table: .', 'name a table.')
+
+# %% ../nbs/01_environment.ipynb #5a1c0201
+_DATE = re.compile(r'(?<![\d./-])\d{1,2}([./-])\d{1,2}\1\d{4}(?![./-]?\d)')
+
+def _asked_back(ep: Episode, answer: str, turns: int) -> str: # empty if the answer stands
+    "What is asked of a policy that writes a date as no result showed it, unless it says so again."
+    date = _DATE.search(answer)
+    shown = date and any(date[0] in t.observation.text for t in ep.turns)
+    again = ep.turns and ep.turns[-1].action == SQLAction('ANSWER', answer)
+    if not date or shown or again or len(ep.turns) + 1 >= turns: return ''
+    return f'{date[0]} may be read in two ways: write the date as the database does, YYYY-MM-DD'
+
+def _answered(env, answer: str): # text, a result if it is an error
+    "End an episode with an answer, unless that cannot be meant, or can be read in two ways."
+    ep = env.episode
+    if answer.strip().casefold() in _DESCRIPTIONS:
+        error = 'this is the description of an argument, not an answer'
+    else:
+        error = _asked_back(ep, answer, env.rules.max_turns)
+    if error:
+        return f'Error: {error}', Result([], [], error=error)
+    ep.answer = answer
+    if not answer:
+        ep.submitted = env._last
+    return 'Answer submitted.', None
 
 # %% ../nbs/01_environment.ipynb #3a000011
 def joined(turns: list) -> str:

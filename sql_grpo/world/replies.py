@@ -60,6 +60,7 @@ _SELECTS = (r'(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]
             r'\s*AS\s*(?:(?:NOT\s+)?MATERIALIZED\s*)?\()')
 _SQL = re.compile(rf'{_COMMENTS}(?:\(\s*)*(?:{_SELECTS}|VALUES\s*\(|(?-i:FROM)\s+["\w(]|'
                   r'(?-i:TABLE)\s+["\w.]+\s*;?\s*\Z)', re.I | re.S)
+_ASKS = re.compile(rf'{_COMMENTS}{_SELECTS}', re.I | re.S)
 # statements that are no query, in capitals
 _NO_QUERY = (r'(?:PRAGMA|SHOW|EXPLAIN|DESC|SET|RESET|USE|INSERT|UPDATE|DELETE|REPLACE|MERGE|CREATE|ALTER|DROP|TRUNCATE|RENAME'
              r'|ATTACH|DETACH|BEGIN|START|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE|VACUUM|ANALYZE|REINDEX|CALL|EXEC|EXECUTE|DO'
@@ -78,6 +79,7 @@ _SAYS = r'\n[ \t>*]*(?:user|human|observation|database|(?:sql[ _]?)?result|outpu
 _INVENTED = re.compile(_SAYS + '.*', re.S | re.I)
 _ROLE = re.compile(r'\A(?:assistant|you|ai)[ \t]*:[ \t]*', re.I)
 
+# %% ../../nbs/world/replies.ipynb #5a1c0017
 _LITERAL = re.compile(r"(?<![\w'])'(?:[^'\n]|'')*+'(?!\w)")
 _OTHERS = '\ufdd0\ufdd1\ufdd2' # no text holds these; they stand for marks in SQL's texts
 _HIDE = str.maketrans('<`~', _OTHERS)
@@ -88,6 +90,7 @@ def _sheltered(text: str) -> str:
     marks = "'" in text and ('<' in text or '```' in text or '~~~' in text)
     return _LITERAL.sub(lambda m: m[0].translate(_HIDE), text) if marks else text
 
+# %% ../../nbs/world/replies.ipynb #5a1c0018
 def _spoken(text: str) -> str:
     "`text` without its thoughts; what was said before them, if nothing follows."
     if re.search(r'\[/THINK\]|END_THINKING|</', text):
@@ -249,6 +252,7 @@ def _is_remark(text: str, at: int) -> bool:
 
 _PIECE = re.compile(_QUOTED.pattern + r'|[()]|(?P<line>[ \t]*(?P<stop>;?)[ \t]*\n\s*)', re.S)
 
+# %% ../../nbs/world/replies.ipynb #5a1c0014
 def _said_behind(sql: str) -> Iterator: # of places, and whether it is sure that no SQL follows
     "Where a text of SQL may end, since what is on the next line does not look like a part of it."
     depth = 0
@@ -342,7 +346,7 @@ _SELECT = re.compile(r'^[ \t;]*(?=(?:SELECT|WITH)\b)', re.M) # in capitals
 def _meant(word: re.Match, rest: str) -> str:
     "The action that a word means: `Answer` above SQL is a heading."
     heading = word[1].upper() == 'ANSWER' and not word[1].isupper()
-    return 'QUERY' if heading and _SQL.match(rest.strip()) else word[1].upper()
+    return 'QUERY' if heading and _ASKS.match(rest.strip()) else word[1].upper()
 
 def _argument_end(kind: str, rest: str,
                   starts: list, # of the further words in `rest`
@@ -393,6 +397,7 @@ def _value(text: str) -> str:
         except (ValueError, RecursionError): pass
     return re.split(r'\n[ \t]*\n', text)[0].strip()
 
+# %% ../../nbs/world/replies.ipynb #5a1c0015
 def _unquoted(text: str) -> str:
     "A query without quotes around it, and without prose before it."
     if _SQL.match(text) or _OTHER.match(text):
@@ -501,9 +506,15 @@ def _from_json(x, name: str = '', more: tuple = ()):
     listed = isinstance(x.get('answer'), list)
     if not listed and (found := _from_json(inner, '', more)):
         return found
-    key = next((k for k in ('sql', 'query', 'answer', 'final_answer')
-                if isinstance(x.get(k), (str, int, float)) or k in x and k.endswith('answer') and x[k] is not None),
-               None)
+    return _keyed(x)
+
+def _keyed(x: dict):
+    "The action that a key alone means, such as `{'sql': 'SELECT 1'}`; or None."
+    for key in ('sql', 'query'):
+        if isinstance(x.get(key), (str, int, float)):
+            return _action(key, x)
+    known = (k for k in ('answer', 'final_answer') if x.get(k) is not None)
+    key = next(known, None)
     return key and _action(key, x)
 
 # %% ../../nbs/world/replies.ipynb #7e91001c
@@ -518,6 +529,16 @@ def _loosely(text: str):
     except ValueError:
         return ast.literal_eval(text)
 
+def _decoded(text: str, at: int) -> tuple: # None if there is none; and where it ends
+    "The JSON that begins at a place of a text, strict or loose, or with Gemma's keys."
+    try: return _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError): pass
+    piece = text[at:text.rfind('}') + 1]
+    try: return _loosely(piece), at + len(piece)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError): pass
+    m = re.match(r'\{(\w+):("(?:[^"\\]|\\.)*")\}', text[at:])
+    return ({m[1]: json.loads(m[2], strict=False)}, at + m.end()) if m else (None, at)
+
 def _each(found) -> list:
     "The calls in parsed JSON, which may be a list of them."
     if isinstance(found, dict):
@@ -530,21 +551,14 @@ def _each(found) -> list:
 # %% ../../nbs/world/replies.ipynb #20b7bfcc
 def _json_calls(text: str, more: tuple = ()) -> Iterator: # of places, ends and actions
     "The calls that are written as JSON, whatever stands around it."
-    text = text.replace('<escape>', '"')
     at = 0
     for m in list(re.finditer(r'[{[]', text))[:_STARTS]:
         if m.start() < at:
             continue
-        try:
-            found, at = _DECODER.raw_decode(text, m.start())
-        except (ValueError, RecursionError):
-            piece = text[m.start():text.rfind('}') + 1]
-            try:
-                found, at = _loosely(piece), m.start() + len(piece)
-            except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-                found = re.match(r'\{(\w+):("(?:[^"\\]|\\.)*")\}', text[m.start():]) # Gemma's keys
-                if not found: continue
-                found, at = {found[1]: json.loads(found[2], strict=False)}, m.start() + found.end()
+        found, end = _decoded(text, m.start())
+        if found is None:
+            continue
+        at = end
         said = re.findall(r'\w+', text[max(0, m.start() - 100):m.start()])
         before = (word for word in reversed(said) if _kind(word, more))
         name = next(before, '') if isinstance(found, dict) else ''
@@ -613,6 +627,7 @@ def _called(text: str, more: tuple = ()) -> list: # of actions
             given = given[1:-1]
         if action := _action(m[1], given, more):
             return [action]
+    text = text.replace('<escape>', '"')
     calls = sorted([*_json_calls(text, more), *_tagged_calls(text, more),
                     *_python_calls(text, more)], key=lambda c: c[0])
     if calls:
@@ -867,6 +882,7 @@ def _with_own(text: str, more: tuple) -> list: # of actions; none without such a
         actions += _own_action(m[1].upper(), bare[m.end():end])
     return [*map(_finished, actions[:_MOST])]
 
+# %% ../../nbs/world/replies.ipynb #5a1c0016
 _CLOSES = re.compile('```|~~~')
 
 def _own_action(word: str, text: str) -> list: # of actions
