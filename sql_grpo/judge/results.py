@@ -266,9 +266,12 @@ def _readings(lines: list, width: int, height: int):
     if len(rows) == height and all(len(r) == width for r in rows):
         yield rows
     if len(lines) == width == 1 < height:
-        *most, last = re.split(r",\s*", lines[0])
-        enumerated = [*most, *last.removeprefix("and ").rsplit(" and ", 1)]
-        for cells in (lines[0].split(","), lines[0].split(", "), enumerated, lines[0].split(" and ")):
+        written = [lines[0].split(","), lines[0].split(", ")]
+        if " and " in lines[0]:
+            *most, last = re.split(r",\s*", lines[0])
+            written += [[*most, *last.removeprefix("and ").rsplit(" and ", 1)],
+                        lines[0].split(" and ")]
+        for cells in written:
             if len(cells) == height:
                 yield [[c] for c in cells]
 

@@ -149,9 +149,10 @@ def _lines(x: list|dict) -> list: # of texts
         if {*map(type, columns)} == {list} and len({*map(len, columns)}) == 1:
             return _lines([*map(list, zip(*columns, strict=True))])
         x = [x]
-    keys = [*x[0]] if x and isinstance(x[0], dict) else []
-    alike = [[r[k] for k in keys] if isinstance(r, dict) and keys and {*r} == {*keys} else r for r in x]
-    return [' | '.join(map(_cell, r)) if isinstance(r, (list, tuple)) else _cell(r) for r in alike]
+    keys = [*x[0]] if x and isinstance(x[0], dict) else None
+    if keys:
+        x = [[r[k] for k in keys] if isinstance(r, dict) and {*r} == {*keys} else r for r in x]
+    return [' | '.join(map(_cell, r)) if isinstance(r, (list, tuple)) else _cell(r) for r in x]
 
 # %% ../../nbs/world/replies.ipynb #5a1c0006
 _BOXED = re.compile(r'\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}{1,2}')
@@ -160,6 +161,8 @@ _RULE = re.compile(r'(?=[^-]*-)(?:[ \t|+:=-]*[|+][ \t|+:=-]*|[ \t]*-{3,}[ \t]*)'
 
 def _below_rule(lines: list) -> list|None: # None: it is no table
     "The rows of a table as Markdown or a terminal shows it, without its header."
+    if lines[0][:1] != '|' and not any(map(_RULE.fullmatch, lines[:2])):
+        return None
     lines = [line.strip() for line in lines]
     rules = {i for i, line in enumerate(lines) if _RULE.fullmatch(line)}
     framed = [line for line in lines if line[:1] == line[-1:] == '|' and len(line) > 1]
@@ -174,7 +177,8 @@ def _below_rule(lines: list) -> list|None: # None: it is no table
 def as_rows(answer: str) -> str:
     "A written table or list, as Markdown, JSON or Python have it, with a row a line; else the same text."
     text = answer.strip()
-    if boxed := _BOXED.fullmatch(text.strip(' $.')):
+    boxed = '\\boxed' in text and _BOXED.fullmatch(text.strip(' $.'))
+    if boxed:
         return boxed[1].strip()
     if text[:1] + text[-1:] in ('[]', '{}'):
         found = _parsed(text)
@@ -182,7 +186,8 @@ def as_rows(answer: str) -> str:
             return '\n'.join(_lines(found)) if found else '(0 rows)'
         return text[1:-1] if text[0] == '[' else answer
     lines = text.split('\n')
-    if (rows := _below_rule(lines)) is not None:
+    rows = _below_rule(lines) if '|' in text or '---' in text else None
+    if rows is not None:
         return '\n'.join(rows) if rows else '(0 rows)'
     items = [_ITEM.sub('', line, count=1) for line in lines if _ITEM.match(line)]
     return '\n'.join(items) if len(items) == len(lines) > 1 else answer
@@ -295,12 +300,19 @@ def _in_sentences(text: str,
                   lines: bool = True, # also a line that just begins with SQL
                  ) -> str|None:
     "The query in prose: the first that SQLite takes, else the first on its own line or in capitals."
-    found = [(m, _shown(text, m)) for m in islice(_BEGINS.finditer(text), 5)
-             if lines or m[0].strip(' \t>*')]
-    likely = [sql for m, sql in found if not m[0].strip(' \t>*') or sql[:4].isupper()]
+    found = []
+    at = 0
+    for m in islice(_BEGINS.finditer(text), 5):
+        alone = not m[0].strip(' \t>*')
+        if m.start() < at or alone and not lines:
+            continue
+        sql = _shown(text, m)
+        at = m.end() + len(sql)
+        found.append((sql, alone or sql[:4].isupper()))
+    likely = [sql for sql, is_likely in found if is_likely]
     if len(found) == len(likely) == 1:
         return likely[0]
-    taken = (sql for _, sql in found if _is_statement(sql))
+    taken = (sql for sql, _ in found if _is_statement(sql))
     return next(taken, next(iter(likely), None))
 
 # %% ../../nbs/world/replies.ipynb #7e910017
@@ -411,10 +423,10 @@ def _argument(kind: str, text: str, before: str):
     "The argument in `text`; `before` is the action's word and what is around it."
     text = text.strip()
     for mark in ('**', '`'):
-        if mark in before and text.endswith(mark):
-            text = text[:-len(mark)].rstrip()
         if text.startswith(mark) and text.endswith(mark) and len(text) > 2*len(mark):
             text = text[len(mark):-len(mark)].strip()
+        elif mark in before and text.endswith(mark):
+            text = text[:-len(mark)].rstrip()
     if not text: return text
     if kind == 'ANSWER':
         said = _value(text)
@@ -431,7 +443,7 @@ _INPUTS = 'arguments', 'parameters', 'input', 'action_input', 'tool_input', 'arg
 _VALUES = dict(DESCRIBE=('table', 'table_name', 'name'),
                SAMPLE=('table', 'table_name', 'name'),
                QUERY=('sql', 'query', 'statement'),
-               ANSWER=('value', 'answer', 'result', 'text'))
+               ANSWER=('value', 'answer', 'final_answer', 'result', 'text'))
 
 @lru_cache(maxsize=1024)
 def _kind(name: str, more: tuple = ()):
@@ -475,7 +487,7 @@ def _given(kind: str, name: str, given: dict):
     names = _VALUES.get(kind, tuple(given)[:1])
     known = [k for k in names if k in given]
     if kind == 'ANSWER' and len(given) > 1: # a record may have a column `text`
-        known = [k for k in known if k in names[:2]]
+        known = [k for k in known if k in names[:3]]
     if known and (kind in ACTIONS or len(given) == 1):
         return given[known[0]]
     if not given: return ''
@@ -663,7 +675,7 @@ _HEADED = re.compile(r'^[ \t>]*(?:[*_#]*[ \t]*answer[ \t*_]*[:：][\s*_]*|#+[ \t
 _CONCLUDED = re.compile(
     r'(?<!what )(?<!what the )\b(?:final|(?:the|my)(?:[ \t]+(?:final|correct))?)[ \t]+answer[ \t*]*'
     r'(?:(?:is)?[ \t*]*[:：][\s*]*|is[ \t*]+)'
-    rf'{_NO_ANSWER}(["\'`$\w\\|\[{{-].*)', re.I)
+    rf'{_NO_ANSWER}(["\'`~$\w\\|\[{{-].*)', re.I)
 
 def _concluded(text: str):
     "An answer in a sentence, such as `Final answer: 42`, or the rows below it."
@@ -761,7 +773,7 @@ def _no_query(block: re.Match) -> list: # of actions
 
 def _in_blocks(bare: str) -> list: # of actions
     "The actions in fenced blocks, and what is written before and behind these."
-    every = list(_FENCED.finditer(bare))
+    every = list(islice(_FENCED.finditer(bare), _MOST))
     said = [_in_words(b[1].strip()) for b in every]
     if not any(said): # a query in any block goes before a PRAGMA
         said = [*map(_no_query, every)]
@@ -833,7 +845,7 @@ def read_reply(text: str) -> list: # of actions; none if there is no action
     if (bare != whole or _FENCED.search(whole)) and (found := _as_it_stands(whole)):
         return [found]
     found = _actions_in(text, bare) or (_actions_in(text, full) if full != bare else [])
-    return [*map(_finished, _without_steps(found))]
+    return [*map(_finished, _without_steps(found)[:_MOST])]
 
 # %% ../../nbs/world/replies.ipynb #7e910024
 def parse_action(text: str|bytes, # what the policy wrote
