@@ -16,7 +16,7 @@ from fastcore.basics import patch
 
 from .world.database import format_value, one_line, Result
 from .world.replies import (
-    ACTIONS, SQLAction, as_text, ends_at, is_action, parse_action, parse_actions)
+    ACTIONS, SQLAction, as_rows, as_text, ends_at, is_action, parse_action, parse_actions)
 from .world.values import named_values
 
 # %% ../nbs/01_environment.ipynb #5479874c
@@ -114,7 +114,7 @@ def final(self: Episode) -> Result|None:
     if not (self.answer or '').strip():
         return self.submitted
     rows = [tuple(line.split(' | '))
-            for line in self.answer.strip().split('\n')]
+            for line in as_rows(self.answer).strip().split('\n')]
     if len(set(map(len, rows))) > 1:
         rows = [(' | '.join(row),) for row in rows]
     return Result(['answer']*len(rows[0]), rows)
@@ -290,14 +290,8 @@ def _carry_out(env, action: SQLAction): # text, result or None
             return text, result
         except ValueError as e: # such as that of a table that there is not
             return f'Error: {e}', Result([], [], error=str(e))
-    if kind == 'ANSWER' and arg.strip().casefold() in _DESCRIPTIONS:
-        error = 'this is the description of an argument, not an answer'
-        return f'Error: {error}', Result([], [], error=error)
     if kind == 'ANSWER':
-        env.episode.answer = arg
-        if not arg:
-            env.episode.submitted = env._last
-        return 'Answer submitted.', None
+        return _answered(env, arg)
     try:
         if kind == 'DESCRIBE':
             return _described(env, arg), None
@@ -310,6 +304,31 @@ def _carry_out(env, action: SQLAction): # text, result or None
     note = f'\nNote: {result.note}.' if result.note else ''
     return format_result(result, rules.max_obs_rows,
                          rules.max_obs_chars) + note, result
+
+# %% ../nbs/01_environment.ipynb #5a1c0201
+_DATE = re.compile(r'(?<![\d./-])\d{1,2}([./-])\d{1,2}\1\d{4}(?![./-]?\d)')
+
+def _asked_back(ep: Episode, answer: str, turns: int) -> str: # empty if the answer stands
+    "What is asked of a policy that writes a date as no result showed it, unless it says so again."
+    date = _DATE.search(answer)
+    shown = date and any(date[0] in t.observation.text for t in ep.turns)
+    again = ep.turns and ep.turns[-1].action == SQLAction('ANSWER', answer)
+    if not date or shown or again or len(ep.turns) + 1 >= turns: return ''
+    return f'{date[0]} may be read in two ways: write the date as the database does, YYYY-MM-DD'
+
+def _answered(env, answer: str): # text, a result if it is an error
+    "End an episode with an answer, unless that cannot be meant, or can be read in two ways."
+    ep = env.episode
+    if answer.strip().casefold() in _DESCRIPTIONS:
+        error = 'this is the description of an argument, not an answer'
+    else:
+        error = _asked_back(ep, answer, env.rules.max_turns)
+    if error:
+        return f'Error: {error}', Result([], [], error=error)
+    ep.answer = answer
+    if not answer:
+        ep.submitted = env._last
+    return 'Answer submitted.', None
 
 # %% ../nbs/01_environment.ipynb #3a0000a4
 def _described(env, table: str) -> str:

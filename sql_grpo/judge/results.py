@@ -7,7 +7,7 @@ __all__ = ['MAX_SQL_CHARS', 'same_number', 'results_match', 'is_ordered', 'answe
            'without_sql', 'query_behind', 'reads_table', 'reading_queries', 'is_grounded', 'suite_correct']
 
 # %% ../../nbs/judge/results.ipynb #5cc4eb52
-import ast, json, math, re
+import math, re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +18,8 @@ import sqlglot
 
 from ..world.database import Database, Result, format_value
 from ..world.engines import open_database
-from ..world.tasks import Task, ties
+from ..world.replies import as_rows
+from ..world.tasks import Task, answer_result, ties
 from ..environment import Episode
 
 # %% ../../nbs/judge/results.ipynb #19374c54
@@ -222,7 +223,7 @@ _TRUTH = dict.fromkeys(("true", "t", "yes", "1"),
 def _read_cell(text: str, says: dict):
     "The value that a written cell stands for, given what the gold result's cells say."
     text, bare = text.strip(), _bare(text)
-    for t in (text, bare):
+    for t in (text, bare, bare.replace("''", "'")): # as SQL writes a quote
         if t in says:
             return says[t]
     if bare.upper() == "NULL":
@@ -265,30 +266,14 @@ def _readings(lines: list, width: int, height: int):
     if len(rows) == height and all(len(r) == width for r in rows):
         yield rows
     if len(lines) == width == 1 < height:
-        for sep in (",", ", "):
-            cells = lines[0].split(sep)
+        written = [lines[0].split(","), lines[0].split(", ")]
+        if " and " in lines[0]:
+            *most, last = re.split(r",\s*", lines[0])
+            written += [[*most, *last.removeprefix("and ").rsplit(" and ", 1)],
+                        lines[0].split(" and ")]
+        for cells in written:
             if len(cells) == height:
                 yield [[c] for c in cells]
-
-_ITEM = re.compile(r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
-
-def _unlisted(answer: str) -> str:
-    "A written list, as Python, JSON or Markdown have it, with a row a line; else the same text."
-    text = answer.strip()
-    if text[:1] + text[-1:] == "[]":
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            try:
-                found = ast.literal_eval(text)
-            except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-                return text[1:-1]
-        cell = lambda c: "NULL" if c is None else str(c)
-        return "\n".join(" | ".join(map(cell, row)) if isinstance(row, (list, tuple)) else cell(row) for row in found)
-    lines = text.split("\n")
-    items = [_ITEM.sub("", line, 1)
-             for line in lines if _ITEM.match(line)]
-    return "\n".join(items) if len(items) == len(lines) > 1 else answer
 
 def _line(cells):
     "A row as one text, without blanks around its cells (which may hold the separator themselves)."
@@ -307,7 +292,7 @@ def answer_matches(gold: Result, # result of the gold query
         return False
     if len(answer) > _MAX_ANSWER_CHARS or not answer.strip():
         return False
-    plain = _unlisted(answer)
+    plain = as_rows(answer)
     if plain != answer and answer_matches(gold,
                                           plain, ordered, headers, typed):
         return True
@@ -353,6 +338,17 @@ def _order_counts(task):
     "Does the order of rows count? By default if the query has an outermost ORDER BY."
     return bool(task.query) and is_ordered(task.query,
                                            task.dialect) if task.ordered is None else task.ordered
+
+def _truths_in_words(answer: object):
+    "A typed answer, its truths as the words that engines print."
+    if isinstance(answer, (list, tuple)):
+        return [*map(_truths_in_words, answer)]
+    return str(answer).lower() if isinstance(answer, bool) else answer
+
+def _typed_golds(task) -> list: # of results
+    "What a typed answer says: as it is, as it is read, and with its truths in words."
+    words = _truths_in_words(task.answer)
+    return [task.gold, as_read(task.gold)] + [answer_result(words)]*(words != task.answer)
 
 def as_read(result: Result) -> Result:
     "The same result, each cell as it is read in a written answer."
@@ -406,7 +402,7 @@ def is_correct(said: Episode|Result|str, # an episode, a query's result, or a wr
     gold = task.gold
     ordered = _order_counts(task)
     if isinstance(said, str):
-        golds = task.golds if task.query else (gold, as_read(gold))
+        golds = task.golds if task.query else _typed_golds(task)
         return any(answer_matches(g, said,
                                   ordered, headers, not task.query)
                    for g in golds)
@@ -450,7 +446,7 @@ def _choices(result: Result, answer: str):
     width = answer.split("\n")[-1].count("|") + 1
     n = len(result.columns)
     if lines not in (rows, rows + 1) and (lines > 1
-                                          or answer.count(",") + 1 < rows):
+                                          or len(re.findall(r",| and ", answer)) + 1 < rows):
         return
     yield None, n*rows
     if width < n:
@@ -483,7 +479,7 @@ def query_behind(
     ran = _queries(episode.turns if turns is None else turns)[::-1]
     if not episode.answer.strip():
         return (ran[0].action.argument, None) if ran and episode.submitted is not None else None
-    found = _behind(ran, episode.answer)
+    found = _behind(ran, episode.answer) or _behind(ran, as_rows(episode.answer))
     return found and (found[0].action.argument, found[1])
 
 # %% ../../nbs/judge/results.ipynb #3cf22add
