@@ -41,7 +41,8 @@ def same_number(a: int|float, b: int|float) -> bool:
     return math.isclose(a, b, rel_tol=_TOL, abs_tol=_NOISE)
 
 # %% ../../nbs/judge/results.ipynb #a953dc6a
-def _snapped(cells: list, tol: float = _TOL, below: int = _WHOLE):
+def _snapped(cells: list, tol: float = _TOL, below: int = _WHOLE,
+             wide: int = 1): # tolerances that a cluster may be wide
     "The cells, with every float that is not whole replaced by the number that stands for it."
     out = {}
     whole = -math.inf
@@ -63,7 +64,7 @@ def _snapped(cells: list, tol: float = _TOL, below: int = _WHOLE):
                 start = n
             last = n
             out[n] = anchors.setdefault((start,
-                                         math.floor((n - start)/_slack(start, tol))),
+                                         math.floor((n - start)/_slack(start, tol)/wide)),
                                         n)
             waiting.append(n)
     return [out.get(c, c) for c in cells]
@@ -81,7 +82,7 @@ def _in_single(gold: Result, predicted: Result): # their rows
     width = len(gold.columns)
     cells = [list(chain.from_iterable(r.rows)) for r in results]
     n = len(cells[0])
-    rounded = _snapped(cells[0] + cells[1], _SINGLE_TOL, _SINGLE_WHOLE)
+    rounded = _snapped(cells[0] + cells[1], _SINGLE_TOL, _SINGLE_WHOLE, wide=4)
     rough = [_columns(rounded[:n], width), _columns(rounded[n:], width)]
     bag = lambda column: frozenset(Counter(column).items())
     single = {bag(column) for r, columns in zip(results, rough, strict=True)
