@@ -25,13 +25,14 @@ from ..environment import Episode
 # %% ../../nbs/judge/results.ipynb #19374c54
 _TOL = 1e-9 # two numbers that are not both whole are the same within this relative difference,
 _NOISE = 1e-12 # or within this one: what sums of floats that should be zero leave
+_WHOLE = 2**53 # floats that are whole are exact below this
 
-def _slack(x):
-    return max(_NOISE, _TOL*abs(x))
+def _slack(x, tol):
+    return max(_NOISE, tol*abs(x))
 
-def _is_whole(x):
+def _is_whole(x, below=_WHOLE):
     "An integer, or a float that holds one exactly."
-    return type(x) is int or x.is_integer() and abs(x) < 2**53
+    return type(x) is int or x.is_integer() and abs(x) < below
 
 def same_number(a: int|float, b: int|float) -> bool:
     "Is `a` the same number as `b`, up to float noise?"
@@ -41,7 +42,8 @@ def same_number(a: int|float, b: int|float) -> bool:
     return math.isclose(a, b, rel_tol=_TOL, abs_tol=_NOISE)
 
 # %% ../../nbs/judge/results.ipynb #a953dc6a
-def _snapped(cells: list):
+def _snapped(cells: list, tol: float = _TOL, below: int = _WHOLE,
+             wide: int = 1): # tolerances that a cluster may be wide
     "The cells, with every float that is not whole replaced by the number that stands for it."
     out = {}
     whole = -math.inf
@@ -52,21 +54,44 @@ def _snapped(cells: list):
     for n in sorted({c for c in cells
                      if type(c) in (int, float)
                      and -1e300 < c < 1e300}):
-        if _is_whole(n):
-            while waiting and n - waiting[-1] <= _slack(waiting[-1]): # floats just below it
+        if _is_whole(n, below):
+            while waiting and n - waiting[-1] <= _slack(waiting[-1], tol): # floats just below it
                 out[waiting.pop()] = n
             whole, waiting = n, []
-        elif n - whole <= _slack(n): # just above one
+        elif n - whole <= _slack(n, tol): # just above one
             out[n] = whole
         else:
-            if n - last > _slack(n):
+            if n - last > _slack(n, tol):
                 start = n
             last = n
             out[n] = anchors.setdefault((start,
-                                         math.floor((n - start)/_slack(start))),
+                                         math.floor((n - start)/_slack(start, tol)/wide)),
                                         n)
             waiting.append(n)
     return [out.get(c, c) for c in cells]
+
+# %% ../../nbs/judge/results.ipynb #5f1a0c02
+_SINGLE_TOL = 1e-5 # for numbers of single precision
+_SINGLE_WHOLE = 2**20 # what is larger may be whole because no digits are left for a fraction
+
+def _columns(cells: list, width: int):
+    return [tuple(cells[i::width]) for i in range(width)]
+
+def _in_single(gold: Result, predicted: Result): # their rows
+    "Both results, with the numbers of columns of single precision rounded to each other."
+    results = gold, predicted
+    width = len(gold.columns)
+    cells = [list(chain.from_iterable(r.rows)) for r in results]
+    n = len(cells[0])
+    rounded = _snapped(cells[0] + cells[1], _SINGLE_TOL, _SINGLE_WHOLE, wide=4)
+    rough = [_columns(rounded[:n], width), _columns(rounded[n:], width)]
+    bag = lambda column: frozenset(Counter(column).items())
+    single = {bag(column) for r, columns in zip(results, rough, strict=True)
+              for column, kind in zip(columns, r.types, strict=False) if kind}
+    for some, columns in zip(cells, rough, strict=True):
+        pairs = zip(columns, _columns(some, width), strict=True)
+        yield list(zip(*(column if bag(column) in single else exact
+                         for column, exact in pairs), strict=True))
 
 # %% ../../nbs/judge/results.ipynb #0a545b6a
 def _numbered(g: list, p: list) -> tuple|None:
@@ -169,7 +194,10 @@ def results_match(gold: Result, # result of the gold query
     p = predicted.rows
     if len(g) != len(p) or len(gold.columns) != len(predicted.columns):
         return False
-    return g == p or _same_table(g, p, ordered)
+    if g == p or _same_table(g, p, ordered):
+        return True
+    single = "single" in gold.types or "single" in predicted.types
+    return single and _same_table(*_in_single(gold, predicted), ordered)
 
 # %% ../../nbs/judge/results.ipynb #963d7e9c
 @lru_cache(maxsize=4096)
@@ -325,9 +353,9 @@ def _lines_match(gold: Result, lines: list,
     tidy = [_line([line]) for line in lines]
     if tidy == said or not ordered and Counter(tidy) == Counter(said):
         return True
-    meant = Result(gold.columns,
-                   [tuple(map(says.__getitem__, row))
-                    for row in printed])
+    meant = replace(gold,
+                    rows=[tuple(map(says.__getitem__, row))
+                          for row in printed])
     read = (Result(gold.columns, [tuple(_read_cell(c, says) for c in row) for row in rows]) for rows in readings)
     return any(results_match(meant,
                              _rounded_like(gold, r) if typed else r, ordered)
@@ -435,9 +463,9 @@ def _only(result: Result, columns: tuple|None) -> Result:
     if columns is None or not result.ok or max(columns) >= len(result.columns):
         return result
     rows = [tuple(r[i] for i in columns) for r in result.rows]
-    return replace(result,
-                   columns=[result.columns[i] for i in columns],
-                   rows=rows)
+    types = tuple(result.types[i] for i in columns) if result.types else ()
+    return replace(result, rows=rows, types=types,
+                   columns=[result.columns[i] for i in columns])
 
 def _choices(result: Result, answer: str):
     "The choices of columns under which `result` may say what `answer` says: None is all of them."

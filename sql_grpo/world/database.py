@@ -30,6 +30,7 @@ class Result:
     error: str|None = None # None, or one clear sentence
     seconds: float = field(default=0.0, compare=False) # time taken
     note: str = field(default='', compare=False) # what the reader should know of it
+    types: tuple = field(default=(), compare=False) # of columns: 'single' is single precision
 
     @property
     def ok(self) -> bool:

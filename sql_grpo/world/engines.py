@@ -17,7 +17,9 @@ from pathlib import Path
 from time import perf_counter
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import sqlglot
 from fastcore.basics import patch
+from sqlglot import exp
 
 from ..common.basics import full_path
 from .database import (
@@ -71,6 +73,7 @@ _POOL = 4 # connections to one database, at most
 _WAIT = 30.0 # seconds that a query waits for one of them
 _FRESH = 5.0 # seconds after which the schema is read anew
 _MAX_SQL = 100_000 # characters of a query
+_MAX_PARSED = 10_000 # of one that is looked into for single precision
 _GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*+\*/|(?:--|\#)[^\r\n]*[\r\n])*+" # blanks and comments, without going back
 _OR_COMMENT = r"|/\*|--|\#" # after a word: what may hide the next one
 _FIRST = re.compile(rf"{_GAP}(?:\({_GAP})*+(\w*)")
@@ -171,6 +174,7 @@ class EngineDatabase(_NamedTables):
     "A database of another engine, read through a small pool of connections; queries never raise."
     begins = "select", "with", "values" # words that a query may begin with
     refused = [] # pairs: a pattern, and what is said where it is found
+    single = None # a pattern of the types of single precision
 
     def __init__(self, url: str, # without a password
                  timeout: float = 2.0, # seconds that a query may take
@@ -242,7 +246,8 @@ def run(self: EngineDatabase, sql: str,
             if more and not rows:
                 raise ValueError(f"a row is too large, at most {self.max_bytes} bytes")
             return Result(columns, rows, more,
-                          seconds=perf_counter() - start)
+                          seconds=perf_counter() - start,
+                          types=self._types(sql, columns))
         except ValueError as e:
             error = one_line(e, 300)
         except TimeoutError:
@@ -253,6 +258,41 @@ def run(self: EngineDatabase, sql: str,
         break
     return Result([], [],
                   error=error, seconds=perf_counter() - start)
+
+# %% ../../nbs/world/engines.ipynb #e41c0081
+@lru_cache(maxsize=1024)
+def _single_columns(sql: str, dialect: str,
+                    single: frozenset, # names of columns of single precision
+                    columns: tuple) -> tuple: # of the result: "single" or ""
+    "Which columns of a result are computed from values of single precision."
+    try:
+        tree = sqlglot.parse_one(sql, read=dialect)
+    except (sqlglot.errors.SqlglotError, RecursionError):
+        tree = exp.select()
+    found = set(single)
+    def is_single(e):
+        return any(c.is_type("float") if isinstance(c, exp.Cast) else c.name.lower() in found
+                   for c in e.find_all(exp.Column, exp.Cast))
+    named = [(e.alias.lower(), e.this) for e in tree.find_all(exp.Alias)]
+    for table in tree.find_all(exp.TableAlias): # x(a, b)
+        of = getattr(table.parent.this, "selects", [])
+        named += [(name.name.lower(), e) for name, e in zip(table.columns, of, strict=False)]
+    while more := {name for name, e in named if is_single(e)} - found:
+        found |= more
+    chosen = getattr(tree, "selects", [])
+    if len(chosen) != len(columns): # a star
+        chosen = map(exp.column, columns)
+    return tuple("single" if is_single(e) else "" for e in chosen)
+
+@patch
+def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
+    "What a result says of its columns; nothing, where single precision has no part in it."
+    said = sql.lower()
+    single = frozenset(name for table, names in self._singles.items() if table in said
+                       for name in names)
+    if len(sql) > _MAX_PARSED or not (single or self.single and self.single.search(sql)):
+        return ()
+    return _single_columns(sql, self.dialect, single, tuple(columns))
 
 # %% ../../nbs/world/engines.ipynb #e41c0015
 @patch
@@ -269,6 +309,10 @@ def _read_schema(self: EngineDatabase, con) -> list: # of warnings
                      for name, _, _, comment, _ in found if comment}
     self._counts = {}
     self._texts = {}
+    self._singles = {name.rpartition(".")[2].lower(): singles
+                     for name, *_, columns in found
+                     if (singles := {c.name.lower() for c in columns
+                                     if self.single and self.single.match(c.type)})}
     self._read_at = perf_counter()
     return self._settle(con)
 
@@ -529,6 +573,7 @@ class PostgresDatabase(EngineDatabase):
     engine, dialect = "PostgreSQL", "postgres"
     begins = "select", "with", "values", "table"
     plain = re.compile(r"[a-z_][a-z0-9_]*")
+    single = re.compile(r"\b(?:real|float4)\b", re.I)
 
     def _connect(self):
         con = _pg_connect(self.url, self.timeout)
@@ -736,6 +781,7 @@ def _my_fault(e: Exception) -> Exception:
 class MySQLDatabase(EngineDatabase):
     "A MySQL or MariaDB database."
     engine, dialect = "MySQL", "mysql"
+    single = re.compile(r"\bfloat\b", re.I)
 
     def _connect(self):
         con = _my_connect(self.url, self.timeout)
@@ -992,6 +1038,7 @@ class DuckDBDatabase(EngineDatabase):
     "A DuckDB file, a CSV or Parquet file, or a folder of these."
     engine, dialect = "DuckDB", "duckdb"
     begins = "select", "with", "values", "from", "table"
+    single = re.compile(r"\b(?:float4?|real)\b", re.I)
 
     def _connect(self):
         _driver("duckdb", "duckdb")

@@ -9,9 +9,9 @@ __all__ = ['cache_folder', 'kept_in_cache', 'code_digest', 'Task', 'ties', 'answ
 import hashlib, importlib.util, os, warnings
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import combinations, islice
+from itertools import chain, combinations, count, groupby, islice, product
 from pathlib import Path
 import sqlglot
 from fastcore.basics import patch
@@ -113,99 +113,180 @@ def _run_gold(task: Task) -> Result:
 
 # %% ../../nbs/world/tasks.ipynb #7e92a002
 _MOST_TIES, _MOST_CHOICES = 100, 500 # other results of a query, and choices that are looked at
+_TIE_SECONDS = 10.0 # what queries with ties inside may take in all
 
-def _sorted_by(tree: exp.Select) -> list | None: # None if it is a constant
-    "The expressions that a query sorts by, in place of their aliases and positions."
-    plain = [e.unalias() for e in tree.expressions]
-    named = {e.alias.lower(): e.this
-             for e in tree.expressions if isinstance(e, exp.Alias)}
-    def one(key):
-        # out of range: an error
-        if isinstance(key,
-                      exp.Literal) and key.is_int and not tree.is_star:
-            return plain[int(key.name) - 1]
-        return named.get(key.name.lower(),
-                         key) if isinstance(key, exp.Column) and not key.table else key
-    keys = [one(key.this)
-            for key in tree.args["order"].expressions]
-    if not all(key.find(exp.Column, exp.Star, exp.Query)
-               for key in keys):
-        return None
-    texts = lambda trees: {e.sql().lower() for e in trees}
-    return keys if not tree.args.get("distinct") or texts(keys) <= texts(plain) else None
-
-# %% ../../nbs/world/tasks.ipynb #7e92a005
 def ties(
-    sql: str, # a query, of which only a SELECT with ORDER BY and LIMIT can have ties
+    sql: str, # a query, of which only one with ORDER BY and LIMIT or OFFSET can have ties
     db: Database,
     result: Result # what it gives
 ) -> list[Result]:
-    "A query's results with ties at its limit broken otherwise; none if there are no ties."
+    "A query's results with ties at its limits broken otherwise; none if there are no ties."
     if not result.ok:
         return []
     try:
         tree = sqlglot.parse_one(sql, read=db.dialect)
     except (sqlglot.errors.SqlglotError, RecursionError):
         return []
-    n = _first_rows(tree)
-    keys = _sorted_by(tree) if n else None
-    if not keys:
+    bag = lambda rows: tuple(sorted(map(repr, rows)))
+    found = {}
+    seconds = 0
+    for some in islice(_broken_inside(tree, db), _MOST_TIES):
+        given = result if some is tree else db.whole(some.sql(db.dialect))
+        seconds += given.seconds
+        if given.ok and not given.truncated:
+            for rows in (given.rows, *_broken_at_limit(some, db, given.rows)):
+                found.setdefault(bag(rows), rows)
+        if seconds > _TIE_SECONDS or len(found) > _MOST_TIES:
+            break
+    if found.pop(bag(result.rows), None) is None: # it was not the same query
         return []
-    tree.set("limit", None)
-    tree = tree.select(*(exp.alias_(key.copy(), f"key_{i}")
-                         for i, key in enumerate(keys)))
-    found = db.whole(tree.sql(db.dialect))
-    if not found.ok or found.truncated or len(found.rows) <= n:
-        return []
-    width = -len(keys)
-    above, tied = _at_limit(found.rows, n, width)
-    return [Result(found.columns[:width], rows)
-            for rows in _broken_otherwise(above, tied, n, result.rows)]
+    return [replace(result, rows=rows)
+            for rows in islice(found.values(), _MOST_TIES)]
+
+# %% ../../nbs/world/tasks.ipynb #7e92a005
+def _window(tree: exp.Query) -> slice | None:
+    "Which of the rows that it sorts a query takes; None if all, or if no number tells it."
+    offset = tree.args.get("offset")
+    limit = tree.args.get("limit")
+    if not tree.args.get("order") or not (limit or offset):
+        return None
+    if limit and {"TIES", "PERCENT"} & set(limit.sql().split()):
+        return None
+    start = offset.expression if offset else exp.Literal.number(0)
+    n = exp.Literal.number(-1)
+    if limit:
+        n = limit.args.get("expression") or limit.args.get("count")
+    if not n or not n.is_int or not start.is_int:
+        return None
+    first = int(start.to_py())
+    rows = int(n.to_py())
+    return slice(first, first + rows if rows >= 0 else None)
+
+def _sorted_by(tree: exp.Query) -> list | None: # None if one is a constant
+    "What a query sorts by: positions of columns of its result, and expressions."
+    named = {e.alias.lower(): e.this
+             for e in tree.selects if isinstance(e, exp.Alias)}
+    united = isinstance(tree, exp.SetOperation)
+    if united:
+        named = {name.lower(): i for i, name in enumerate(tree.named_selects)}
+    def one(key):
+        if isinstance(key, exp.Literal) and key.is_int:
+            return int(key.name) - 1
+        return named.get(key.name.lower(),
+                         key) if isinstance(key, exp.Column) and not key.table else key
+    keys = [one(key.this)
+            for key in tree.args["order"].expressions]
+    if united:
+        return keys if all(type(key) is int for key in keys) else None
+    told = dict(enumerate([] if tree.is_star else tree.selects))
+    meant = [told.get(key) if type(key) is int else key for key in keys]
+    return keys if all(e is None or e.find(exp.Column, exp.Star, exp.Query)
+                       for e in meant) else None
 
 # %% ../../nbs/world/tasks.ipynb #7e92a011
-def _first_rows(tree: exp.Expression) -> int: # 0 for any other query
-    "How many rows a SELECT takes of what it sorts."
-    order = tree.args.get("order")
-    limit = tree.args.get("limit")
-    if not isinstance(tree, exp.Select) or tree.args.get("offset"):
-        return 0
-    if not order or not isinstance(limit, exp.Limit) or not limit.expression.is_int:
-        return 0
-    return max(0, int(limit.expression.name))
+def _all_sorted(tree: exp.Query, db: Database) -> tuple | None:
+    "All rows that a query sorts, before it takes some, and what each is sorted by."
+    keys = _sorted_by(tree)
+    if not keys:
+        return None
+    tree = _without_limit(tree)
+    more = [key for key in keys if type(key) is not int]
+    for i, key in enumerate(more):
+        tree = tree.select(exp.alias_(key.copy(), f"key_{i}"))
+    found = db.whole(tree.sql(db.dialect))
+    if not found.ok or found.truncated:
+        return None
+    width = len(found.columns) - len(more)
+    rows = [row[:width] for row in found.rows]
+    if tree.args.get("distinct") and len(set(rows)) < len(rows): # what sorts makes more of them
+        return None
+    last = count(width)
+    at = [key if type(key) is int else next(last) for key in keys]
+    return rows, [tuple(row[i] for i in at) for row in found.rows]
 
-def _at_limit(
-    rows: list, # sorted, with the keys at their ends
-    n: int, # the limit
-    width: int # minus the number of keys
-) -> tuple: # rows above the ties, and tied ones
-    "The rows that a limit takes in any case, and those whose keys are the last row's."
-    last = rows[n-1][width:]
-    at = next(i for i, row in enumerate(rows)
-              if row[width:] == last)
-    tied = [row[:width]
-            for row in rows if row[width:] == last]
-    return [row[:width] for row in rows[:at]], tied
+def _without_limit(tree: exp.Query) -> exp.Query:
+    tree = tree.copy()
+    tree.set("limit", None)
+    tree.set("offset", None)
+    return tree
+
+# %% ../../nbs/world/tasks.ipynb #7e92a014
+def _choices(rows: list, keys: list, window: slice): # of positions
+    "Which rows a query may take: of rows that sort alike, where it takes some, any so many."
+    taken = range(len(rows))[window]
+    parts = []
+    for _, alike in groupby(range(len(rows)), key=keys.__getitem__):
+        alike = list(alike)
+        n = sum(i in taken for i in alike)
+        if n == 1:
+            first = {rows[i]: i for i in reversed(alike)}
+            alike = sorted(first.values())
+        parts.append(list(islice(combinations(alike, n), _MOST_CHOICES)))
+    for chosen in islice(product(*parts), _MOST_CHOICES):
+        yield list(chain.from_iterable(chosen))
 
 # %% ../../nbs/world/tasks.ipynb #7e92a012
-def _broken_otherwise(above: list, tied: list, n: int, gold: list) -> list: # of lists of rows
-    "The other `n` rows that a query may give; none if `gold` is not of these."
-    bag = lambda rows: Counter(map(repr, rows))
-    gold = bag(gold)
-    if not gold <= bag(above + tied): # it was not the same query
-        return []
-    left = n - len(above)
-    choices = ([(row,)
-                for row in dict.fromkeys(tied)] if left == 1 else combinations(tied, left))
-    seen = set()
-    out = []
-    for some in islice(choices, _MOST_CHOICES):
-        rows = [*above, *some]
-        key = tuple(sorted(map(repr, rows)))
-        if key in seen or bag(rows) == gold:
-            continue
-        seen.add(key)
-        out.append(rows)
-    return out[:_MOST_TIES]
+def _broken_at_limit(tree: exp.Query, db: Database, given: list): # of lists of rows
+    "Each list of rows that a query may give; none if `given` is not of these."
+    window = _window(tree)
+    found = _all_sorted(tree, db) if window else None
+    if not found:
+        return
+    rows, keys = found
+    cut = set(keys[window])
+    possible = Counter(repr(row)
+                       for row, key in zip(rows, keys, strict=True) if key in cut)
+    if len(given) == len(keys[window]) and Counter(map(repr, given)) <= possible:
+        for places in _choices(rows, keys, window):
+            yield [rows[i] for i in places]
+
+def _broken_inside(tree: exp.Query, db: Database): # of trees
+    "The query with the ties at limits inside of it broken in each way; itself if there are none."
+    nodes = list(tree.find_all(exp.Select, exp.SetOperation))
+    inner = [i for i, node in enumerate(nodes)
+             if i and _window(node) and not node.meta.get("looked_at")]
+    if not inner:
+        yield tree
+        return
+    at = inner[-1] # the innermost one, or one of these
+    nodes[at].meta["looked_at"] = True
+    alone = _with_names(nodes[at], tree)
+    found = _all_sorted(alone, db)
+    ways = list(_choices(*found, _window(alone))) if found else []
+    if len(ways) < 2:
+        yield from _broken_inside(tree, db)
+        return
+    for places in ways:
+        some = tree.copy()
+        nodes = list(some.find_all(exp.Select, exp.SetOperation))
+        nodes[at].replace(_rows_at(nodes[at], places))
+        yield from _broken_inside(some, db)
+
+# %% ../../nbs/world/tasks.ipynb #7e92a013
+def _with_names(node: exp.Query, tree: exp.Query) -> exp.Query:
+    "A query inside of another one, with what the outer one's WITH names."
+    node = node.copy()
+    if outer := tree.args.get("with_"):
+        own = node.args.get("with_")
+        names = [*outer.expressions, *(own.expressions if own else ())]
+        node.set("with_", exp.With(expressions=[name.copy() for name in names],
+                                   recursive=outer.args.get("recursive")))
+    return node
+
+_EVERY = 10**9 # rows; a sorted query in another one stays sorted where it has a limit
+
+def _rows_at(node: exp.Query, places: list) -> exp.Query:
+    "A query for the rows at some places of what a query sorts."
+    every = _without_limit(node).limit(_EVERY)
+    arms = []
+    for _, run in groupby(enumerate(sorted(places)), key=lambda pair: pair[1] - pair[0]):
+        run = [place for _, place in run]
+        rows = exp.select("*").from_(every.subquery("every_row"))
+        arms.append(rows.limit(len(run)).offset(run[0]))
+    if len(arms) == 1:
+        return arms[0]
+    return exp.union(*(exp.select("*").from_(arm.subquery(f"arm_{i}"))
+                       for i, arm in enumerate(arms)), distinct=False)
 
 # %% ../../nbs/world/tasks.ipynb #e8ad3236
 @patch
