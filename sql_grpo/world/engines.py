@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from fastcore.basics import patch
 
 from .database import (
-    Column, Database, one_line, open_sqlite, quoted, Result, SQLiteDatabase)
+    Column, Database, escaped, one_line, open_sqlite, quoted, Result, SQLiteDatabase)
 from .files import READ, read_tables, table_name, tables_in
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
@@ -163,7 +163,7 @@ class _NamedTables(Database):
 
     def spelt(self, column: str) -> str:
         "A column's name as a query needs it: in quotes, if it cannot stand without."
-        return column if self.plain.fullmatch(column) else self.quote(column)
+        return column if self.plain.fullmatch(column) else escaped(self.quote(column))
 
     def label(self, table: str) -> str:
         "A table's name as a query needs it."
@@ -248,6 +248,7 @@ def run(self: EngineDatabase, sql: str,
          max_bytes: int|None = None) -> Result:
     "The result of `sql`, or an error in it; never raises."
     start = perf_counter()
+    sql = self.unescaped(sql)
     error = _refusal(sql, self.begins, self.refused)
     for again in (True, False) if not error else ():
         try:
