@@ -109,7 +109,8 @@ _ALLOWED = {apsw.SQLITE_SELECT, apsw.SQLITE_READ,
 
 NOW = '2025-01-01 00:00:00' # what "now" means in a query
 
-_SEARCH = {'match', 'bm25', 'snippet', 'highlight'} # functions of full-text tables
+_SEARCH = {'match', 'bm25'} # functions of full-text tables
+_UNBOUNDED = 'snippet', 'highlight' # take minutes for a long text, and cannot be stopped
 
 # %% ../../nbs/world/database.ipynb #e263e60a
 class _Guard:
@@ -148,6 +149,11 @@ class _Guard:
         if word not in ('', 'SELECT', 'WITH', 'VALUES'):
             what = word
         self.reason = f'only SELECT is allowed, not {what}'
+
+    def refuse_function(self, name: str, *args):
+        "Raises ValueError."
+        self.reason = f'the function {name} is not allowed'
+        raise ValueError(self.reason)
 
     def overdue(self) -> bool:
         "Has the deadline passed? As a progress handler: stop the query."
@@ -323,6 +329,8 @@ def _guarded(con, now: str|None = NOW, full_text: bool = False):
     define('decoded', 1, guard.decoded)
     con.drop_modules([_FULL_TEXT] if full_text else None)
     guard.full_text = full_text
+    for name in _UNBOUNDED if full_text else (): # also as what rows are ranked by
+        con.register_fts5_function(name, partial(guard.refuse_function, name))
     con.execute('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000') # KiB
     _bound(con, guard)
     con.authorizer = guard.authorize
@@ -563,6 +571,8 @@ def _prepare(con: apsw.Connection, guard: _Guard, sql: str, tried: set):
     guard.first = None
     if 'room' in tried:
         _widen(con, guard)
+    if guard.full_text:
+        _check_search(con, guard)
 
 # %% ../../nbs/world/database.ipynb #0cd2ac2b
 def _try(con, guard: _Guard, sql: str, tried: set,
@@ -628,19 +638,47 @@ def _cost(program: list, # rows of EXPLAIN
                for op in program if op[1] not in _LIGHT)
 
 # %% ../../nbs/world/database.ipynb #38f0d2c7
+def _program(con: apsw.Connection, guard: _Guard) -> list:
+    "The instructions of the query: rows of EXPLAIN."
+    con.exec_trace = None
+    try:
+        steps = con.execute(guard.sql, explain=1)
+        return list(islice(steps, _LIMITS[apsw.SQLITE_LIMIT_VDBE_OP]))
+    finally:
+        con.exec_trace = guard.trace
+
 def _widen(con: apsw.Connection, guard: _Guard):
     "Let the values of `con` be as large as the query can do with."
     _bound(con, guard, _LONGEST, steps=1)
-    con.exec_trace = None
-    steps = con.execute(guard.sql, explain=1)
-    try:
-        program = list(islice(steps, _LIMITS[apsw.SQLITE_LIMIT_VDBE_OP]))
-    finally:
-        con.exec_trace = guard.trace
+    program = _program(con, guard)
     pattern = min(_PATTERN, max([50] + [len(op[5]) for op in program if op[1] == 'String8']))
     length = min(_LONGEST,
                  _ROOM//max(1, _cost(program, pattern)))
     _bound(con, guard, max(_LENGTH, length), pattern, steps=1)
+
+# %% ../../nbs/world/database.ipynb #38f0d2c9
+_WORDS = 20 # that a text may be searched for
+
+def _searches(program: list) -> list: # of texts; None for one that is calculated
+    "What full-text tables are searched for."
+    ends = {op[3] for op in program if op[1] in ('Goto', 'NotNull')} # of CASE and COALESCE, among others
+    found = []
+    for v, op in enumerate(program):
+        if op[1] != 'VFilter': continue
+        args = v - 2 - program[v-1][2] # where they begin, an instruction each
+        for i, kind in enumerate(re.findall('[A-Za-z]', str(op[5]))):
+            at = args + i
+            written = program[at][1] == 'String8' and program[at][3] == op[4] + 2 + i
+            if kind == 'M':
+                found.append(program[at][5] if written and ends.isdisjoint(range(at + 1, v)) else None)
+    return found
+
+def _check_search(con: apsw.Connection, guard: _Guard):
+    "Raises ValueError where a full-text table is searched for too much."
+    for text in _searches(_program(con, guard)):
+        if text is None or len(re.findall(r'[^\s"()+{}:^*,-]+', text)) > _WORDS:
+            guard.reason = f'what a table is searched for has to be written out, in at most {_WORDS} words'
+            raise ValueError(guard.reason)
 
 # %% ../../nbs/world/database.ipynb #80f4b1d6
 def quoted(
