@@ -115,45 +115,44 @@ def _sql_difficulty(
     return "hard" if nested == 1 and clauses <= 1 and others == 0 else "extra"
 
 # %% ../../nbs/world/data.ipynb #6997ac5c
-def _encoding(path: Path) -> str:
-    "How a text file is written. Raises FileNotFoundError, and ValueError for what is no text."
+def _read_text(path: Path) -> str:
+    "The text of a question file. Raises FileNotFoundError, and ValueError for what is no text."
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(f"no question file at {path}") from None
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
-    at = data.find(b"\0")
-    encoding = "utf-8-sig"
-    try:
-        data.decode(encoding)
-    except UnicodeDecodeError as e:
-        encoding = "cp1252"
-        try:
-            data.decode(encoding)
-            warnings.warn(f"{path} is not UTF-8, and is read as Windows-1252", stacklevel=2)
-        except UnicodeDecodeError:
-            at = e.start
-    if at >= 0:
-        line = data[:at].count(b"\n") + 1
-        raise ValueError(f"{path}: line {line}: not UTF-8 text; save it "
-                         "as UTF-8 (in Excel: CSV UTF-8)")
-    return encoding
-
-def _read_text(path: Path) -> str:
-    "The text of a question file. Raises FileNotFoundError and ValueError."
-    try:
-        text = path.read_text(encoding=_encoding(path))
-    except UnicodeDecodeError as e:
-        raise ValueError(f"{path}: not UTF-16 text at byte {e.start}; save it as UTF-8") from None
+    marked = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    text, line = _decoded(data, "utf-16" if marked else "utf-8-sig")
+    if line and not marked and (text := _decoded(data, "cp1252")[0]):
+        line = 0
+        warnings.warn(f"{path} is not UTF-8, and is read as Windows-1252", stacklevel=2)
+    if line:
+        raise ValueError(f"{path}: line {line}: not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)")
     if not text.strip():
         raise ValueError(f"{path}: the file is empty")
-    return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+def _decoded(data: bytes, encoding: str) -> tuple: # the text, 0; or nothing, the line that is none
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as e:
+        return "", data[:e.start].count(b"\n") + 1
+    before, odd, _ = text.partition("\0")
+    return ("", before.count("\n") + 1) if odd else (text, 0)
+
+def _once(pairs: list) -> dict:
+    "A JSON object. Raises ValueError for a field that is there twice."
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} is there twice in one object")
+    return found
 
 def _loads(text: str, where: str):
     "JSON in a file. Raises ValueError, which names the place."
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as e:
         line = f"line {e.lineno}, " if "\n" in text else "" # one of JSON lines has its own
         raise ValueError(f"{where}: not valid JSON at {line}column {e.colno}: {e.msg}") from None
@@ -178,7 +177,8 @@ def _from_json(path: Path) -> list: # of (where, value)
     if isinstance(entries, dict):
         entries = entries.get("questions", entries)
     if not isinstance(entries, list):
-        raise ValueError(f"{path}: expected a list of questions, got {type(entries).__name__}")
+        got = f"an object with {', '.join(entries)}" if isinstance(entries, dict) else type(entries).__name__
+        raise ValueError(f"{path}: expected a list of questions, got {one_line(got)}")
     return [(f"{path}: entry {i}", e)
             for i, e in enumerate(entries)]
 
@@ -205,6 +205,9 @@ _NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?
 _DECIMAL_COMMA = re.compile(r"-?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+") # 1.234,50
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
 
+# as numpy prints it, without commas
+_NO_LIST = re.compile(r"""\[\s*(['"].*|.*['"]|[-+.\d]+(\s+[-+.\d]+)+)\s*\]""", re.S)
+
 def _number(text: str) -> int|float|str:
     "A number as people write it; any other text stays as it is."
     if not _NUMBER.fullmatch(text.strip()) or len(text) > 300:
@@ -225,7 +228,7 @@ def _python_list(text: str) -> list|None: # None: it is none
 
 # %% ../../nbs/world/data.ipynb #0c44dba3
 def _answer_cell(text: str, separator: str) -> object:
-    "What an answer in a cell of a CSV file means: a number, a list, or the text."
+    "What an answer in a cell of a CSV file means: a number, a list, or the text. Raises ValueError."
     if separator == ";" and _DECIMAL_COMMA.fullmatch(text):
         text = text.replace(".", "").replace(",", ".")
     try:
@@ -234,12 +237,14 @@ def _answer_cell(text: str, separator: str) -> object:
         value = _python_list(text)
     if isinstance(value, list):
         return value
+    if _NO_LIST.fullmatch(text):
+        raise ValueError(f"expected a list with commas between its values, got {one_line(text, 60)}")
     listed = re.fullmatch(r"\[([^\[\]'\"]*,[^\[\]'\"]*)\]", text) # without quotes
     return [part.strip()
             for part in listed[1].split(",")] if listed else _number(text)
 
 def _cell(name: str, text: str, separator: str) -> object: # None if there is nothing in it
-    "What a cell of a CSV file means."
+    "What a cell of a CSV file means. Raises ValueError."
     name = name.lower()
     if not text:
         return None
@@ -322,8 +327,11 @@ def _from_csv(path: Path) -> list: # of (where, entry)
                              f"{_SEPARATORS[separator]} in it belongs in double quotes")
         if any(x.strip() for x in record): # others are left by spreadsheets
             record += [""]*(len(names) - len(record))
-            out.append((where, {name: _cell(name, x, separator)
-                                for name, x in zip(names, record)}))
+            try:
+                out.append((where, {name: _cell(name, x, separator)
+                                    for name, x in zip(names, record)}))
+            except ValueError as e:
+                raise ValueError(f"{where}: field 'answer': {e}") from None
     return out
 
 # %% ../../nbs/world/data.ipynb #a7d20e41
@@ -407,7 +415,7 @@ def _check_text(e: dict, f: str, entry: dict, where: str) -> None:
     if f not in e:
         more = " (or 'answer')" if answers else ""
         found = ", ".join(k for k in entry if k in e)
-        raise ValueError(f"{where}: field {f!r}{more} is missing; found {found}")
+        raise ValueError(f"{where}: field {f!r}{more} is missing; found {found or 'nothing'}")
     if not isinstance(e[f], str):
         raise ValueError(f"{where}: field {f!r}: expected a string, got {type(e[f]).__name__}")
     if e[f] != e[f].encode(errors="replace").decode():
@@ -416,16 +424,17 @@ def _check_text(e: dict, f: str, entry: dict, where: str) -> None:
 # %% ../../nbs/world/data.ipynb #2e2c9db0
 def _levels(e, where, dialect):
     "The entry's difficulty as one of LEVELS: its own, or by Spider's rule."
-    level = e.get("difficulty")
-    if level is None:
+    said = e.get("difficulty")
+    level = str(said).lower()
+    if said is None:
         return dict(difficulty=_sql_difficulty(e["query"], dialect) if "query" in e else "unknown")
     known = (*LEVELS, *_BIRD_LEVELS, "unknown")
     if level not in known:
         expected = ", ".join(known)
-        raise ValueError(f"{where}: field 'difficulty': expected one of {expected}, got {level!r}")
+        raise ValueError(f"{where}: field 'difficulty': expected one of {expected}, got {said!r}")
     if level not in _BIRD_LEVELS:
-        return {}
-    return dict(difficulty=_BIRD_LEVELS[level], bird_difficulty=level)
+        return dict(difficulty=level)
+    return dict(difficulty=_BIRD_LEVELS[level], bird_difficulty=said)
 
 # %% ../../nbs/world/data.ipynb #2e2c9db1
 def _entries(path, db_id=None, dialect="sqlite"):
