@@ -6,7 +6,7 @@
 __all__ = ['fill', 'context_database']
 
 # %% ../../nbs/world/context.ipynb #adaa0568
-import hashlib, random, re
+import hashlib, math, random, re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,8 @@ def _read_schema(
         statements = sqlglot.parse(context, read="sqlite")
     except sqlglot.errors.SqlglotError as e:
         raise ValueError(f"not SQL: {str(e).splitlines()[0]}") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     schema = {}
     for s in filter(None, statements):
         if not isinstance(s, exp.Create) or not isinstance(s.this, exp.Schema):
@@ -92,7 +94,10 @@ def _value(node, schema: dict):
         return None
     if node.is_string:
         return node.this
-    return (float if re.search("[.eE]", node.this) else int)(node.this)
+    number = float(node.this)
+    if math.isinf(number):
+        return None
+    return number if re.search("[.eE]", node.this) else int(node.this)
 
 # %% ../../nbs/world/context.ipynb #533cb4c9
 _COMPARE = {exp.EQ: "=", exp.NEQ: "!=",
@@ -168,7 +173,7 @@ def _neighbours(v):
     if re.match(r"\d{4}\b", v):
         return [v] + [f"{int(v[:4]) + d:04}{v[4:]}"
                       for d in (-2, -1, 1, 2)]
-    if re.fullmatch(r"-?\d+(\.\d+)?", v):
+    if re.fullmatch(r"-?\d{1,15}(\.\d+)?", v):
         return [v, *(str(int(float(v)) + d)
                      for d in (-3, -1, 1, 3))]
     return [v]
@@ -292,7 +297,7 @@ def fill(
     best = (-2, "")
     try:
         tree = sqlglot.parse_one(query, read="sqlite")
-    except sqlglot.errors.SqlglotError:
+    except (sqlglot.errors.SqlglotError, RecursionError):
         tree = None
     lower = {t.lower(): {c.lower() for c in columns}
              for t, columns in schema.items()}

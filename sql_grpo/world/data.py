@@ -7,7 +7,7 @@ __all__ = ['READERS', 'LEVELS', 'from_jsonl', 'from_lines', 'one_list', 'share_o
            'load_with_report', 'load_tasks']
 
 # %% ../../nbs/world/data.ipynb #8c9f8075
-import ast, csv, hashlib, io, json, os, random, re, warnings
+import ast, csv, hashlib, io, json, math, os, random, re, warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import sqlglot
 from sqlglot import exp
 
-from .database import Database
+from .database import Database, one_line
 from .engines import engine_of, open_database, without_password
 from .files import tables_in
 from .embedded import embedded_tasks, with_variants
@@ -115,109 +115,255 @@ def _sql_difficulty(
     return "hard" if nested == 1 and clauses <= 1 and others == 0 else "extra"
 
 # %% ../../nbs/world/data.ipynb #6997ac5c
-def _read_text(path: Path):
-    "The text of a question file."
+def _read_text(path: Path) -> str:
+    "The text of a question file. Raises FileNotFoundError, and ValueError for what is no text."
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        data = path.read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(f"no question file at {path}") from None
-    except UnicodeDecodeError as e:
-        raise ValueError(f"{path}: not UTF-8 text at byte {e.start}; save it "
-                         "as UTF-8 (in Excel: CSV UTF-8)") from None
+    marked = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    text, line = _decoded(data, "utf-16" if marked else "utf-8-sig")
+    if line and not marked and (text := _decoded(data, "cp1252")[0]):
+        line = 0
+        warnings.warn(f"{path} is not UTF-8, and is read as Windows-1252", stacklevel=2)
+    if line:
+        raise ValueError(f"{path}: line {line}: not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)")
     if not text.strip():
         raise ValueError(f"{path}: the file is empty")
-    return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+def _decoded(data: bytes, encoding: str) -> tuple: # the text, 0; or nothing, the line that is none
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as e:
+        return "", data[:e.start].count(b"\n") + 1
+    before, odd, _ = text.partition("\0")
+    return ("", before.count("\n") + 1) if odd else (text, 0)
+
+def _once(pairs: list) -> dict:
+    "A JSON object. Raises ValueError for a field that is there twice."
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} is there twice in one object")
+    return found
 
 def _loads(text: str, where: str):
-    "JSON in a file; a fault names its place."
+    "JSON in a file. Raises ValueError, which names the place."
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as e:
         line = f"line {e.lineno}, " if "\n" in text else "" # one of JSON lines has its own
         raise ValueError(f"{where}: not valid JSON at {line}column {e.colno}: {e.msg}") from None
+    except (ValueError, RecursionError) as e: # a number of thousands of digits; brackets in brackets
+        raise ValueError(f"{where}: JSON that cannot be read: {str(e).partition(';')[0]}") from None
 
 # %% ../../nbs/world/data.ipynb #425dee28
-def _from_json(path: Path):
-    entries = _loads(_read_text(path), f"{path}")
+def _is_json(text: str) -> bool:
+    try:
+        return bool(_loads(text, ""))
+    except ValueError:
+        return False
+
+def _from_json(path: Path) -> list: # of (where, value)
+    "The entries of a JSON file: a list, or a line each. Raises ValueError."
+    text = _read_text(path)
+    first, _, others = text.strip().partition("\n")
+    whole = text.lstrip().startswith("[") or path.suffix.lower() == ".json"
+    if not whole or first.startswith("{") and others and _is_json(first):
+        return _json_lines(path, text)
+    entries = _loads(text, f"{path}")
     if isinstance(entries, dict):
         entries = entries.get("questions", entries)
     if not isinstance(entries, list):
-        raise ValueError(f"{path}: expected a list of questions, got {type(entries).__name__}")
+        got = f"an object with {', '.join(entries)}" if isinstance(entries, dict) else type(entries).__name__
+        raise ValueError(f"{path}: expected a list of questions, got {one_line(got)}")
     return [(f"{path}: entry {i}", e)
             for i, e in enumerate(entries)]
 
 # %% ../../nbs/world/data.ipynb #df62869b
+def _lines(path: Path, text: str) -> list: # of (where, line)
+    return [(f"{path}: line {n}", line)
+            for n, line in enumerate(text.split("\n"), 1)
+            if line.strip()]
+
+def _json_lines(path: Path, text: str) -> list: # of (where, value)
+    return [(where, _loads(line, where))
+            for where, line in _lines(path, text)]
+
 def from_jsonl(path: Path) -> list: # of (where, value)
     "The lines of a JSONL file that are not empty. Raises ValueError."
-    return [(f"{path}: line {n}", _loads(line, f"{path}: line {n}"))
-            for n, line in enumerate(_read_text(path).split("\n"), 1)
-            if line.strip()]
+    return _json_lines(path, _read_text(path))
 
 def from_lines(path: Path) -> list: # of (where, text)
     "The lines of a text file that are not empty. Raises ValueError."
-    return [(f"{path}: line {n}", line)
-            for n, line in enumerate(_read_text(path).split("\n"), 1)
-            if line.strip()]
+    return _lines(path, _read_text(path))
 
 # %% ../../nbs/world/data.ipynb #0c44dba2
-_ALIASES = ("SQL", "answer") # what others call `query`: BIRD, and sql-create-context
+_NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.I)
+_DECIMAL_COMMA = re.compile(r"-?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+") # 1.234,50
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
 
-def _cell(name: str, text: str, separator: str = ","):
-    "What a cell of a CSV file means: an answer may be a number or a list."
-    if separator == ";" and re.fullmatch(r"-?(\d+|\d{1,3}(\.\d{3})+),\d+", text): # 1.234,50
+# as numpy prints it, without commas
+_NO_LIST = re.compile(r"""\[\s*(['"].*|.*['"]|[-+.\d]+(\s+[-+.\d]+)+)\s*\]""", re.S)
+
+def _number(text: str) -> int|float|str:
+    "A number as people write it; any other text stays as it is."
+    if not _NUMBER.fullmatch(text.strip()) or len(text) > 300:
+        return text
+    value = float(text) if re.search("[.e]", text, re.I) else int(text)
+    return value if abs(value) < math.inf else text
+
+def _python_list(text: str) -> list|None: # None: it is none
+    "A list as Python prints it."
+    parts = re.split(r"[\[\](),]", _QUOTED.sub("None", text))
+    known = all(p in ("", "None", "True", "False") or _NUMBER.fullmatch(p)
+                for p in map(str.strip, parts))
+    try:
+        value = ast.literal_eval(text.strip()) if known else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, list) else None
+
+# %% ../../nbs/world/data.ipynb #0c44dba3
+def _answer_cell(text: str, separator: str) -> object:
+    "What an answer in a cell of a CSV file means: a number, a list, or the text. Raises ValueError."
+    if separator == ";" and _DECIMAL_COMMA.fullmatch(text):
         text = text.replace(".", "").replace(",", ".")
+    try:
+        value = json.loads(text, parse_constant=str, parse_float=_number)
+    except (ValueError, RecursionError):
+        value = _python_list(text)
+    if isinstance(value, list):
+        return value
+    if _NO_LIST.fullmatch(text):
+        raise ValueError(f"expected a list with commas between its values, got {one_line(text, 60)}")
+    listed = re.fullmatch(r"\[([^\[\]'\"]*,[^\[\]'\"]*)\]", text) # without quotes
+    return [part.strip()
+            for part in listed[1].split(",")] if listed else _number(text)
+
+def _cell(name: str, text: str, separator: str) -> object: # None if there is nothing in it
+    "What a cell of a CSV file means. Raises ValueError."
+    name = name.lower()
+    if not text:
+        return None
     if name == "ordered":
         return dict(true=True, false=False).get(text.strip().lower(), text)
-    if name != "answer": return text
-    try:
-        value = json.loads(text)
-    except ValueError:
-        try: # a list in single quotes
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            listed = re.fullmatch(r"\[([^\[\]'\"]*,[^\[\]'\"]*)\]", text) # or in none
-            value = [part.strip()
-                     for part in listed[1].split(",")] if listed else text
-    return value if type(value) in (list, int, float) else text
-
-_COLUMNS = "question", "query", "answer", "db_id", "id", "difficulty", "ordered", "split"
-
-def _column(name: str) -> str:
-    "A column's name as it is known here, in whatever case it is written."
-    low = name.strip().lower()
-    return "SQL" if low == "sql" else low if low in _COLUMNS else name.strip()
+    return _answer_cell(text, separator) if name == "answer" else text
 
 # %% ../../nbs/world/data.ipynb #8588c039
-_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
+_FIELDS = ("question", "query", "answer", "db_id",
+           "id", "question_id", "difficulty", "ordered", "context")
+_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+_HEADER_WITHIN = 50 # records
 
-def _from_csv(path: Path):
-    text = _read_text(path)
-    out = []
-    head = text.partition("\n")[0]
-    separator = max(_SEPARATORS, key=head.count)
-    rows = csv.DictReader(io.StringIO(text, newline=""),
-                          strict=True, delimiter=separator)
+def _known(name: str) -> str:
+    "A field's name as it is known here, in whatever case it is written."
+    low = name.strip().lower()
+    return "query" if low == "sql" else low if low in _FIELDS else name
+
+def _records(path: Path, text: str, separator: str): # of (line, values)
+    "The records of a CSV file and the lines that they begin in. Raises ValueError."
+    csv.field_size_limit(2**31 - 1)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True,
+                        delimiter=separator, skipinitialspace=True)
+    line = 1
     try:
-        rows.fieldnames = [_column(name)
-                           for name in rows.fieldnames or []]
-        for row in rows:
-            where = f"{path}: line {rows.line_num}"
-            more = row.pop(None, ())
-            if not any((*more, *row.values())): # as spreadsheets leave them
-                continue
-            if any(more):
-                raise ValueError(f"{where}: more fields than the header has; a field with a "
-                                 f"{_SEPARATORS[separator]} in it belongs in double quotes")
-            out.append((where, {k: _cell(k, v, separator)
-                                for k, v in row.items() if v}))
+        for record in reader:
+            yield line, record
+            line = reader.line_num + 1
     except csv.Error as e:
-        raise ValueError(f"{path}: line {rows.reader.line_num}: not valid CSV: {e}") from None
+        why = "a quote is opened and never closed" if "unexpected end" in str(e) else f"not valid CSV: {e}"
+        raise ValueError(f"{path}: line {line}: {why}") from None
+
+# %% ../../nbs/world/data.ipynb #8588c041
+def _header(path: Path, text: str) -> tuple: # separator, number of its record
+    "Where the columns are named. Raises ValueError."
+    found = []
+    for separator in _SEPARATORS:
+        try:
+            for i, (_, record) in zip(range(_HEADER_WITHIN), _records(path, text, separator)):
+                known = {_known(x) for x in record}.intersection(_FIELDS)
+                if "question" in known:
+                    found.append((len(known), -i, separator))
+        except ValueError: # not the separator of this file
+            continue
+    if not found:
+        first = text.strip().partition("\n")[0]
+        raise ValueError(f"{path}: no line names the columns: expected one such as question,query; "
+                         f"the first line is {one_line(first, 60)!r}")
+    _, i, separator = max(found)
+    return separator, -i
+
+def _names(header: list[str], where: str) -> list[str]:
+    "The columns' names, each once. Raises ValueError if one that is known here is there twice."
+    names = []
+    while header and not header[-1].strip():
+        header = header[:-1]
+    for i, name in enumerate(header):
+        name = name.strip() or f"column{i}"
+        if name in names and _known(name) in _FIELDS:
+            raise ValueError(f"{where}: two columns are called {name!r}")
+        names.append(f"{name}_{i}" if name in names else name)
+    return names
+
+# %% ../../nbs/world/data.ipynb #8588c042
+def _from_csv(path: Path) -> list: # of (where, entry)
+    "The rows of a CSV file, without empty ones. Raises ValueError."
+    text = _read_text(path)
+    separator, i = _header(path, text)
+    records = list(_records(path, text, separator))
+    line, header = records[i]
+    names = _names(header, f"{path}: line {line}")
+    if any(x.strip() for _, record in records[:i] for x in record):
+        warnings.warn(f"{path}: the columns are named in line {line}, what stands before is left out",
+                      stacklevel=2)
+    out = []
+    for line, record in records[i + 1:]:
+        where = f"{path}: line {line}"
+        if any(x.strip() for x in record[len(names):]):
+            raise ValueError(f"{where}: more fields than the header has; a field with a "
+                             f"{_SEPARATORS[separator]} in it belongs in double quotes")
+        if any(x.strip() for x in record): # others are left by spreadsheets
+            record += [""]*(len(names) - len(record))
+            try:
+                out.append((where, {name: _cell(name, x, separator)
+                                    for name, x in zip(names, record)}))
+            except ValueError as e:
+                raise ValueError(f"{where}: field 'answer': {e}") from None
     return out
 
 # %% ../../nbs/world/data.ipynb #a7d20e41
 # by a file name's ending
-READERS = {".json": _from_json, ".jsonl": from_jsonl,
+READERS = {".json": _from_json, ".jsonl": _from_json,
            ".csv": _from_csv, ".tsv": _from_csv}
+
+def _raw_entries(path: Path) -> list: # of (where, entry)
+    "What a question file holds, with the fields' names as they are known here. Raises ValueError."
+    if path.suffix.lower() not in READERS:
+        raise ValueError(f"{path}: a question file ends in {', '.join(READERS)}")
+    return [(where, _renamed(e, where))
+            for where, e in READERS[path.suffix.lower()](path)]
+
+def _empty(x: object) -> bool:
+    "Is it nothing: null, a blank text, or the NaN that pandas writes?"
+    return x is None or x != x or isinstance(x, str) and not x.strip()
+
+def _renamed(entry: object, where: str) -> object:
+    "An entry whose fields have the names that are known here. Raises ValueError for two of one name."
+    if not isinstance(entry, dict):
+        return entry
+    out = {}
+    for name, value in entry.items():
+        known = _known(name)
+        if known != name and not _empty(entry.get(known)):
+            known = name # that field is there already
+        elif known in out and not _empty(out[known]) and not _empty(value):
+            raise ValueError(f"{where}: there are two fields {known!r}: {', '.join(entry)}")
+        if known not in out or _empty(out[known]):
+            out[known] = value
+    return out
 
 # %% ../../nbs/world/data.ipynb #40d20c19
 LEVELS = ("easy", "medium", "hard", "extra")
@@ -237,30 +383,23 @@ def _check_answer(e, where):
         raise ValueError(f"{where}: field 'ordered': expected true or false, got {e['ordered']!r}")
 
 # %% ../../nbs/world/data.ipynb #c5294129
+class _Unfilled(ValueError):
+    "An entry has a field with nothing in it."
+
 def _read_entry(entry, where, i, db_id, dialect):
-    "Validate one entry of a question file and fill in what is optional."
+    "Validate one entry of a question file and fill in what is optional. Raises ValueError."
     if not isinstance(entry, dict):
         raise ValueError(f"{where}: expected an object, got {type(entry).__name__}")
-    e = {k: v for k, v in entry.items() if v is not None}
-    for name in _ALIASES if "context" in e else _ALIASES[:1]: # elsewhere an answer is no query
-        if "query" not in e and name in e:
-            e["query"] = e.pop(name)
+    e = {k: v for k, v in entry.items()
+         if not (_empty(v) if k in _FIELDS else v is None)}
+    if "context" in e and "query" not in e and "answer" in e: # elsewhere an answer is no query
+        e["query"] = e.pop("answer")
     if db_id:
         e.setdefault("db_id", db_id)
     answered = "answer" in e and "context" not in e
-    if answered and not e.get("query", "x"): # an empty one
-        del e["query"]
     for f in ("db_id", "question", "query"):
-        if f == "query" and f not in e and answered:
-            continue
-        if f not in e:
-            more = " (or 'answer')" if f == "query" and "context" not in e else ""
-            found = ", ".join(k for k in entry if k in e)
-            raise ValueError(f"{where}: field {f!r}{more} is missing; found {found}")
-        if not isinstance(e[f], str):
-            raise ValueError(f"{where}: field {f!r}: expected a string, got {type(e[f]).__name__}")
-        if not e[f].strip():
-            raise ValueError(f"{where}: field {f!r} is empty")
+        if f != "query" or f in e or not answered:
+            _check_text(e, f, entry, where)
     if not re.fullmatch(r"\w[\w.-]*", e["db_id"]):
         raise ValueError(f"{where}: field 'db_id': {e['db_id']!r} is not the name of a folder")
     if answered:
@@ -268,37 +407,73 @@ def _read_entry(entry, where, i, db_id, dialect):
     e["id"] = str(e.get("id", e.get("question_id", f"{e['db_id']}-{i}")))
     return e | _levels(e, where, dialect)
 
+def _check_text(e: dict, f: str, entry: dict, where: str) -> None:
+    "Raise ValueError for a field that has to be a text and is none."
+    answers = f == "query" and "context" not in entry
+    if f in entry and f not in e or answers and f not in e and "answer" in entry:
+        raise _Unfilled(f"{where}: field {f if f in entry else 'answer'!r} is empty")
+    if f not in e:
+        more = " (or 'answer')" if answers else ""
+        found = ", ".join(k for k in entry if k in e)
+        raise ValueError(f"{where}: field {f!r}{more} is missing; found {found or 'nothing'}")
+    if not isinstance(e[f], str):
+        raise ValueError(f"{where}: field {f!r}: expected a string, got {type(e[f]).__name__}")
+    if e[f] != e[f].encode(errors="replace").decode():
+        raise ValueError(f"{where}: field {f!r} holds a character that is not valid Unicode")
+
 # %% ../../nbs/world/data.ipynb #2e2c9db0
 def _levels(e, where, dialect):
     "The entry's difficulty as one of LEVELS: its own, or by Spider's rule."
-    level = e.get("difficulty")
-    if level is None:
+    said = e.get("difficulty")
+    level = str(said).lower()
+    if said is None:
         return dict(difficulty=_sql_difficulty(e["query"], dialect) if "query" in e else "unknown")
     known = (*LEVELS, *_BIRD_LEVELS, "unknown")
     if level not in known:
         expected = ", ".join(known)
-        raise ValueError(f"{where}: field 'difficulty': expected one of {expected}, got {level!r}")
+        raise ValueError(f"{where}: field 'difficulty': expected one of {expected}, got {said!r}")
     if level not in _BIRD_LEVELS:
-        return {}
-    return dict(difficulty=_BIRD_LEVELS[level], bird_difficulty=level)
+        return dict(difficulty=level)
+    return dict(difficulty=_BIRD_LEVELS[level], bird_difficulty=said)
 
+# %% ../../nbs/world/data.ipynb #2e2c9db1
 def _entries(path, db_id=None, dialect="sqlite"):
-    "Pairs (where, entry) of a question file, validated."
+    "Pairs (where, entry) of a question file, validated. Raises ValueError."
     found = []
-    ids = {}
+    unfilled = []
     path = Path(path)
-    if path.suffix.lower() not in READERS:
-        raise ValueError(f"{path}: a question file ends in {', '.join(READERS)}")
-    for i, (where, e) in enumerate(READERS[path.suffix.lower()](path)):
-        e = _read_entry(e, where, i, db_id, dialect)
-        if e["id"] in ids:
-            first = ids[e["id"]].removeprefix(f"{path}: ")
-            raise ValueError(f"{where}: field 'id': {e['id']!r} is also the id of {first}")
-        ids[e["id"]] = where
-        found.append((where, e))
+    for i, (where, e) in enumerate(_raw_entries(path)):
+        try:
+            found.append((where, _read_entry(e, where, i, db_id, dialect)))
+        except _Unfilled as fault:
+            unfilled.append(str(fault))
     if not found:
-        raise ValueError(f"{path}: the list of questions is empty")
+        raise ValueError(unfilled[0] if unfilled else f"{path}: the list of questions is empty")
+    n = len(found) + len(unfilled)
+    said = [f"{len(unfilled)} of {n} entries are left out, such as {unfilled[0].removeprefix(f'{path}: ')}"
+            ] if unfilled else []
+    if said := said + _ids_once(path, found):
+        warnings.warn(f"{path}: {'; '.join(said)}", stacklevel=2)
     return found
+
+def _ids_once(path: Path, found: list) -> list[str]: # found: pairs (where, entry), changed in place
+    "Give an entry another id, if one before has the same; returns what is to be said."
+    given = {e["id"] for _, e in found}
+    first = {}
+    said = []
+    for where, e in found:
+        old = e["id"]
+        if old in first:
+            n = 2
+            while (new := f"{old}-{n}") in given:
+                n += 1
+            given.add(new)
+            e["id"] = new
+            where = where.removeprefix(f"{path}: ")
+            said.append(f"{where}, which has that of {first[old]} and is {new!r} now")
+        else:
+            first[old] = where.removeprefix(f"{path}: ")
+    return [f"{len(said)} of {len(found)} entries get another id, such as {said[0]}"] if said else []
 
 # %% ../../nbs/world/data.ipynb #026d22b4
 _QUESTION_FILES = dict(train=("train", "train_spider", "questions"), # without endings
@@ -382,7 +557,7 @@ def _not_held_out(tasks, folder):
         file = _question_file(folder, None, _QUESTION_FILES["train"], folder)
     except FileNotFoundError: return tasks # nothing there to train on
     asked = {e.get("db_id")
-             for _, e in READERS[file.suffix.lower()](file)
+             for _, e in _raw_entries(file)
              if isinstance(e, dict)}
     for t in tasks:
         t.extra["heldout"] = t.db_id not in asked

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from .database import Database
+from .database import Database, escaped
 
 # %% ../../nbs/world/values.ipynb #7a1e0010
 _COMMON = frozenset("""a all also an and any are at be been both by did do does each every for
@@ -107,7 +107,7 @@ def named_values(
     line, join = "\nIn the question: ", ""
     for column, values in near_values(db, table, question).items():
         plain = re.fullmatch(r"[^\W\d]\w*", column)
-        name = column if plain else db.quote(column)
+        name = column if plain else escaped(db.quote(column))
         for value in values:
             more = join + f"{name} = " + "'" + value.replace("'", "''") + "'"
             if len(line + more) > room:
