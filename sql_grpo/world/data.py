@@ -283,7 +283,7 @@ def _header(path: Path, text: str) -> tuple: # separator, number of its record
     found = []
     for separator in _SEPARATORS:
         try:
-            for i, (_, record) in zip(range(_HEADER_WITHIN), _records(path, text, separator)):
+            for i, (_, record) in zip(range(_HEADER_WITHIN), _records(path, text, separator), strict=False):
                 known = {_known(x) for x in record}.intersection(_FIELDS)
                 if "question" in known:
                     found.append((len(known), -i, separator))
@@ -329,7 +329,7 @@ def _from_csv(path: Path) -> list: # of (where, entry)
             record += [""]*(len(names) - len(record))
             try:
                 out.append((where, {name: _cell(name, x, separator)
-                                    for name, x in zip(names, record)}))
+                                    for name, x in zip(names, record, strict=False)}))
             except ValueError as e:
                 raise ValueError(f"{where}: field 'answer': {e}") from None
     return out
