@@ -287,6 +287,8 @@ def _without_remarks(sql: str,
 # SQL on a line of its own, behind a colon, or shown as code
 _BEGINS = re.compile(rf'(?:^(?:\w{{0,9}}[=#-]*>)?[ \t>*]*|(?<=[\s(])"(?=\w+\s+[^\s"])|[:：][\s*_"]*|[:：]?[\s*_]*`{{1,2}}[ \t]*(?=\w+\s+[^\s`]))(?={_SELECTS})', re.M | re.I)
 
+_SQL_LABEL = re.compile(r'[^\w\n]*sql[ _]?(?:query)?[^\w\n]*', re.I)
+
 def _shown(text: str, m: re.Match) -> str:
     "The SQL that begins behind a mark in prose, up to the mark's other half."
     sql = text[m.end():]
@@ -296,19 +298,26 @@ def _shown(text: str, m: re.Match) -> str:
     sql = _without_remarks(sql, True).strip()
     return sql.removesuffix('**') if mark == '*' else sql
 
+def _place(text: str, m: re.Match) -> str:
+    "Where SQL begins: on a line of its own, below or behind a label of SQL, or in a sentence."
+    if not m[0].strip(' \t>*'):
+        return 'line'
+    label = text[text.rfind('\n', 0, m.start()) + 1:m.start()]
+    return 'label' if '\n' in m[0] or _SQL_LABEL.fullmatch(label) else 'sentence'
+
 def _in_sentences(text: str,
-                  lines: bool = True, # also a line that just begins with SQL
+                  *places: str, # as `_place` has them
                  ) -> str|None:
     "The query in prose: the first that SQLite takes, else the first on its own line or in capitals."
     found = []
     at = 0
     for m in islice(_BEGINS.finditer(text), 5):
-        alone = not m[0].strip(' \t>*')
-        if m.start() < at or alone and not lines:
+        place = _place(text, m)
+        if m.start() < at or place not in places:
             continue
         sql = _shown(text, m)
         at = m.end() + len(sql)
-        found.append((sql, alone or sql[:4].isupper()))
+        found.append((sql, place == 'line' or sql[:4].isupper()))
     likely = [sql for sql, is_likely in found if is_likely]
     if len(found) == len(likely) == 1:
         return likely[0]
@@ -417,7 +426,7 @@ def _unquoted(text: str) -> str:
     quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1',
                           text, re.S | re.I)
     if quoted: return quoted[2]
-    return _in_sentences(text, lines=False) or text
+    return _in_sentences(text, 'label', 'sentence') or text
 
 def _argument(kind: str, text: str, before: str):
     "The argument in `text`; `before` is the action's word and what is around it."
@@ -709,7 +718,7 @@ def _in_a_span(bare: str) -> list: # of actions
     if not spans: return []
     rest = _SPAN.sub('', bare)
     outside = any(m[1].isupper()
-                  for m in _WORD.finditer(rest)) or _in_sentences(rest) or _concluded(rest)
+                  for m in _WORD.finditer(rest)) or _in_sentences(rest, 'line', 'label', 'sentence') or _concluded(rest)
     found = [_in_words(span[2])[0] for span in spans]
     if outside or found[0].action_type == 'QUERY' and not _is_statement(found[0].argument):
         return []
@@ -789,9 +798,12 @@ def _in_prose(bare: str) -> list: # of actions
     "The actions in words, or the query or the answer in a sentence, or a statement that is no query."
     if found := _in_words(bare):
         return found
-    sql = None if _OTHER.match(bare) else _in_sentences(bare)
-    if sql is None and (said := _concluded(bare)):
+    other = _OTHER.match(bare)
+    sql = None if other else _in_sentences(bare, 'line', 'label')
+    if sql is None and (said := _concluded(bare)): # it may speak of its query
         return [said]
+    if sql is None and not other:
+        sql = _in_sentences(bare, 'sentence')
     other = re.search(rf'^[ \t>*`]*(?={_NO_QUERY})', bare, re.M)
     if sql is None and other:
         sql = _without_remarks(bare[other.end():], True)
