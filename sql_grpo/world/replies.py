@@ -62,9 +62,11 @@ _SQL = re.compile(rf'{_COMMENTS}(?:\(\s*)*(?:{_SELECTS}|VALUES\s*\(|(?-i:FROM)\s
                   r'(?-i:TABLE)\s+["\w.]+\s*;?\s*\Z)', re.I | re.S)
 _ASKS = re.compile(rf'{_COMMENTS}{_SELECTS}', re.I | re.S)
 # statements that are no query, in capitals
-_NO_QUERY = (r'(?:PRAGMA|SHOW|EXPLAIN|DESC|SET|RESET|USE|INSERT|UPDATE|DELETE|REPLACE|MERGE|CREATE|ALTER|DROP|TRUNCATE|RENAME'
-             r'|ATTACH|DETACH|BEGIN|START|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE|VACUUM|ANALYZE|REINDEX|CALL|EXEC|EXECUTE|DO'
-             r'|DECLARE|PREPARE|COPY|LOAD|INSTALL|EXPORT|IMPORT|CHECKPOINT|GRANT|REVOKE|LOCK|UNLOCK|KILL|SUMMARIZE|PIVOT)\b')
+_NO_QUERY = (r'(?:PRAGMA|SHOW|EXPLAIN|DESC|SET|RESET|USE|INSERT|UPDATE|DELETE|REPLACE|MERGE'
+             r'|CREATE|ALTER|DROP|TRUNCATE|RENAME|ATTACH|DETACH|BEGIN|START|COMMIT|END|ROLLBACK'
+             r'|SAVEPOINT|RELEASE|VACUUM|ANALYZE|REINDEX|CALL|EXEC|EXECUTE|DO|DECLARE|PREPARE'
+             r'|COPY|LOAD|INSTALL|EXPORT|IMPORT|CHECKPOINT|GRANT|REVOKE|LOCK|UNLOCK|KILL'
+             r'|SUMMARIZE|PIVOT)\b')
 _OTHER = re.compile(rf'{_COMMENTS}{_NO_QUERY}', re.S)
 
 # %% ../../nbs/world/replies.ipynb #7e910010
@@ -243,12 +245,12 @@ _CLAUSE = re.compile(rf'''(?:where|group|order|having|limit|offset|union|interse
     |pivot|unpivot|returning|asc|desc|nulls|collate|{_NO_QUERY})\b|[,()+/|<>=-]''', re.I | re.X)
 _OPEN = re.compile(r'(?:[,(=<>+/|.]|\b(?:select|distinct|from|where|and|or|not|on|by|as|in|is|like|between|case|when|then'
                    r'|else|join|union|all|having|with|using|limit|offset|over))\s*\Z', re.I)
-# what no SQL says: a label, a sentence, a tag, a fence
+# what no SQL says: a label, a sentence, a tag, a fence, a row of a table
 _REMARK = re.compile(r'''(?:[*_>#]+[ \t]*|[-•][ \t]+)?(?:[^\W\d_](?:[\w \t]{0,30}\w)?[*_]*[:：][*_]*(?=\s|\Z)
     |(?P<said>[A-Z](?:[a-z'’]*)[ ,][^\n]*[^\W\d_][)"'*`]*[.!?:][*_]*[ \t]*(?:\n|\Z))
     |(?:With|From|In|On|And|For|As|Then|When|Using)[ ](?:this|that|these|the|it|we|you)\b
     |(?:This|It|The|That|These|Here|Note|I|We|You|Now)(?:['’][a-z]+)?[ ]\w+[ ]\w
-    |[^\x00-\x7f][^\n]*[。！？：])|</?\w+>|```''', re.X)
+    |[^\x00-\x7f][^\n]*[。！？：])|</?\w+>|```|\|(?!\|)[^\n]*\|[ \t]*(?:\n|\Z)|\(\d+[ ]rows?\)''', re.X)
 
 def _is_remark(text: str, at: int) -> bool:
     "Does something that no SQL says begin there?"
@@ -285,30 +287,46 @@ def _without_remarks(sql: str,
 
 # %% ../../nbs/world/replies.ipynb #5a1c0010
 # SQL on a line of its own, behind a colon, or shown as code
-_BEGINS = re.compile(rf'(?:^(?:\w{{0,9}}[=#-]*>)?[ \t>*]*|(?<=[\s(])"(?=\w+\s+[^\s"])|[:：][\s*_"]*|[:：]?[\s*_]*`{{1,2}}[ \t]*(?=\w+\s+[^\s`]))(?={_SELECTS})', re.M | re.I)
+_BEGINS = re.compile(
+    r'(?:^(?:\w{0,9}[=#-]*>)?[ \t>*]*|(?<=[\s(])"(?=\w+\s+[^\s"])|[:：][\s*_"]*'
+    rf'|[:：]?[\s*_]*`{{1,2}}[ \t]*(?=\w+\s+[^\s`]))(?={_SELECTS})', re.M | re.I)
+
+_SQL_LABEL = re.compile(r'[^\w\n]*sql[ _]?(?:query)?[^\w\n]*', re.I)
 
 def _shown(text: str, m: re.Match) -> str:
     "The SQL that begins behind a mark in prose, up to the mark's other half."
     sql = text[m.end():]
     mark = m[0].rstrip(' \t')[-1:]
-    if mark in ('`', '"'):
-        sql = sql[:sql.find(mark)] if mark == '`' and mark in sql else sql.split('\n')[0].rpartition(mark)[0] or sql
+    if mark == '`':
+        sql = sql.partition(mark)[0]
+    if mark == '"':
+        sql = sql.split('\n')[0].rpartition(mark)[0] or sql
     sql = _without_remarks(sql, True).strip()
+    stop = re.search(r'\.(?=\s+[A-Z]|\Z)', sql) # of the sentence
+    if stop and _is_statement(sql[:stop.start()]) and not _is_statement(sql):
+        sql = sql[:stop.start()]
     return sql.removesuffix('**') if mark == '*' else sql
 
+def _place(text: str, m: re.Match) -> str:
+    "Where SQL begins: on a line of its own, below or behind a label of SQL, or in a sentence."
+    if not m[0].strip(' \t>*'):
+        return 'line'
+    label = text[text.rfind('\n', 0, m.start()) + 1:m.start()]
+    return 'label' if '\n' in m[0] or _SQL_LABEL.fullmatch(label) else 'sentence'
+
 def _in_sentences(text: str,
-                  lines: bool = True, # also a line that just begins with SQL
+                  *places: str, # as `_place` has them
                  ) -> str|None:
     "The query in prose: the first that SQLite takes, else the first on its own line or in capitals."
     found = []
     at = 0
     for m in islice(_BEGINS.finditer(text), 5):
-        alone = not m[0].strip(' \t>*')
-        if m.start() < at or alone and not lines:
+        place = _place(text, m)
+        if m.start() < at or place not in places:
             continue
         sql = _shown(text, m)
         at = m.end() + len(sql)
-        found.append((sql, alone or sql[:4].isupper()))
+        found.append((sql, place == 'line' or sql[:4].isupper()))
     likely = [sql for sql, is_likely in found if is_likely]
     if len(found) == len(likely) == 1:
         return likely[0]
@@ -417,7 +435,7 @@ def _unquoted(text: str) -> str:
     quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1',
                           text, re.S | re.I)
     if quoted: return quoted[2]
-    return _in_sentences(text, lines=False) or text
+    return _in_sentences(text, 'label', 'sentence') or text
 
 def _argument(kind: str, text: str, before: str):
     "The argument in `text`; `before` is the action's word and what is around it."
@@ -635,7 +653,7 @@ def _called(text: str, more: tuple = ()) -> list: # of actions
     "The tool calls in a text, and the actions in words behind them; the note of the first says how many there are."
     if m := _REACT.search(text):
         given = m[2].strip()
-        if given[:1] == given[-1:] and given[:1] in ('"', "'", '`'):
+        if given[:1] == given[-1:] and given[:1] in ('"', "'", '`') and given[:3] != '```':
             given = given[1:-1]
         if action := _action(m[1], given, more):
             return [action]
@@ -709,7 +727,7 @@ def _in_a_span(bare: str) -> list: # of actions
     if not spans: return []
     rest = _SPAN.sub('', bare)
     outside = any(m[1].isupper()
-                  for m in _WORD.finditer(rest)) or _in_sentences(rest) or _concluded(rest)
+                  for m in _WORD.finditer(rest)) or _in_sentences(rest, 'line', 'label', 'sentence') or _concluded(rest)
     found = [_in_words(span[2])[0] for span in spans]
     if outside or found[0].action_type == 'QUERY' and not _is_statement(found[0].argument):
         return []
@@ -789,9 +807,12 @@ def _in_prose(bare: str) -> list: # of actions
     "The actions in words, or the query or the answer in a sentence, or a statement that is no query."
     if found := _in_words(bare):
         return found
-    sql = None if _OTHER.match(bare) else _in_sentences(bare)
-    if sql is None and (said := _concluded(bare)):
+    other = _OTHER.match(bare)
+    sql = None if other else _in_sentences(bare, 'line', 'label')
+    if sql is None and (said := _concluded(bare)): # it may speak of its query
         return [said]
+    if sql is None and not other:
+        sql = _in_sentences(bare, 'sentence')
     other = re.search(rf'^[ \t>*`]*(?={_NO_QUERY})', bare, re.M)
     if sql is None and other:
         sql = _without_remarks(bare[other.end():], True)
