@@ -10,6 +10,7 @@ __all__ = ['READERS', 'LEVELS', 'from_jsonl', 'from_lines', 'one_list', 'share_o
 import ast, csv, hashlib, io, json, math, os, random, re, warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -283,7 +284,7 @@ def _header(path: Path, text: str) -> tuple: # separator, number of its record
     found = []
     for separator in _SEPARATORS:
         try:
-            for i, (_, record) in zip(range(_HEADER_WITHIN), _records(path, text, separator)):
+            for i, (_, record) in enumerate(islice(_records(path, text, separator), _HEADER_WITHIN)):
                 known = {_known(x) for x in record}.intersection(_FIELDS)
                 if "question" in known:
                     found.append((len(known), -i, separator))
@@ -329,7 +330,7 @@ def _from_csv(path: Path) -> list: # of (where, entry)
             record += [""]*(len(names) - len(record))
             try:
                 out.append((where, {name: _cell(name, x, separator)
-                                    for name, x in zip(names, record)}))
+                                    for name, x in zip(names, record, strict=False)}))
             except ValueError as e:
                 raise ValueError(f"{where}: field 'answer': {e}") from None
     return out
