@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..common.basics import or_exit
-from ..world.data import READERS, from_lines
+from ..world.data import READERS, from_lines, raw_entries
 from ..world.database import Database, format_value, one_line
 from ..world.engines import open_database
 from ..environment import Episode
@@ -28,7 +28,7 @@ def _lines(file: str) -> list[str]:
     "The questions of a file; SQL and answers may be there. Raises ValueError and OSError."
     path = Path(file)
     try:
-        entries = READERS.get(path.suffix.lower(), from_lines)(path)
+        entries = (raw_entries if path.suffix.lower() in READERS else from_lines)(path)
     except ValueError as e:
         raise ValueError(f"--question_file: {e}") from None
     found = [entry.get("question") if isinstance(entry, dict) else entry

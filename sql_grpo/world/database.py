@@ -426,7 +426,7 @@ class Database(_Engine):
 
     def unescaped(self, sql: str) -> str:
         "A query with names as they are, where they stand as they are printed: see `escaped`."
-        if '\\' not in sql:
+        if not re.search(r'\\[nrtxu]', sql):
             return sql
         columns = [c.name for t in self.tables for c in self.columns(t)]
         for name in {*self.tables, *columns}:

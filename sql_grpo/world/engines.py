@@ -191,7 +191,7 @@ class EngineDatabase(_NamedTables):
     "A database of another engine, read through a small pool of connections; queries never raise."
     begins = "select", "with", "values" # words that a query may begin with
     refused = [] # pairs: a pattern, and what is said where it is found
-    single = None # a pattern of the types of single precision
+    single = None # a pattern of the types of single precision, in lower case
 
     def __init__(self, url: str, # without a password
                  timeout: float = 2.0, # seconds that a query may take
@@ -285,7 +285,7 @@ def _single_columns(sql: str, dialect: str,
     "Which columns of a result are computed from values of single precision."
     try:
         tree = sqlglot.parse_one(sql, read=dialect)
-    except (sqlglot.errors.SqlglotError, RecursionError):
+    except (sqlglot.errors.SqlglotError, RecursionError, IndexError): # it does not know all SQL
         tree = exp.select()
     found = set(single)
     def is_single(e):
@@ -308,7 +308,7 @@ def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
     said = sql.lower()
     single = frozenset(name for table, names in self._singles.items() if table in said
                        for name in names)
-    if len(sql) > _MAX_PARSED or not (single or self.single and self.single.search(sql)):
+    if len(sql) > _MAX_PARSED or not (single or self.single and self.single.search(said)):
         return ()
     return _single_columns(sql, self.dialect, single, tuple(columns))
 
@@ -330,7 +330,7 @@ def _read_schema(self: EngineDatabase, con) -> list: # of warnings
     self._singles = {name.rpartition(".")[2].lower(): singles
                      for name, *_, columns in found
                      if (singles := {c.name.lower() for c in columns
-                                     if self.single and self.single.match(c.type)})}
+                                     if self.single and self.single.match(c.type.lower())})}
     self._read_at = perf_counter()
     return self._settle(con)
 
@@ -591,7 +591,7 @@ class PostgresDatabase(EngineDatabase):
     engine, dialect = "PostgreSQL", "postgres"
     begins = "select", "with", "values", "table"
     plain = re.compile(r"[a-z_][a-z0-9_]*")
-    single = re.compile(r"\b(?:real|float4)\b", re.I)
+    single = re.compile(r"(?:real|float4)\b")
 
     def _connect(self):
         con = _pg_connect(self.url, self.timeout)
@@ -799,7 +799,7 @@ def _my_fault(e: Exception) -> Exception:
 class MySQLDatabase(EngineDatabase):
     "A MySQL or MariaDB database."
     engine, dialect = "MySQL", "mysql"
-    single = re.compile(r"\bfloat\b", re.I)
+    single = re.compile(r"float\b")
 
     def _connect(self):
         con = _my_connect(self.url, self.timeout)
@@ -1056,7 +1056,7 @@ class DuckDBDatabase(EngineDatabase):
     "A DuckDB file, a CSV or Parquet file, or a folder of these."
     engine, dialect = "DuckDB", "duckdb"
     begins = "select", "with", "values", "from", "table"
-    single = re.compile(r"\b(?:float4?|real)\b", re.I)
+    single = re.compile(r"(?:float4?|real)\b")
 
     def _connect(self):
         _driver("duckdb", "duckdb")
