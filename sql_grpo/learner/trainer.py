@@ -9,14 +9,16 @@ __all__ = ['RowTrainer', 'EpisodeTrainer', 'episode_stats', 'with_spread']
 import math, random, time, warnings
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import accumulate
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
 import torch
+from accelerate import Accelerator
 from fastcore.basics import patch
-from transformers import PreTrainedModel, TrainingArguments
+from transformers import PreTrainedModel, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 from trl.models.utils import disable_gradient_checkpointing
 from trl.trainer.utils import split_tensor_dict
@@ -47,6 +49,7 @@ class EpisodeTrainer(RowTrainer):
     "TRL's trainer for episodes."
     _wanted = None # (B, C), the tokens of a batch that its loss asks for; None: all
     _unchecked = None # a checkpoint that other processes may still write into
+    _alarms = cached_property(lambda self: _Alarms()) # of this run
 
     def train(self, *args, **kwargs):
         "As transformers'; what an interrupted training had played is played anew."
@@ -61,12 +64,25 @@ class EpisodeTrainer(RowTrainer):
         make, options = GRPOTrainer.get_optimizer_cls_and_kwargs(args, model)
         return (MasterWeights, options | dict(make=make)) if args.half_weights else (make, options)
 
-    def _finish_checkpoint(self):
-        "Seal the checkpoint of several processes, once all of them have written their part."
-        if self._unchecked and is_main() and self._unchecked.is_dir():
-            with whole_checkpoint(self._unchecked):
-                pass
-        self._unchecked = None
+    def create_scheduler(
+            self, num_training_steps: int, optimizer: torch.optim.Optimizer | None = None,
+    ) -> torch.optim.lr_scheduler.LRScheduler:
+        "As transformers', for all updates."
+        updates = num_training_steps*self.args.updates_per_generation
+        return super().create_scheduler(updates, optimizer)
+
+    def log(self, logs: dict, *args, **kwargs) -> None:
+        "As TRL's, with the number of updates so far."
+        if "loss" in logs:
+            logs["updates"] = self.state.global_step*self.args.updates_per_generation
+        return super().log(logs, *args, **kwargs)
+
+    def _by_tree(self, model, options: dict) -> bool: # options of the pass
+        "Can this pass go by trees, and is that exact?"
+        more = any(v is not None and v is not False
+                   for name, v in options.items() if name != "compute_entropy")
+        spread = self.is_fsdp_enabled or self.is_deepspeed_enabled
+        return reads_trees(model) and not more and not spread
 
     def create_model_card(self, *args, **kwargs):
         "None beside checkpoints: the card is written from the run's report."
@@ -91,11 +107,12 @@ def _get_per_token_logps_and_entropies(
     rows = torch.arange(len(wanted), device=wanted.device)
     if self.accelerator.num_processes == 1 and wanted.any():
         rows = rows[wanted.any(1)]
+    trls = partial(GRPOTrainer._get_per_token_logps_and_entropies, self, model)
     by_tree = len(wanted) > 1 and self._by_tree(model, kwargs)
-    read = self._read_trees if by_tree else self._read_slices
+    read = partial(_read_trees, model) if by_tree else partial(_read_slices, trls)
     with self.accelerator.autocast():
         logps, entropies, aux = read(
-            model, input_ids[rows], attention_mask[rows],
+            input_ids[rows], attention_mask[rows],
             wanted[rows], **kwargs)
     if len(rows) < len(wanted):
         logps, entropies = _for_all(wanted, rows, logps, entropies)
@@ -116,21 +133,16 @@ def _for_all(
     mean = (entropies.detach()*wanted[rows]).sum()/wanted.sum()
     return whole(logps, 0), whole(entropies, mean)
 
-# %% ../../nbs/learner/trainer.ipynb #5d7a1c02
-@patch
-def _by_tree(self: EpisodeTrainer, model, options: dict) -> bool: # options of the pass
-    "Can this pass go by trees, and is that exact?"
-    more = any(v is not None and v is not False
-               for name, v in options.items() if name != "compute_entropy")
-    return reads_trees(model) and not (more
-                                       or self.is_fsdp_enabled or self.is_deepspeed_enabled)
-
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c12
 _TREE = 16 # episodes in a tree
 
-@patch
-def _read_trees(self: EpisodeTrainer, model, ids,
-                mask, wanted, compute_entropy=False, **kwargs):
+def _read_trees(
+    model: PreTrainedModel,
+    ids: torch.Tensor, mask: torch.Tensor, # (B, P+C)
+    wanted: torch.Tensor, # (B, C)
+    compute_entropy: bool = False,
+    **kwargs, # what else TRL may give, none of it for trees
+) -> tuple: # log-probabilities and entropies (B, C); TRL's third, which is None
     "One pass for every 16 rows. Several processes pass equally often, whatever is in their rows."
     parts = [tree_logps(model, *part)
              for part in zip(ids.split(_TREE),
@@ -142,9 +154,12 @@ def _read_trees(self: EpisodeTrainer, model, ids,
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c13
 _SLICE = 8 # episodes in a slice
 
-@patch
-def _read_slices(self: EpisodeTrainer, model,
-                 ids, mask, wanted, **kwargs):
+def _read_slices(
+    read: Callable, # TRL's way to read padded rows
+    ids: torch.Tensor, mask: torch.Tensor, # (B, P+C)
+    wanted: torch.Tensor, # (B, C)
+    **kwargs, # as TRL gives them
+) -> tuple: # log-probabilities and entropies (B, C), loss of experts
     "TRL's way, in slices."
     width = ids.shape[1]
     C = wanted.shape[1]
@@ -156,8 +171,7 @@ def _read_slices(self: EpisodeTrainer, model,
         lo = first[rows].min().item()
         hi = max(last[rows].max().item(),
                  width - C + 1)
-        out = GRPOTrainer._get_per_token_logps_and_entropies(
-            self, model, ids[rows, lo:hi], mask[rows, lo:hi], hi - width + C, None, **kwargs)
+        out = read(ids[rows, lo:hi], mask[rows, lo:hi], hi - width + C, None, **kwargs)
         parts.append([x if x is None or x.ndim < 2
                       else torch.nn.functional.pad(x, (0, width - hi))
                       for x in out])
@@ -185,32 +199,29 @@ def _dealt_out(
     return torch.tensor([i for k in range(updates)
                          for rows in found[k::updates] for i in rows])
 
+# %% ../../nbs/learner/trainer.ipynb #91d4e6b2
 @patch
 def _prepare_inputs(self: EpisodeTrainer, generation_batch):
     "As TRL's, with the episodes of a prompt side by side, and each update's mean over its tokens."
     if not self.model.training:
         return GRPOTrainer._prepare_inputs(self, generation_batch)
     steps = self.args.steps_per_generation
+    updates = self.args.updates_per_generation
     if self._step % (steps*self.num_iterations) == 0 or self._buffered_inputs is None:
-        batch = self._generate_and_score_completions(generation_batch)
+        with _old_logps_later(self):
+            batch = self._generate_and_score_completions(generation_batch)
         counts = (batch["advantages"].view(len(batch["prompt_ids"]), -1) != 0).any(1)
-        order = _dealt_out(batch["prompt_ids"],
-                           counts, self.args.updates_per_generation)
+        order = _dealt_out(batch["prompt_ids"], counts, updates)
         batch = {k: x if x is None or x.ndim == 0 else x[order.to(x.device)]
                  for k, x in batch.items()}
-        self._buffered_inputs = self._by_update(split_tensor_dict(batch, steps))
+        batches = split_tensor_dict(batch, steps)
+        if updates*self.num_iterations > 1:
+            _count_tokens(batches, updates, self.accelerator.reduce)
+            self._add_old_logps(batches)
+        self._buffered_inputs = batches
     return self._buffered_inputs[self._step % steps]
 
-
-
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c05
-@patch
-def _asks_for_all(self: EpisodeTrainer) -> bool:
-    "Does a loss or a passing process need episodes without an advantage?"
-    return bool(self.beta or self._entropy_bonus_enabled or self.top_entropy_quantile < 1
-                or self.aux_loss_enabled or self.accelerator.num_processes > 1
-                or not self.model.training)
-
 def _own_tokens(inputs: dict) -> torch.Tensor: # (B, C)
     "The policy's. TRL's name for our `env_mask` is `tool_mask`."
     return (inputs["completion_mask"]*inputs.get("tool_mask", 1)).bool()
@@ -219,9 +230,11 @@ def _own_tokens(inputs: dict) -> torch.Tensor: # (B, C)
 def _asked_for(self: EpisodeTrainer, inputs: dict) -> torch.Tensor: # (B, C)
     "The tokens of a batch that its loss asks for."
     own = _own_tokens(inputs)
-    if self._asks_for_all():
-        return own
-    return own & worth_reading(inputs["advantages"], own)[:, None]
+    # does a loss or a passing process need episodes without an advantage?
+    everything = (self.beta or self._entropy_bonus_enabled or self.top_entropy_quantile < 1
+                  or self.aux_loss_enabled or self.accelerator.num_processes > 1
+                  or not self.model.training)
+    return own if everything else own & worth_reading(inputs["advantages"], own)[:, None]
 
 @patch
 def _compute_loss(self: EpisodeTrainer, model, inputs):
@@ -237,41 +250,45 @@ def _compute_loss(self: EpisodeTrainer, model, inputs):
     finally:
         self._wanted, self.current_gradient_accumulation_steps = None, whole
 
-
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c07
-@patch
-def _by_update(
-    self: EpisodeTrainer,
+def _count_tokens(
     batches: list[dict], # the inputs of a generation
-) -> list[dict]:
-    "Batches with their update's tokens counted and, where weights move, old log-probabilities."
-    updates = self.args.updates_per_generation
+    updates: int,
+    add_up: Callable, # a number over all processes
+) -> None:
+    "Give each batch the tokens of its update, of which TRL divides by the update's part."
     share = len(batches)//updates
-    if updates*self.num_iterations == 1:
-        return batches
     for first in range(0, len(batches), share):
         update = batches[first:first + share]
-        tokens = self.accelerator.reduce(sum(_own_tokens(b).sum() for b in update))
+        tokens = add_up(sum(_own_tokens(b).sum() for b in update))
         for b in update:
-            b["num_items_in_batch"] = tokens*updates # of which TRL takes the update's part
-            known = "old_per_token_logps" in b or first == 0 and self.num_iterations == 1
-            if not known:
-                b["old_per_token_logps"] = self._logps_now(b)
-    return batches
+            b["num_items_in_batch"] = tokens*updates
+
+@contextmanager
+def _old_logps_later(trainer: RowTrainer):
+    "Within, TRL takes weights and episodes for being of one step: see `_add_old_logps`."
+    given = trainer.args
+    batches = given.steps_per_generation*trainer.num_iterations
+    trainer.args = given.with_(gradient_accumulation_steps=batches)
+    try: yield
+    finally:
+        trainer.args = given
 
 @patch
 @torch.no_grad()
-def _logps_now(self: EpisodeTrainer, inputs: dict) -> torch.Tensor: # (B, C)
-    "Log-probabilities of the tokens that the loss will ask for, by the weights as they are."
-    ids, mask = (torch.cat([inputs[f"prompt_{x}"], inputs[f"completion_{x}"]], 1)
-                 for x in ("ids", "mask"))
-    self._wanted = self._asked_for(inputs)
-    try:
-        with disable_gradient_checkpointing(self.model, self.args.gradient_checkpointing_kwargs):
-            return self._get_per_token_logps_and_entropies(
-                self.model, ids, mask,
-                inputs["completion_ids"].shape[1])[0]
-    finally: self._wanted = None
+def _add_old_logps(self: EpisodeTrainer, batches: list[dict]) -> None:
+    "Where weights will have moved, the log-probabilities by the weights as they are."
+    first = len(batches)//self.args.updates_per_generation if self.num_iterations == 1 else 0
+    for b in batches[first:]:
+        if "old_per_token_logps" in b: continue
+        ids, mask = (torch.cat([b[f"prompt_{x}"], b[f"completion_{x}"]], 1)
+                     for x in ("ids", "mask"))
+        self._wanted = self._asked_for(b)
+        try:
+            with disable_gradient_checkpointing(self.model, self.args.gradient_checkpointing_kwargs):
+                b["old_per_token_logps"] = self._get_per_token_logps_and_entropies(
+                    self.model, ids, mask, b["completion_ids"].shape[1])[0]
+        finally: self._wanted = None
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c09
 @contextmanager
@@ -300,42 +317,16 @@ def training_step(
         state._set_sync_gradients(True)
     with attending_to_trees(model), _adding_up(model) if due else nullcontext():
         loss = GRPOTrainer.training_step(self, model, inputs, num_items_in_batch)
-        if due:
-            self._update(model)
     if due:
+        if self.args.max_grad_norm:
+            self.accelerator.clip_grad_norm_(model.parameters(),
+                                             self.args.max_grad_norm)
+        self.optimizer.step()
+        if not self.accelerator.optimizer_step_was_skipped:
+            self.lr_scheduler.step()
+        model.zero_grad()
         state._set_sync_gradients(False)
     return loss/self.args.updates_per_generation # transformers adds up a step's
-
-# %% ../../nbs/learner/trainer.ipynb #5d7a1c15
-@patch
-def _update(self: EpisodeTrainer, model) -> None:
-    "Move the weights."
-    if self.args.max_grad_norm:
-        self.accelerator.clip_grad_norm_(model.parameters(),
-                                         self.args.max_grad_norm)
-    self.optimizer.step()
-    if not self.accelerator.optimizer_step_was_skipped:
-        self.lr_scheduler.step()
-    model.zero_grad()
-
-# %% ../../nbs/learner/trainer.ipynb #5d7a1c16
-@patch
-def create_scheduler(
-    self: EpisodeTrainer, num_training_steps: int,
-    optimizer: torch.optim.Optimizer | None = None,
-) -> torch.optim.lr_scheduler.LRScheduler:
-    "As transformers', for all updates."
-    return GRPOTrainer.create_scheduler(
-        self, num_training_steps*self.args.updates_per_generation, optimizer)
-
-# %% ../../nbs/learner/trainer.ipynb #5d7a1c17
-@patch
-def log(self: EpisodeTrainer, logs: dict,
-        *args, **kwargs) -> None:
-    "As TRL's, with the number of updates so far."
-    if "loss" in logs:
-        logs["updates"] = self.state.global_step*self.args.updates_per_generation
-    return GRPOTrainer.log(self, logs, *args, **kwargs)
 
 # %% ../../nbs/learner/trainer.ipynb #94d7a3f0
 _SPREAD = 1e-6 # rewards that are nearer to each other than this are the same
@@ -348,22 +339,18 @@ def _without_spread(
     groups = rewards.view(-1, num_generations)
     return (groups.amax(1) - groups.amin(1) < _SPREAD).nonzero()[:, 0].tolist()
 
-def _unparseable(episode: Episode, mode: str = "agent") -> int:
-    "Turns of an episode in which the environment of a game found no action."
-    understands = find_game(mode).environment.understands
-    return sum(not understands(t.text) for t in episode.turns)
-
 # %% ../../nbs/learner/trainer.ipynb #c6e85b14
 def episode_stats(
     episodes: list[Episode],
     mode: str = "agent", # name of a game
 ) -> dict: # by the names under which they are logged
     "What TRL's log lacks."
-    turns = [len(ep.turns) for ep in episodes]
-    unparseable = sum(_unparseable(ep, mode) for ep in episodes)
-    return {"turns/mean": sum(turns)/len(turns),
+    understands = find_game(mode).environment.understands
+    turns = [t for ep in episodes for t in ep.turns]
+    unparseable = sum(not understands(t.text) for t in turns)
+    return {"turns/mean": len(turns)/len(episodes),
             "episodes/truncated": sum(ep.truncated for ep in episodes)/len(episodes),
-            "actions/unparseable": unparseable/max(1, sum(turns))}
+            "actions/unparseable": unparseable/max(1, len(turns))}
 
 # %% ../../nbs/learner/trainer.ipynb #2c7e94d0
 @patch
@@ -378,67 +365,76 @@ def _calculate_rewards(self: EpisodeTrainer, inputs, prompts, completions, compl
     stats["seconds/rewards"] = time.perf_counter() - start
     totals = (rewards*self.reward_weights.to(rewards)).nansum(1)
     stats["groups/zero_spread"] = len(_without_spread(totals, G))*G/len(totals)
-    for name, value in stats.items():
-        self._log_metric(name, value)
-    self._show_group(rewards)
-    self._watch(stats["actions/unparseable"])
     right = [correctness(ep, self.args.require_grounded) > 0
              for ep in self.episodes]
     right = self.accelerator.gather(torch.tensor(right, device=rewards.device)).view(-1, G).any(1)
     self._with_success = right.repeat_interleave(G) # (all,)
-    self._log_metric("groups/none_right",
-                     1 - right.float().mean().item())
-    self._watch_success(bool(right.any()))
+    stats["groups/none_right"] = 1 - right.float().mean().item()
+    for name, value in stats.items():
+        self._log_metric(name, value)
+    _show_group(self, rewards)
+    if self.accelerator.is_main_process:
+        self._alarms.hear_actions(stats["actions/unparseable"],
+                                  self.args.unparseable_bound, self.state)
+        self._alarms.hear_success(bool(right.any()), self.state)
     return rewards
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c18
-@patch
-def _show_group(self: EpisodeTrainer, rewards: torch.Tensor) -> None: # (all, funcs)
+def _show_group(
+    trainer: EpisodeTrainer,
+    rewards: torch.Tensor, # (all, funcs)
+) -> None:
     "Hand the first group to a dashboard, where there is one."
-    G = self.num_generations
-    names = self.reward_func_names
-    parts = [name.removeprefix("reward_") for name in names]
-    for callback in self.callback_handler.callbacks:
-        if hasattr(callback, "see_group") and len(self.episodes) >= G:
-            callback.see_group(
-                self.episodes[:G],
-                rewards.nan_to_num().tolist(), parts,
-                self.reward_weights.tolist(),
-                "group" if self.scale_rewards == "group" else "batch")
+    G = trainer.num_generations
+    parts = [name.removeprefix("reward_") for name in trainer.reward_func_names]
+    scale = "group" if trainer.scale_rewards == "group" else "batch"
+    for callback in trainer.callback_handler.callbacks:
+        if hasattr(callback, "see_group") and len(trainer.episodes) >= G:
+            callback.see_group(trainer.episodes[:G], rewards.nan_to_num().tolist(),
+                               parts, trainer.reward_weights.tolist(), scale)
 
 # %% ../../nbs/learner/trainer.ipynb #e29c720c
-@patch
-def _watch(self: EpisodeTrainer, share: float) -> None: # of turns without an action
-    "Warn when the form of the actions is lost, or was never there."
-    step = self.state.global_step + 1
-    bound = self.args.unparseable_bound
-    if share <= bound or step < getattr(self, "_quiet_until", 0):
-        return
-    if not self.accelerator.is_main_process:
-        return
-    self._quiet_until = step + 10
-    knew = any(r.get("actions/unparseable", 1) <= bound
-               for r in self.state.log_history)
-    todo = ("the policy is coming apart: lower learning_rate, or hold it with beta (0.02, say)"
-            if knew else "the model does not know the actions: let it learn demonstrations first")
-    what = f"step {step}: no action in {share:.0%} of the turns (unparseable_bound is {bound:.0%})"
-    warnings.warn(f"{what}; {todo}", stacklevel=2)
-
 _PATIENCE = 5 # rounds of play without any success
 
-@patch
-def _watch_success(self: EpisodeTrainer, right: bool) -> None: # was any of the round's episodes?
-    "Warn, once, when nothing was right in the first rounds: GRPO has nothing to make likelier."
-    # a run that goes on was told before
-    before = getattr(self, "_fruitless",
-                     _PATIENCE if self.state.global_step else 0)
-    self._fruitless = _PATIENCE if right else before + 1
-    if right or self._fruitless != _PATIENCE or not self.accelerator.is_main_process:
-        return
-    warnings.warn(f"none of the episodes of the first {_PATIENCE} rounds was right, so there is "
-                  "nothing yet that GRPO could make likelier; what helps: demonstrations (oracle "
-                  "or explore, where there is gold SQL), easy questions first (curriculum), more "
-                  "turns or tokens if episodes/truncated is high, a larger model", stacklevel=2)
+@dataclass
+class _Alarms:
+    "What is said aloud, and not too often."
+    quiet_until: int = 0 # a step: nothing is said of actions before it
+    fruitless: int | None = None # rounds of play without success; None: none was played
+
+    def hear_actions(
+        self,
+        share: float, # of turns without an action
+        bound: float, # unparseable_bound
+        state: TrainerState,
+    ) -> None:
+        "Warn when the form of the actions is lost, or was never there."
+        step = state.global_step + 1
+        if share <= bound or step < self.quiet_until:
+            return
+        self.quiet_until = step + 10
+        knew = any(r.get("actions/unparseable", 1) <= bound
+                   for r in state.log_history)
+        todo = ("the policy is coming apart: lower learning_rate, or hold it with beta (0.02, say)"
+                if knew else "the model does not know the actions: let it learn demonstrations first")
+        what = f"step {step}: no action in {share:.0%} of the turns (unparseable_bound is {bound:.0%})"
+        warnings.warn(f"{what}; {todo}", stacklevel=2)
+
+    def hear_success(
+        self,
+        right: bool, # was any of the round's episodes?
+        state: TrainerState,
+    ) -> None:
+        "Warn, once, when nothing was right in the first rounds: GRPO has nothing to make likelier."
+        if self.fruitless is None: # a run that goes on was told before
+            self.fruitless = _PATIENCE if state.global_step else 0
+        self.fruitless = _PATIENCE if right else self.fruitless + 1
+        if right or self.fruitless != _PATIENCE:
+            return
+        warnings.warn(f"none of the episodes of the first {_PATIENCE} rounds was right, so there is "
+                      "nothing yet that GRPO could make likelier; what helps: demonstrations (oracle "
+                      "or explore, where there is gold SQL), easy questions first (curriculum), more "
+                      "turns or tokens if episodes/truncated is high, a larger model", stacklevel=2)
 
 # %% ../../nbs/learner/trainer.ipynb #6a1b9f27
 @patch
@@ -475,18 +471,6 @@ def _play_groups(
     flat = _without_spread(trainer.score(episodes), G)
     return episodes, [k for k in range(len(tasks)) if k not in flat]
 
-# %% ../../nbs/learner/trainer.ipynb #5d7a1c19
-def _put_groups(
-    episodes: list[Episode], # changed in place
-    flat: list[int], # groups of them without spread
-    more: list[Episode], fresh: list[int], # others; those of their groups with a spread
-    num_generations: int, # G
-) -> None:
-    "Replace groups without spread, as many as there are others."
-    G = num_generations
-    for k, group in zip(fresh, flat, strict=False):
-        episodes[group*G:group*G + G] = more[k*G:k*G + G]
-
 # %% ../../nbs/learner/trainer.ipynb #d05c8e93
 def with_spread(
     rollout_func: RolloutFunc,
@@ -508,7 +492,8 @@ def with_spread(
             drawn = rng.sample(others, min(len(flat), len(others)))
             played |= {t.id for t in drawn}
             more, fresh = _play_groups(rollout_func, drawn, trainer)
-            _put_groups(episodes, flat, more, fresh, G)
+            for k, group in zip(fresh, flat, strict=False): # there may be fewer
+                episodes[group*G:group*G + G] = more[k*G:k*G + G]
             flat = flat[len(fresh):]
         trainer._log_metric("groups/replaced",
                             (before - len(flat))*G/len(episodes))
@@ -571,6 +556,18 @@ def _turn_advantages(
                 out[i][t] = (togo[i][t] - mean)/by
     return out
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c25
+def _spread_of_all(
+    values: list[float], # of this process
+    accelerator: Accelerator, # whose `reduce` adds up over processes
+) -> float:
+    "The standard deviation of the values of all processes."
+    mine = torch.tensor(values, dtype=torch.float64, device=accelerator.device)
+    sums = torch.stack([torch.ones_like(mine).sum(),
+                        mine.sum(), (mine**2).sum()])
+    n, total, squares = accelerator.reduce(sums).tolist()
+    return math.sqrt(max(0.0, (squares - total**2/n)/max(1.0, n - 1)))
+
 # %% ../../nbs/learner/trainer.ipynb #84c2d7f6
 def _over_tokens(
     advantages: list[list[float]], # of turns
@@ -591,72 +588,46 @@ def _without_rounding(advantages: torch.Tensor) -> torch.Tensor: # as given
     "Zero where only rounding differs: the mean of eight equal rewards need not be one of them."
     return advantages.where(advantages.abs() > _ROUNDING*advantages.abs().max(), 0.0)
 
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c1b
+def _learned(
+    advantages: torch.Tensor, # (B,) or (B, T)
+    own: torch.Tensor, # (B, T) the policy's tokens
+) -> torch.Tensor: # (2,)
+    "How many episodes, and how many tokens, have an advantage."
+    some = advantages.view(len(own), -1)*own != 0
+    return torch.stack([some.any(1).sum(), some.sum()])
+
+# %% ../../nbs/learner/trainer.ipynb #5d7a1c27
+def _finish_checkpoint(folder: Path | None) -> None: # None: all are finished
+    "Seal the checkpoint of several processes, once all of them have written their part."
+    if folder and is_main() and folder.is_dir():
+        with whole_checkpoint(folder):
+            pass
+
 # %% ../../nbs/learner/trainer.ipynb #84c2d7f7
 @patch
 def _generate_and_score_completions(self: EpisodeTrainer, inputs):
     "As TRL's; with advantage_level='turn' advantages of turns (B, T); those below zero weighed."
-    with self._old_logps_later():
-        out = RowTrainer._generate_and_score_completions(self, inputs)
-    self._finish_checkpoint() # rewards were gathered: nobody is still saving
+    out = RowTrainer._generate_and_score_completions(self, inputs)
+    _finish_checkpoint(self._unchecked) # rewards were gathered: nobody is still saving
+    self._unchecked = None
+    a = out["advantages"]
     if self.args.advantage_level == "turn":
-        out["advantages"] = self._by_turn(out)
-    a = _without_rounding(out["advantages"])
-    out["advantages"] = torch.where(a < 0,
-                                    self.args.negative_weight*a, a)
+        togo = _rewards_to_go(self.score, self.episodes)
+        spread = _spread_of_all(sum(togo, []), self.accelerator)
+        by_turn = _turn_advantages(togo, self.num_generations,
+                                   a.tolist(), self.scale_rewards, spread)
+        a = _over_tokens(by_turn, out["tool_mask"]*out["completion_mask"])
+    a = _without_rounding(a)
+    a = torch.where(a < 0, self.args.negative_weight*a, a)
     if self.args.only_groups_with_success:
-        self._leave_out_failures(out["advantages"])
-    self._count_learned(out)
-    return out
-
-# %% ../../nbs/learner/trainer.ipynb #5d7a1c1a
-@patch
-@contextmanager
-def _old_logps_later(self: EpisodeTrainer):
-    "Within, TRL takes weights and episodes for being of one step: see `_by_update`."
-    given = self.args
-    batches = given.steps_per_generation*self.num_iterations
-    self.args = given.with_(gradient_accumulation_steps=batches)
-    try: yield
-    finally:
-        self.args = given
-
-# %% ../../nbs/learner/trainer.ipynb #84c2d7f8
-@patch
-def _leave_out_failures(self: EpisodeTrainer, advantages: torch.Tensor) -> None: # (B,) or (B, T)
-    "Zero, in place, in groups without a right episode."
-    first = self.accelerator.process_index*len(advantages)
-    advantages[~self._with_success[first:first + len(advantages)].to(advantages.device)] = 0
-
-# %% ../../nbs/learner/trainer.ipynb #5d7a1c1b
-@patch
-def _count_learned(self: EpisodeTrainer, out: dict) -> None:
-    "Log how many episodes and tokens a generation gives to learn, of all processes."
-    own = _own_tokens(out)
-    some = (out["advantages"].view(len(own), -1)*own != 0)
-    counts = torch.stack([some.any(1).sum(), some.sum()])*self.num_iterations
-    for name, n in zip(("episodes", "tokens"),
-                       self.accelerator.reduce(counts).tolist(),
-                       strict=True):
-        self._metrics["train" if self.model.training else "eval"][f"learned/{name}"].append(n)
-
-# %% ../../nbs/learner/trainer.ipynb #5d7a1c1c
-@patch
-def _by_turn(self: EpisodeTrainer, out: dict) -> torch.Tensor: # (B, T)
-    "Advantages of the turns of the episodes that were just played."
-    togo = _rewards_to_go(self.score, self.episodes)
-    device = out["advantages"].device
-    mine = torch.tensor([g for gs in togo for g in gs],
-                        dtype=torch.float64, device=device)
-    sums = torch.stack([torch.ones_like(mine).sum(),
-                        mine.sum(), (mine**2).sum()])
-    n, total, squares = self.accelerator.reduce(sums).tolist()
-    # of all processes
-    spread = math.sqrt(max(0.0,
-                           (squares - total**2/n)/max(1.0, n - 1)))
-    by_turn = _turn_advantages(togo, self.num_generations,
-                               out["advantages"].tolist(),
-                               self.scale_rewards, spread)
-    return _over_tokens(by_turn, out["tool_mask"]*out["completion_mask"])
+        first = self.accelerator.process_index*len(a)
+        a[~self._with_success[first:first + len(a)].to(a.device)] = 0
+    counts = self.accelerator.reduce(_learned(a, _own_tokens(out))*self.num_iterations)
+    log = self._metrics["train" if self.model.training else "eval"]
+    for name, n in zip(("episodes", "tokens"), counts.tolist(), strict=True):
+        log[f"learned/{name}"].append(n)
+    return out | dict(advantages=a)
 
 # %% ../../nbs/learner/trainer.ipynb #51ea1f71
 @patch
