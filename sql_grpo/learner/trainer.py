@@ -402,13 +402,8 @@ class _Alarms:
     quiet_until: int = 0 # a step: nothing is said of actions before it
     fruitless: int | None = None # rounds of play without success; None: none was played
 
-    def hear_actions(
-        self,
-        share: float, # of turns without an action
-        bound: float, # unparseable_bound
-        state: TrainerState,
-    ) -> None:
-        "Warn when the form of the actions is lost, or was never there."
+    def hear_actions(self, share: float, bound: float, state: TrainerState) -> None:
+        "Warn when the form of the actions is lost, or was never there: a share of turns has none."
         step = state.global_step + 1
         if share <= bound or step < self.quiet_until:
             return
@@ -420,12 +415,8 @@ class _Alarms:
         what = f"step {step}: no action in {share:.0%} of the turns (unparseable_bound is {bound:.0%})"
         warnings.warn(f"{what}; {todo}", stacklevel=2)
 
-    def hear_success(
-        self,
-        right: bool, # was any of the round's episodes?
-        state: TrainerState,
-    ) -> None:
-        "Warn, once, when nothing was right in the first rounds: GRPO has nothing to make likelier."
+    def hear_success(self, right: bool, state: TrainerState) -> None:
+        "Warn, once, when no episode of the first rounds was right."
         if self.fruitless is None: # a run that goes on was told before
             self.fruitless = _PATIENCE if state.global_step else 0
         self.fruitless = _PATIENCE if right else self.fruitless + 1

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np, torch
 import torch.nn.functional as F
 from accelerate.utils import extract_model_from_parallel
-from fastcore.basics import patch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
@@ -114,51 +113,6 @@ def _mask(lengths: list, new: list, N: int, L: int, device) -> torch.Tensor: # (
     hidden = (key > length - n + query) & (query < n)
     return torch.zeros(hidden.shape, device=device).masked_fill_(hidden, -torch.inf)
 
-def _part(
-    rows: list, # of each branch its path, and how many of its nodes are new
-    n: int, # nodes of all branches
-    device: torch.device,
-) -> tuple: # nodes of the paths (R, L), new ones (R, N), mask (R, 1, N, L) or None
-    "Branches that attend together, filled up."
-    lengths = [len(path) for path, _ in rows]
-    counts = [k for _, k in rows]
-    where = _filled([path for path, _ in rows], n)
-    added = _filled([path[-k:] for path, k in rows], n)
-    if lengths == counts:
-        return where, added, None
-    return where, added, _mask(lengths, counts, added.shape[1], where.shape[1], device)
-
-# %% ../../nbs/learner/tree.ipynb #c62fe61d
-@dataclass
-class _PaddedBranches:
-    "The same in two parts: branches that are whole paths, and others, R of them, filled up."
-    where: list # of each part the nodes of its paths (R, L)
-    new: list # those that it adds (R, N)
-    masks: list # (R, 1, N, L), to be added; None where all of a path is new
-    back: torch.Tensor # (1, n) where each node stands among all of `new`
-
-    @classmethod
-    def of(cls, paths: list, new: list, device): # as `_Branches.of`
-        rows = [*zip(paths, new, strict=True)]
-        n = sum(new)
-        back = np.empty((1, n), int)
-        size = 0
-        parts = [(p, k) for p, k in rows if len(p) == k], [(p, k) for p, k in rows if len(p) > k]
-        where = []
-        added = []
-        masks = []
-        for part in filter(None, parts):
-            nodes, own, mask = _part(part, n, device)
-            where.append(nodes)
-            added.append(own)
-            masks.append(mask)
-            for path, k in part:
-                back[0, path[-k:]] = range(size, size + k)
-                size += own.shape[1]
-        put = lambda x: torch.as_tensor(x, device=device)
-        return cls([*map(put, where)],
-                   [*map(put, added)], masks, put(back))
-
 # %% ../../nbs/learner/tree.ipynb #c62fe621
 def _vectors_at(
     nodes: torch.Tensor, # (R, N)
@@ -174,37 +128,83 @@ def _computed_in(x: torch.Tensor) -> torch.dtype:
         return torch.get_autocast_dtype(kind)
     return x.dtype
 
-# %% ../../nbs/learner/tree.ipynb #c62fe620
+# %% ../../nbs/learner/tree.ipynb #c62fe61d
 # not cuDNN's, which prepares itself for each new shape
 _KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
-@patch
-def attend(
-    self: _PaddedBranches, # as that of `_Branches`
-    query: torch.Tensor, key: torch.Tensor,
-    value: torch.Tensor, scaling: float | None,
-) -> torch.Tensor:
-    "Attention of each part in one call."
-    share = query.shape[1]//key.shape[1]
-    dtype = _computed_in(query)
-    dims = (key.shape[-1], value.shape[-1])
-    both = torch.cat([key, value], -1).to(dtype)
-    # once for all layers
-    self.masks = [m if m is None else m.to(dtype)
-                  for m in self.masks]
-    query = query.to(dtype).transpose(1, 2)
-    both = both.transpose(1, 2)
-    found = []
-    for where, new, mask in zip(self.where,
-                                self.new, self.masks, strict=True):
-        q = _vectors_at(new, query).transpose(1, 2)
-        seen = _vectors_at(where, both).transpose(1, 2)
+@dataclass
+class _Part:
+    "Branches that attend together, R of them, filled up."
+    where: torch.Tensor # (R, L) the nodes of their paths
+    new: torch.Tensor # (R, N) those that they add
+    mask: torch.Tensor | None # (R, 1, N, L), to be added; None where all of a path is new
+
+    @classmethod
+    def of(cls, rows: list, n: int, device): # path and new nodes of each; nodes of all branches
+        lengths = [len(path) for path, _ in rows]
+        counts = [k for _, k in rows]
+        where = _filled([path for path, _ in rows], n)
+        new = _filled([path[-k:] for path, k in rows], n)
+        mask = None
+        if lengths != counts:
+            mask = _mask(lengths, counts, new.shape[1], where.shape[1], device)
+        put = lambda x: torch.as_tensor(x, device=device)
+        return cls(put(where), put(new), mask)
+
+    def attend(self,
+        query: torch.Tensor, # (1, n, heads, dim)
+        both: torch.Tensor, # (1, n, key heads, dims of a key and a value)
+        dims: tuple[int, int], # these
+        scaling: float | None,
+    ) -> torch.Tensor: # (R*N, heads, dim)
+        "Attention of the new nodes to their paths."
+        q = _vectors_at(self.new, query).transpose(1, 2)
+        seen = _vectors_at(self.where, both).transpose(1, 2)
+        share = q.shape[1]//seen.shape[1] # heads that share keys
         k, v = seen.repeat_interleave(share, 1).split(dims, -1)
+        if self.mask is not None: # once for all layers
+            self.mask = self.mask.to(q.dtype)
         with sdpa_kernel(_KERNELS):
             out = F.scaled_dot_product_attention(
-                q, k, v, mask, is_causal=mask is None, scale=scaling)
-        found.append(out.transpose(1, 2).flatten(0, 1))
-    return _vectors_at(self.back, torch.cat(found)[None])
+                q, k, v, self.mask, is_causal=self.mask is None, scale=scaling)
+        return out.transpose(1, 2).flatten(0, 1)
+
+# %% ../../nbs/learner/tree.ipynb #c62fe620
+@dataclass
+class _PaddedBranches:
+    "The same in two parts: branches that are whole paths, and others."
+    parts: list[_Part]
+    back: torch.Tensor # (1, n) where each node stands among all that the parts add
+
+    @classmethod
+    def of(cls, paths: list, new: list, device): # as `_Branches.of`
+        rows = [*zip(paths, new, strict=True)]
+        n = sum(new)
+        back = np.empty((1, n), int)
+        size = 0
+        whole = [(p, k) for p, k in rows if len(p) == k]
+        others = [(p, k) for p, k in rows if len(p) > k]
+        parts = []
+        for some in filter(None, (whole, others)):
+            part = _Part.of(some, n, device)
+            parts.append(part)
+            for path, k in some:
+                back[0, path[-k:]] = range(size, size + k)
+                size += part.new.shape[1]
+        return cls(parts, torch.as_tensor(back, device=device))
+
+    def attend(self, # as that of `_Branches`
+        query: torch.Tensor, key: torch.Tensor,
+        value: torch.Tensor, scaling: float | None,
+    ) -> torch.Tensor:
+        "Attention of each part in one call."
+        dtype = _computed_in(query)
+        dims = (key.shape[-1], value.shape[-1])
+        query = query.to(dtype).transpose(1, 2)
+        both = torch.cat([key, value], -1).to(dtype).transpose(1, 2)
+        found = [part.attend(query, both, dims, scaling)
+                 for part in self.parts]
+        return _vectors_at(self.back, torch.cat(found)[None])
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61c
 def _branches_of(tree: _PrefixTree,
