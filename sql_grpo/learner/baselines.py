@@ -105,6 +105,7 @@ class _Clock(TrainerCallback):
         self.said = spent
         print(f"{self.name}: step {state.global_step}, {spent:.0f} s", flush=True)
 
+# %% ../../nbs/learner/baselines.ipynb #4990e946
 # steps: more than there is time for; in which the rate rises
 _ENDLESS = 10**9
 _RISE = 20
@@ -168,20 +169,17 @@ labels=[-100]*len(t.prompt_ids)
     return [row(t) for t in found.values()], len(good)
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a45
-def _small_batches(config: SQLGRPOConfig) -> dict: # options for `_learner`
-    "Few episodes to an update where GRPO makes many updates of a generation."
-    together = max(1, A_STEP//config.updates_per_generation)
-    batch = min(batch_for(config), together)
-    return dict(batch=batch, gradient_accumulation_steps=together//batch)
-
 def _learner_of_rounds(
     start: Start, model, rows: list[dict], # of the first round
     rate: float, clock: _Clock,
 ) -> SFTTrainer:
     "What learns the rows of one round after the other, each row once."
+    # few episodes to an update where GRPO makes many updates of a generation
+    together = max(1, A_STEP//start.config.updates_per_generation)
+    batch = min(batch_for(start.config), together)
     return _learner(start, model, Dataset.from_list(rows),
                     rate, clock, steps=-1, num_train_epochs=1,
-                    **_small_batches(start.config))
+                    batch=batch, gradient_accumulation_steps=together//batch)
 
 def _one_round(trainer: SFTTrainer, rows: list[dict]) -> tuple[int, float]: # updates, loss
     "Learn the rows once; the optimiser goes on where it was."
@@ -448,6 +446,7 @@ def run_baselines(
     except KeyboardInterrupt:
         print("baselines interrupted: what was measured is in the report", flush=True)
 
+# %% ../../nbs/learner/baselines.ipynb #3300e9b4
 def _sampled(start: Start, trained, right: list[bool]) -> dict: # of `_reach`, and the counts
     "What base and trained model reach in many tries."
     n = _TRIES_OF[-1] if start.config.model_name == "embedded" else _FEW_TRIES

@@ -115,6 +115,7 @@ def _compared(task: Task, tree: exp.Expression) -> list[tuple]: # (table, column
                   for place in there[:1] for text in texts]
     return found
 
+# %% ../../nbs/learner/demonstrations.ipynb #97b28ab0
 _FEW, _SHORT = 10, 200 # values of a column that are looked at together, and characters of them
 
 def _look(task: Task, table: str, column: str, text: str) -> str: # an action
@@ -237,13 +238,6 @@ def _distinct(episodes: list[Episode]) -> list[Episode]:
                  for ep in reversed(episodes)}.values())[::-1]
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a8015b
-def _need_training(tasks: list[Task]) -> None:
-    "Raises ValueError if one of the questions belongs to the evaluation."
-    for task in tasks:
-        if task.split != "train":
-            raise ValueError(f"task {task.id!r} belongs to the evaluation: "
-                             "demonstrations are made of training questions only")
-
 def _right_ones(policy: Policy, tasks: list[Task],
                 samples: int, rules: Rules) -> list[list[Episode]]: # one list for each question
     "Play `samples` episodes of each question; those of each that are worth learning."
@@ -276,7 +270,10 @@ def play_demonstrations(
     progress: Callable | None = None, # called with demonstrations and episodes after each round
 ) -> tuple[list[dict], dict]: # demonstrations; how many questions, episodes, right and kept ones
     "Play until there are enough, or questions run out. Raises ValueError for evaluation questions."
-    _need_training(tasks)
+    for task in tasks:
+        if task.split != "train":
+            raise ValueError(f"task {task.id!r} belongs to the evaluation: "
+                             "demonstrations are made of training questions only")
     count = config.demonstration_count
     dice = random.Random(config.seed)
     order = dice.sample(tasks, len(tasks))[:_TRIES*count or None]
@@ -311,15 +308,13 @@ def load_demonstrations(path: str | Path) -> list[dict]: # messages, task_id, so
     path = Path(path).expanduser()
     if not path.is_file():
         raise FileNotFoundError(f"no demonstrations at {path}")
-    return [_read_demonstration(d, where)
-            for where, d in from_jsonl(path)]
-
-def _read_demonstration(d, where: str) -> dict:
-    "One line, checked; what is optional filled in."
-    messages = d.get("messages") if isinstance(d, dict) else None
-    _check_messages(messages, f"{where}: field 'messages'")
-    return dict(messages=messages) | {k: d.get(k, "")
-                                      for k in ("task_id", "source", "policy")}
+    demos = []
+    for where, d in from_jsonl(path):
+        messages = d.get("messages") if isinstance(d, dict) else None
+        _check_messages(messages, f"{where}: field 'messages'")
+        about = {k: d.get(k, "") for k in ("task_id", "source", "policy")}
+        demos.append(dict(messages=messages) | about)
+    return demos
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80022
 def _check_messages(messages, where: str) -> None:
@@ -449,6 +444,7 @@ class _TreeTrainer(ChecksumTrainer):
         with attending_to_trees(model):
             return super().training_step(model, inputs, num_items_in_batch)
 
+# %% ../../nbs/learner/demonstrations.ipynb #876bd1f5
 def demonstration_trainer(
     model: PreTrainedModel | PeftModel,
     tokenizer: PreTrainedTokenizerBase,
@@ -506,6 +502,7 @@ def learn_demonstrations(
     _keep_weights(model, folder)
     return log
 
+# %% ../../nbs/learner/demonstrations.ipynb #3251b823
 def _put_weights(model, weights: dict) -> None:
     "Copy saved weights into the model."
     with torch.no_grad():
@@ -537,6 +534,7 @@ class _SaveSometimes(TrainerCallback):
         self.last = time.monotonic()
         control.should_save = True
 
+# %% ../../nbs/learner/demonstrations.ipynb #2de94659
 def _learn(
     model, tokenizer, rows: list[dict],
     config: SQLGRPOConfig, folder: Path, batch: int
@@ -703,6 +701,7 @@ def _made_demonstrations(
                          "within the run's limits of tokens")
     return demos, told | dict(file=str(save_demonstrations(demos, file)))
 
+# %% ../../nbs/learner/demonstrations.ipynb #8f70ce5f
 def _about(told: dict) -> str:
     "What came of it, in a line."
     made = (f", right {told['right']} of {told['episodes']} episodes "

@@ -43,8 +43,6 @@ def tensor_shapes(
 # %% ../../nbs/learner/hub.ipynb #8dda124f
 _WEIGHTS = "model.safetensors", "pytorch_model.bin"
 _TOKENIZERS = "tokenizer.json", "tokenizer.model", "vocab.json"
-_SETTINGS = ("config.json", "generation_config.json", "tokenizer_config.json",
-             "special_tokens_map.json", "adapter_config.json", "sql_grpo.json")
 
 def _weight_files(folder: Path) -> list[Path]: # none if there are no weights
     "The files that should hold a model's weights."
@@ -74,6 +72,10 @@ def missing_in(
     own = folder/"tokenizer_config.json"
     inside = own.is_file() and "chat_template" in json_object(own)
     return "" if inside or (folder/"chat_template.jinja").is_file() else "chat_template.jinja"
+
+# %% ../../nbs/learner/hub.ipynb #59666d51
+_SETTINGS = ("config.json", "generation_config.json", "tokenizer_config.json",
+             "special_tokens_map.json", "adapter_config.json", "sql_grpo.json")
 
 def check_files(
     folder: Path, # of a model
@@ -133,6 +135,7 @@ def _why_not(name: str) -> str: # "" if it can, as far as one knows
         return f"cannot be reached ({why[0].rstrip('.')})"
     return ""
 
+# %% ../../nbs/learner/hub.ipynb #c12a80cc
 def model_source(
     name: str, # a folder, or a name on the Hub
     wanted_by: str = "", # adapters, whose base it is

@@ -59,6 +59,7 @@ def _total_memory(config: SQLGRPOConfig) -> float: # GB
     beside = config.use_vllm and config.vllm_mode == "colocate"
     return machine.gpu_gb*(1 - beside*config.vllm_gpu_memory_utilization)
 
+# %% ../../nbs/learner/long_runs.ipynb #33e0e28e
 def fit_batch(
     model: PreTrainedModel | PeftModel,
     config: SQLGRPOConfig,

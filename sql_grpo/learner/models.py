@@ -345,6 +345,7 @@ def _check_shape(name: str, shape: list, own: torch.Tensor,
                          f"{base} has it of {list(own.shape)}: if its vocabulary was resized, "
                          "merge them with peft first")
 
+# %% ../../nbs/learner/models.ipynb #399427e3
 def _check_adapted(model: PeftModel,
                    config: SQLGRPOConfig, base: str) -> None:
     "Raise ValueError if a layer has got an adapter that the folder has no matrices for."
@@ -566,6 +567,7 @@ def _save_adapter(model: PeftModel, tokenizer, config: SQLGRPOConfig) -> None:
     (folder/"sql_grpo.json").write_text(json.dumps(about, indent=2) + "\n",
                                         encoding="utf-8")
 
+# %% ../../nbs/learner/models.ipynb #9e3921b4
 def save_model(
     model: PreTrainedModel | PeftModel,
     tokenizer: PreTrainedTokenizerBase,
