@@ -454,7 +454,7 @@ def demonstration_trainer(
     learning_rate: float,
     callbacks: list, # of `TrainerCallback`
     batch: int = 16, # rows at once: 1, 2, 4, 8 or 16
-    **options, # for `sft_trainer`
+    **options, # for sft_trainer
 ) -> ChecksumTrainer:
     "The supervised trainer of a run."
     own = {n: p.data
