@@ -445,6 +445,8 @@ class SQLGRPOConfig(_Checked):
     max_steps: int = _option(
         70, "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
              "demonstrations alone, -1 trains for num_train_epochs", least=-1)
+    max_seconds: float = _option(
+        0.0, "GRPO ends after the step in which so many seconds are over; 0: no limit", least=0)
     learning_rate: float = _option(1e-4, "highest learning rate of GRPO", least=0)
     num_generations: int = _option(8, "episodes of one question, compared with each other", least=2)
     per_device_train_batch_size: int | None = _option(

@@ -327,7 +327,7 @@ def pooled(
     reports: list[dict], # runs with other seeds; those that lack a policy are left out
     old: str, new: str, # policies
     **only, # what a question's line must say, such as words="plain"
-) -> dict: # runs, questions; difference, ci_low, ci_high; answers gained and lost
+) -> dict: # runs, questions; difference, ci_low, ci_high, p_value; answers gained and lost
     "A paired difference over runs, by question. Raises ValueError if there is none."
     runs = [r for r in reports if old in r and new in r]
     found = {}
@@ -336,10 +336,20 @@ def pooled(
             found.setdefault(q["id"], []).append(q["right"][new] - q["right"][old])
     if not found:
         raise ValueError(f"no run has {old!r}, {new!r} and such questions")
-    low, high = mean_interval([sum(d)/len(d)
-                               for d in found.values()])
+    means = [sum(d)/len(d) for d in found.values()]
+    low, high = mean_interval(means)
     diffs = [d for ds in found.values() for d in ds]
     return dict(runs=len(runs), questions=len(found),
                 difference=sum(diffs)/len(diffs),
-                ci_low=low, ci_high=high, gained=diffs.count(1),
-                lost=diffs.count(-1))
+                ci_low=low, ci_high=high, p_value=_sign_flips(means),
+                gained=diffs.count(1), lost=diffs.count(-1))
+
+def _sign_flips(
+    values: list[float], # one for each question
+) -> float: # two-sided p value of their mean being 0
+    "Randomisation test (R. A. Fisher, The Design of Experiments, 1935, section 21)."
+    x = np.asarray([v for v in values if v])
+    rng = np.random.default_rng(0)
+    flips = [abs((x*rng.choice((-1, 1), len(x))).sum()) for _ in range(10_000)]
+    extreme = sum(f >= abs(x.sum()) - 1e-9 for f in flips)
+    return (1 + extreme)/(1 + len(flips))

@@ -31,6 +31,7 @@ from .rewards import as_trl, call_reward, trl_arguments
 from .rollout import built_in_policy, need_sql, rollout
 from .engine.lm_policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .learner.models import adapters_kept
+from .learner.long_runs import TimeLimit
 from .learner.trainer import EpisodeTrainer, with_spread
 from .engine.vllm_policy import VLLMPolicy
 
@@ -174,6 +175,8 @@ def build_trainer(
     "TRL's trainer for episodes. Raises ValueError for a reward that cannot be called."
     rewards, weights = chosen_rewards(config, reward_funcs, reward_weights)
     reference = _save_reference(model, config)
+    if config.max_seconds:
+        callbacks = [*callbacks, TimeLimit(config.max_seconds)]
     def build(config): # again, with a smaller batch, when memory runs out
         with adapters_kept(model), _named(model, reference):
             trainer = EpisodeTrainer(
