@@ -454,9 +454,11 @@ def _suggestion(task, turn: Turn) -> str:
         return ('\n\nCorrect the SELECT statement, with columns that exist. '
                 f'The question is: {task.question}')
     if kind == 'QUERY':
-        return '\n\nIf this result answers the question, reply with the one word ANSWER.'
+        return ('\n\nIf this result answers the question, '
+                'reply with the one word ANSWER.')
     if failed: return ''
-    return f'\n\nNow reply with QUERY and a SELECT statement for the question: {task.question}'
+    return ('\n\nNow reply with QUERY and a SELECT statement '
+            f'for the question: {task.question}')
 
 # %% ../nbs/01_environment.ipynb #3a00001c
 _RECENT = 3 # replies, the newest included, that a policy is expected to have before it
