@@ -187,14 +187,10 @@ def as_trl(reward: Callable, # of one episode; or TRL's kind, which stays as it 
     else: # an object without a name
         def of_many(*args, **kwargs) -> list[float]:
             return reward(*args, **kwargs)
-    of_many.__name__ = f"reward_{_name_of(reward)}"
+    named = getattr(reward, "func", reward) # what functools.partial calls
+    of_many.__name__ = f"reward_{getattr(named, '__name__', type(named).__name__)}"
     of_many.__doc__ = reward.__doc__
     return of_many
-
-def _name_of(reward: Callable) -> str:
-    "The name of a function, of what functools.partial calls, or of an object's class."
-    named = getattr(reward, "func", reward)
-    return getattr(named, "__name__", type(named).__name__)
 
 # %% ../nbs/02_rewards.ipynb #23e90571
 reward_correctness, reward_progress, reward_operational = map(as_trl, REWARDS)

@@ -143,12 +143,6 @@ def _kept(args, policy):
             raise
 
 # %% ../../nbs/cli/evaluate.ipynb #e2011bed
-def _kept_results(ev: Evaluation) -> str:
-    "What was kept where no ANSWER was sent: it counts as wrong above."
-    out = [r for r in ev.records if r.outcome == "out_of_turns"]
-    return (f"without an ANSWER: {len(out)} episodes, which count as wrong; in "
-            f"{sum(r.kept_right for r in out)} of them the last result was right")
-
 def _show(args, rules: Rules, ev: Evaluation):
     "What was played, and how well."
     share = ": its share of one list"*one_list(args.data_source, args.data_path)
@@ -156,7 +150,9 @@ def _show(args, rules: Rules, ev: Evaluation):
     source = f"{args.data_source}, {args.split}{share}"
     print(f"{args.model} on {len(ev.records)} questions ({source}), {turns}\n\n{report_card(ev)}")
     if rules.on_last_turn == "submit":
-        print(f"\n{_kept_results(ev)}")
+        out = [r for r in ev.records if r.outcome == "out_of_turns"]
+        print(f"\nwithout an ANSWER: {len(out)} episodes, which count as wrong; in "
+              f"{sum(r.kept_right for r in out)} of them the last result was right")
 
 # %% ../../nbs/cli/evaluate.ipynb #e2011bef
 def main(

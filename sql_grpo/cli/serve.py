@@ -185,12 +185,6 @@ def _write_space(folder: str|Path, splits: dict, options: list):
     n = sum(map(len, splits.values()))
     say(f"{folder}: a Space with {n} questions; openenv push {folder} uploads it")
 
-# %% ../../nbs/cli/serve.ipynb #5e4ec019
-def _kept_options(args) -> list:
-    "The options of the game, as a Space's command repeats them."
-    numbers = [f"--{name}={getattr(args, name)}" for name in ("max_turns", "max_sessions")]
-    return numbers + ["--require_grounded"]*args.require_grounded
-
 # %% ../../nbs/cli/serve.ipynb #5e4ec016
 def main(
     argv: list|None = None, # default: the command line
@@ -205,8 +199,9 @@ def main(
             return serve_mcp(args.mcp, transport,
                              args.host, args.port)
         if args.space:
-            return _write_space(args.space,
-                                _load_splits(args), _kept_options(args))
+            game = [f"--{name}={getattr(args, name)}" for name in ("max_turns", "max_sessions")]
+            game += ["--require_grounded"]*args.require_grounded
+            return _write_space(args.space, _load_splits(args), game)
         with listening(args.host, args.port) as sock:
             app = _prepared(args)
             gc.collect()

@@ -60,11 +60,11 @@ def train(
     weights = copy.deepcopy(run.trainer.model.state_dict()) if baselines else None
     if config.max_steps:
         run.learn_from_rewards()
-    run.save()
+    _save_trained(run.trainer, run.tokenizer, run.config)
     run.measure("trained")
     if baselines:
         run.measure_baselines(weights)
-    return run.finish()
+    return _finish(run.report(), run.config)
 
 # %% ../../nbs/run/train.ipynb #c90c3542
 def measure(
@@ -129,6 +129,14 @@ class Run:
             policy = greedy_policy(model, self.tokenizer, self.config, name)
             self.found[name] = measure(policy, tasks, self.config)
         say(repr(self.found[name]))
+
+    def measure_base(self) -> None:
+        "Measure a random policy, and the model before its training."
+        policy = built_in_policy("random", self.config.seed, self.config.mode)
+        with self.counting("eval"):
+            self.found["random"] = measure(policy, self.eval_tasks, self.config)
+        say(repr(self.found["random"]))
+        self.measure("base")
 
     @contextmanager
     def counting(self, phase: str):
@@ -274,17 +282,6 @@ def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
 
 # %% ../../nbs/run/train.ipynb #9e00001e
 @patch
-def measure_base(self: Run) -> None:
-    "Measure a random policy, and the model before its training."
-    with self.counting("eval"):
-        policy = built_in_policy("random",
-                                 self.config.seed, self.config.mode)
-        self.found["random"] = measure(policy,
-                                       self.eval_tasks, self.config)
-    say(repr(self.found["random"]))
-    self.measure("base")
-
-@patch
 def learn_from_demonstrations(self: Run) -> None:
     "Learn the demonstrations of `prepare`; measure what came of it if GRPO follows."
     rows, told = self.demonstrations
@@ -317,7 +314,7 @@ def learn_from_rewards(self: Run) -> None:
     if not metrics["interrupted"]: return
     kept = "the last checkpoint is what is kept"
     if not _is_sharded(self.trainer):
-        self.save()
+        _save_trained(self.trainer, self.tokenizer, self.config)
         kept = f"the model is in {model_folder(self.config)}"
     there = checkpoints_in(self.config.output_dir)
     hint = "; --resume_from_checkpoint last goes on" if there else ""
@@ -325,21 +322,22 @@ def learn_from_rewards(self: Run) -> None:
     raise KeyboardInterrupt
 
 # %% ../../nbs/run/train.ipynb #cbba0272
-@patch
-def save(self: Run) -> None:
+def _save_trained(
+    trainer: GRPOTrainer, tokenizer: PreTrainedTokenizerBase, config: SQLGRPOConfig,
+) -> None:
     "Save the trained model: the first process does, or all where each has only a part."
-    trainer = self.trainer
-    folder = model_folder(self.config)
+    folder = model_folder(config)
     if is_main(): # the card of an earlier run's model
         (folder/"README.md").unlink(missing_ok=True)
     if _is_sharded(trainer):
-        trainer.model.config.sql_grpo = asdict(self.config.rules)
+        trainer.model.config.sql_grpo = asdict(config.rules)
         # an internal call: else it would upload output_dir, with transcripts
         trainer.save_model(str(folder), _internal_call=True)
         if is_main(): # has paths in it
             (folder/"training_args.bin").unlink(missing_ok=True)
     elif is_main():
-        save_model(trainer.model, self.tokenizer, self.config)
+        save_model(trainer.model, tokenizer, config)
+
 
 # %% ../../nbs/run/train.ipynb #9e000021
 @patch
@@ -403,12 +401,14 @@ def report(self: Run, told: dict | None = None) -> dict: # empty in all processe
     return write_report(self.config.output_dir,
                         Comparison(found), _about(self) | self.told)
 
-@patch
-def finish(self: Run) -> dict: # the report
-    "Write the report, say whether the model is better, and upload it if that was asked for."
-    report = self.report()
+def _finish(
+    report: dict, # empty in all processes but the first
+    config: SQLGRPOConfig,
+) -> dict: # the same report
+    "Say whether the model is better, and upload it if that was asked for."
     if not report: return {}
     say(better_or_not(report))
-    if url := share_model(self.config, report):
+    if url := share_model(config, report):
         say(f"model uploaded to {url}")
     return report
+

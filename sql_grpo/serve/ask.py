@@ -38,31 +38,13 @@ class Answer:
 
     @property
     def kept(self): # a turn, or None
-        "The last query that worked, where its result was kept without an ANSWER."
-        ep = self.episode
-        ran = [t for t in ep.turns
-               if t.action.action_type == "QUERY"
-               and t.result and t.result.ok]
-        return ran[-1] if ran and ep.truncated and ep.submitted is not None else None
+        "The turn whose result was kept without an ANSWER."
+        return _kept_turn(self.episode)
 
     @cached_property
     def result(self) -> Result|None:
         "The rows of the answer; None if there was none."
-        ep = self.episode
-        behind = query_behind(self.episode)
-        if not behind or ep.submitted:
-            return ep.final
-        sql, columns = behind
-        found = next(t.result for t in ep.turns
-                     if t.action.argument == sql
-                     and t.result and t.result.ok)
-        if columns is None: return found
-        rows = [tuple(row[i] for i in columns)
-                for row in found.rows]
-        return replace(found,
-                       columns=[found.columns[i] for i in columns],
-                       rows=rows)
-
+        return _result_of(self.episode)
     @property
     def columns(self) -> list:
         return self.result.columns if self.result else []
@@ -74,6 +56,42 @@ class Answer:
         "The one value, if the answer is one; else None."
         one = len(self.rows) == 1 and len(self.columns) == 1
         return self.rows[0][0] if one else None
+
+    def origin(self) -> str:
+        "Where it comes from, and how many agree."
+        votes = f"{self.votes} of {self.of} episodes agree" if self.of > 1 else ""
+        guess = "no query is behind this: a guess" if self.result and not self.sql else ""
+        kept = "no ANSWER was sent: the result of the last query" if self.kept else ""
+        return "; ".join(filter(None, [guess, kept, votes]))
+
+    def __repr__(self) -> str:
+        "The answer and its SQL in a line."
+        return f"<Answer {one_line(str(self), 60)!r}: {self.sql or self.origin() or 'no query'}>"
+
+
+# %% ../../nbs/serve/ask.ipynb #6019783c
+def _kept_turn(ep: Episode): # a turn, or None
+    "The last query that worked, if its result was kept without an ANSWER."
+    ran = [t for t in ep.turns
+           if t.action.action_type == "QUERY"
+           and t.result and t.result.ok]
+    return ran[-1] if ran and ep.truncated and ep.submitted is not None else None
+
+def _result_of(ep: Episode) -> Result|None:
+    "The rows of an episode's answer, those of the query behind it if there is one."
+    behind = query_behind(ep)
+    if not behind or ep.submitted:
+        return ep.final
+    sql, columns = behind
+    found = next(t.result for t in ep.turns
+                 if t.action.argument == sql
+                 and t.result and t.result.ok)
+    if columns is None: return found
+    rows = [tuple(row[i] for i in columns)
+            for row in found.rows]
+    return replace(found,
+                   columns=[found.columns[i] for i in columns],
+                   rows=rows)
 
 # %% ../../nbs/serve/ask.ipynb #71eae8c5
 # rows of an answer that are shown, and characters; all are in `rows`
@@ -95,18 +113,6 @@ def __str__(self: Answer) -> str:
         return format_value(self.value, _SHOWN_CHARS)
     return format_result(self.result, _SHOWN, _SHOWN_CHARS)
 
-@patch
-def origin(self: Answer) -> str:
-    "Where it comes from, and how many agree."
-    votes = f"{self.votes} of {self.of} episodes agree" if self.of > 1 else ""
-    guess = "no query is behind this: a guess" if self.result and not self.sql else ""
-    kept = "no ANSWER was sent: the result of the last query" if self.kept else ""
-    return "; ".join(filter(None, [guess, kept, votes]))
-
-@patch
-def __repr__(self: Answer) -> str:
-    "The answer and its SQL in a line."
-    return f"<Answer {one_line(str(self), 60)!r}: {self.sql or self.origin() or 'no query'}>"
 
 # %% ../../nbs/serve/ask.ipynb #fbac07bb
 def _said(answer: Answer) -> str: # Markdown

@@ -15,7 +15,6 @@ from functools import partial
 from urllib.parse import urlsplit
 
 import uvicorn
-from fastcore.basics import patch
 from fastapi import FastAPI, HTTPException
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
@@ -138,23 +137,20 @@ class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation
         if unknown: raise ValueError(f"reset takes {_RESET}, not {', '.join(unknown)}")
         if seed is not None:
             self._rng.seed(seed)
-        obs = self.game.reset(self.book.pick(task_id,
-                                             split, index, self._rng))
+        task = self.book.pick(task_id, split, index, self._rng)
+        obs = self.game.reset(task)
         self.episode_id = str(episode_id or uuid.uuid4())[:255]
         return _served(self.game.episode, obs, 0.0)
 
     def step(self, action: SQLEnvAction,
              timeout_s: float|None = None, **kwargs) -> SQLEnvObservation:
         "Take one turn. Raises `RuntimeError` if there is no episode to continue."
-        given = action.text
-        if given is None:
-            given = SQLAction(action.action_type, action.argument)
-        obs = self.game.step(given)
-        ep = self.game.episode
-        grounded = self.game.rules.require_grounded
-        if not grounded: _let_go(ep)
-        return _served(ep, obs,
-                       correctness(ep, grounded) if obs.done else 0.0)
+        obs = self.game.step(_given(action))
+        return _judged(self.game, obs)
+
+    def close(self) -> None:
+        "End the session, and let go of its episode."
+        self.game.episode = None
 
     def get_metadata(self) -> EnvironmentMetadata:
         "What OpenEnv asks about the environment as a whole."
@@ -168,6 +164,12 @@ class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation
 # %% ../../nbs/serve/server.ipynb #5e4e0015
 _RESET = "seed, episode_id, task_id, split and index"
 _TOLD = "text", "terminated", "truncated", "done", "turns_left"
+
+def _given(action: SQLEnvAction) -> str|SQLAction:
+    "A client's text, or the action that it named."
+    if action.text is not None:
+        return action.text
+    return SQLAction(action.action_type, action.argument)
 
 def _served(ep: Episode,
             obs: SQLObservation, reward: float) -> SQLEnvObservation:
@@ -187,16 +189,16 @@ def _state(game: SQLEnvironment, episode_id: str|None) -> SQLEnvState:
         turns_left=left, outcome=ep.outcome)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0016
-def _let_go(ep: Episode):
-    "Forget the rows of all turns but the last: the verdict needs no others."
+def _judged(game: SQLEnvironment, obs: SQLObservation) -> SQLEnvObservation:
+    "What a turn sends back, with the verdict at the end; earlier results are forgotten."
+    ep = game.episode
+    grounded = game.rules.require_grounded
     for turn in ep.turns[:-1]:
-        if turn.result is not None:
+        if turn.result is not None and not grounded:
             turn.result = replace(turn.result, rows=[])
+    return _served(ep, obs,
+                   correctness(ep, grounded) if obs.done else 0.0)
 
-@patch
-def close(self: ServedSQLEnvironment) -> None:
-    "End the session, and let go of its episode."
-    self.game.episode = None
 
 # %% ../../nbs/serve/server.ipynb #5e4e0031
 _THREADS = 32 # that carry out turns

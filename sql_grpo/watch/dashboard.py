@@ -8,6 +8,8 @@ __all__ = ['read_log', 'plot_training', 'LiveVisualizationCallback']
 # %% ../../nbs/watch/dashboard.ipynb #58faec30
 import base64, html, json, os, re, sys, time, warnings
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 import sql_grpo.config # noqa: F401 - first: it keeps bitsandbytes quiet, which the next imports load
 from fastcore.basics import patch
@@ -419,8 +421,10 @@ class _Display:
         if self.board:
             self.tell("bar", _bar_line(step, total, pace))
 
-    def draw(self, records):
-        "A new figure on the board, and what belongs to it."
+    def draw(self, records, reports=()):
+        "A line for new reports; a new figure on the board, and what belongs to it."
+        if reports:
+            self.tell("report", _summary_line(_mean_record(reports)))
         if self.board:
             _safely("drawing the figure",
                     lambda: self.board.show(**_pieces(records, self.group)))
@@ -430,43 +434,13 @@ class _Display:
             self.bar.close()
         self.board = self.bar = None
 
-# %% ../../nbs/watch/dashboard.ipynb #c9b8f578
-class LiveVisualizationCallback(TrainerCallback):
-    "Shows a GRPO run while it trains, and keeps its log on disk."
-    def __init__(self,
-        tasks_train: list[Task]|None = None, # to measure success on what is trained on
-        tasks_eval: list[Task]|None = None, # evaluation questions, also for the traces
-        play: Callable|None = None, # tasks -> episodes, greedy; None: no success, no traces
-        plot_every: int = 10, # steps from figure to figure, and line to line; 0: at the end only
-        trace_every: int = 50, # from trace to trace; 0: never
-        success_every: int = 100, # from one measurement of success to the next; 0: never
-        folder: str|Path|None = None, # for training_log.jsonl and curve.png
-        questions: int = 48, # at most so many of each kind, the same ones throughout
-        live: bool|None = None, # a board in the notebook, lines of text (False), or find out
-        seed: int = 0, # picks the questions
-        require_grounded: bool = False): # count guesses as wrong, as the rewards of the run do
-        self.play = play
-        self.require_grounded = require_grounded
-        self.plot_every = plot_every
-        self.trace_every = trace_every
-        self.success_every = success_every
-        self.train_set = pick_some(tasks_train or [], questions, seed)
-        self.eval_set = pick_some(tasks_eval or [], questions, seed)
-        self._log = _Log(folder)
-        self._display = _Display(live)
-        self._unshown = []
-        self._rates = {}
-        self._active = False
-
-    @property
-    def records(self) -> list[dict]:
-        "What is in the log."
-        return self._log.records
-
-    def see_group(self,
-        *group): # arguments of `_group_table`
-        "Takes a group that was just played, to show with the next figure."
-        self._display.group = group
+# %% ../../nbs/watch/dashboard.ipynb #6d1c40e7
+def _show_episode(display, record):
+    "A trace: on the board instead of the one before, elsewhere below it."
+    text = f"Episode at step {record['step']}\n{record['trace']}"
+    if display.board:
+        display.board.show(trace=_as_html(text))
+    else: display.say(text)
 
 # %% ../../nbs/watch/dashboard.ipynb #0f9d3250
 def _played(play, tasks, model=None):
@@ -479,59 +453,101 @@ def _played(play, tasks, model=None):
         if training: model.train()
 
 # %% ../../nbs/watch/dashboard.ipynb #a07800e1
-@patch
-def measure(self:LiveVisualizationCallback,
-    step: int, # the step that the weights are of
-    model: torch.nn.Module|None = None # put into evaluation mode meanwhile
-) -> dict: # the record
-    "Plays the fixed questions and records how many come out right."
-    eps = _played(self.play, self.train_set + self.eval_set, model)
-    train = eps[:len(self.train_set)]
-    evals = eps[len(self.train_set):]
-    held = [ep for ep in evals if ep.task.extra.get("heldout")]
-    sets = dict(success_train=train, success_eval=evals)
-    if len(held) < len(evals):
-        sets["success_heldout"] = held
-    rates = {k: _success_counts(v, self.require_grounded)
-             for k, v in sets.items() if v}
-    record = self._log.add({"step": step} | rates)
-    self._rates = {k.replace("_", "/"): v["rate"]
-                   for k, v in rates.items()}
-    self._display.tell("success", _summary_line(record))
-    return record
+@dataclass
+class _Exam:
+    "The fixed questions that are played while a run goes on."
+    train_set: list
+    eval_set: list
+    require_grounded: bool = False # is a guess wrong, even if it is right?
 
-# %% ../../nbs/watch/dashboard.ipynb #5f3291ed
-@patch
-def trace(self:LiveVisualizationCallback,
-    step: int, # the step that the weights are of
-    model: torch.nn.Module|None = None # put into evaluation mode meanwhile
-) -> dict: # the record
-    "Plays the next evaluation question and records the episode as text."
-    tasks = self.eval_set or self.train_set
-    i = sum("trace" in r for r in self.records) % len(tasks)
-    [episode] = _played(self.play, [tasks[i]], model)
-    record = self._log.add({"step": step,
-                           "trace": _trace_text(episode, self.require_grounded)})
-    text = f"Episode at step {step}\n{record['trace']}"
-    if self._display.board:
-        self._display.board.show(trace=_as_html(text))
-    else: self._display.say(text)
-    return record
+    def success(self, play): # tasks -> episodes
+        "Plays all questions: how many of each kind come out right."
+        eps = play(self.train_set + self.eval_set)
+        train = eps[:len(self.train_set)]
+        evals = eps[len(self.train_set):]
+        held = [ep for ep in evals if ep.task.extra.get("heldout")]
+        kinds = dict(success_train=train, success_eval=evals)
+        if len(held) < len(evals):
+            kinds["success_heldout"] = held
+        return {k: _success_counts(v, self.require_grounded)
+                for k, v in kinds.items() if v}
+
+    def trace(self, play, i):
+        "Plays one evaluation question, the next one for each `i`: the episode as text."
+        tasks = self.eval_set or self.train_set
+        [episode] = play([tasks[i % len(tasks)]])
+        return _trace_text(episode, self.require_grounded)
+
+
+# %% ../../nbs/watch/dashboard.ipynb #c9b8f578
+@dataclass(eq=False, repr=False)
+class LiveVisualizationCallback(TrainerCallback):
+    "Shows a GRPO run while it trains, and keeps its log on disk."
+    tasks_train: list[Task]|None = None # to measure success on what is trained on
+    tasks_eval: list[Task]|None = None # evaluation questions, also for the traces
+    play: Callable|None = None # tasks -> episodes, greedy; None: no success, no traces
+    plot_every: int = 10 # steps from figure to figure, and line to line; 0: at the end only
+    trace_every: int = 50 # from trace to trace; 0: never
+    success_every: int = 100 # from one measurement of success to the next; 0: never
+    folder: str|Path|None = None # for training_log.jsonl and curve.png
+    questions: int = 48 # at most so many of each kind, the same ones throughout
+    live: bool|None = None # a board in the notebook, lines of text (False), or find out
+    seed: int = 0 # picks the questions
+    require_grounded: bool = False # count guesses as wrong, as the rewards of the run do
+
+    def __post_init__(self):
+        def some(tasks):
+            return pick_some(tasks or [], self.questions, self.seed)
+        self._exam = _Exam(some(self.tasks_train),
+                           some(self.tasks_eval), self.require_grounded)
+        self._log = _Log(self.folder)
+        self._display = _Display(self.live)
+        self._unshown = []
+        self._rates = {}
+        self._active = False
+
+    @property
+    def records(self) -> list[dict]:
+        "What is in the log."
+        return self._log.records
+
+    def see_group(self, *group): # arguments of `_group_table`
+        "Takes a group that was just played, to show with the next figure."
+        self._display.group = group
+
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl,
+                    model: torch.nn.Module|None = None, **kwargs):
+        "Moves the bar; plays, when it is time to."
+        if not self._active: return
+        done = max(1, state.global_step - self._first)
+        pace = (time.perf_counter() - self._start)/done
+        self._display.move(state.global_step, state.max_steps, pace)
+        self._look(state.global_step, model)
+
 
 # %% ../../nbs/watch/dashboard.ipynb #d0ff061f
 @patch
 def _look(self:LiveVisualizationCallback, step, model, always=False):
     "Success and trace, where `step` is one for them; at both ends of a run always."
-    if not (self.play and self.train_set + self.eval_set):
+    exam = self._exam
+    if not (self.play and exam.train_set + exam.eval_set):
         return
     seen = {k for r in self.records if r["step"] == step
             for k in r}
+    play = partial(_played, self.play, model=model)
     def due(every):
         return every and (always or step % every == 0)
     if due(self.success_every) and not seen & set(_SUCCESS_NAMES):
-        self.measure(step, model)
+        rates = exam.success(play)
+        self._rates = {k.replace("_", "/"): v["rate"]
+                       for k, v in rates.items()}
+        record = self._log.add({"step": step} | rates)
+        self._display.tell("success", _summary_line(record))
     if due(self.trace_every) and "trace" not in seen:
-        self.trace(step, model)
+        i = sum("trace" in r for r in self.records)
+        record = self._log.add({"step": step, "trace": exam.trace(play, i)})
+        _show_episode(self._display, record)
+
 
 # %% ../../nbs/watch/dashboard.ipynb #445450e9
 @patch
@@ -549,7 +565,7 @@ def on_train_begin(self:LiveVisualizationCallback,
     self._elapsed0 = max((r.get("elapsed") or 0
                           for r in self.records), default=0)
     self._display.open(state.global_step, state.max_steps)
-    questions = len(self.train_set + self.eval_set)
+    questions = len(self._exam.train_set + self._exam.eval_set)
     if state.global_step == 0 and self.play and questions and self.success_every:
         self._display.tell("bar", f"playing {questions} questions before the first step ...")
         self._look(0, model, always=True)
@@ -559,20 +575,6 @@ def on_train_begin(self:LiveVisualizationCallback,
     self._first = state.global_step
     self._shown_at = self._start
     self._display.move(state.global_step, state.max_steps)
-
-# %% ../../nbs/watch/dashboard.ipynb #5ea4b647
-@patch
-def on_step_end(self:LiveVisualizationCallback,
-                args: TrainingArguments,
-                state: TrainerState,
-                control: TrainerControl,
-                model: torch.nn.Module|None = None, **kwargs):
-    "Moves the bar; plays, when it is time to."
-    if not self._active: return
-    done = max(1, state.global_step - self._first)
-    pace = (time.perf_counter() - self._start)/done
-    self._display.move(state.global_step, state.max_steps, pace)
-    self._look(state.global_step, model)
 
 # %% ../../nbs/watch/dashboard.ipynb #dce0738b
 @patch
@@ -600,15 +602,8 @@ def on_log(self:LiveVisualizationCallback,
     if due or in_log and time.perf_counter() - self._shown_at > QUIET:
         self._shown_step = step
         self._shown_at = time.perf_counter()
-        self._refresh()
-
-@patch
-def _refresh(self:LiveVisualizationCallback):
-    "One line for the reports since the last one, and a new figure on the board."
-    if self._unshown:
-        self._display.tell("report", _summary_line(_mean_record(self._unshown)))
-    self._unshown = []
-    self._display.draw(self.records)
+        self._display.draw(self.records, self._unshown)
+        self._unshown = []
 
 # %% ../../nbs/watch/dashboard.ipynb #f866237e
 @patch
@@ -616,7 +611,7 @@ def close(self:LiveVisualizationCallback):
     "Saves the picture and puts the display away."
     if not self._active: return
     self._active = False
-    self._refresh()
+    self._display.draw(self.records, self._unshown)
     if self._log.folder:
         path = self._log.folder / _CURVE_NAME
         _safely("saving the picture", plot_training, self.records, path)
