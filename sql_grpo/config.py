@@ -86,12 +86,6 @@ class _Checked(GRPOConfig):
     repetition_penalty: float = _of_trl("repetition_penalty", unused=True)
 
 # %% ../nbs/00_setup.ipynb #5e77ab1e
-def _check_choice(f: Field, value) -> None:
-    "Raise a ValueError for a word that is not among a field's choices."
-    if get_origin(f.type) is Literal and value not in get_args(f.type):
-        choices = ", ".join(get_args(f.type))
-        raise ValueError(f"{f.name} is {value!r}; it must be one of {choices}")
-
 def _check_use(c, f: Field, value) -> None:
     "Raise a ValueError for an option that would silently do nothing."
     if value == f.default:
@@ -107,20 +101,17 @@ def _check_use(c, f: Field, value) -> None:
                          "loaded and episodes played without TRL")
 
 # %% ../nbs/00_setup.ipynb #f53fc038
-def _check_least(f: Field, value) -> None:
-    "Raise a ValueError for a number that is too small, or none at all."
-    least = f.metadata.get("checks", {}).get("least")
-    if None in (least, value) or least <= value < math.inf:
-        return
-    raise ValueError(f"{f.name} is {value}; expected a number of at least {least}")
-
 def _check_each(c) -> None:
     "Raise a ValueError for a field that is wrong by itself, or without effect."
     for f in fields(c):
         value = getattr(c, f.name)
-        _check_choice(f, value)
+        if get_origin(f.type) is Literal and value not in get_args(f.type):
+            choices = ", ".join(get_args(f.type))
+            raise ValueError(f"{f.name} is {value!r}; it must be one of {choices}")
         _check_use(c, f, value)
-        _check_least(f, value)
+        least = f.metadata.get("checks", {}).get("least")
+        if None not in (least, value) and not least <= value < math.inf:
+            raise ValueError(f"{f.name} is {value}; expected a number of at least {least}")
 
 def _check_weights(c) -> None:
     "Raise a ValueError for a temperature or weights of rewards that teach nothing."

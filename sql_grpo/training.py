@@ -36,11 +36,6 @@ from .learner.trainer import EpisodeTrainer, with_spread
 from .engine.vllm_policy import VLLMPolicy
 
 # %% ../nbs/04_training.ipynb #7cfca09b
-def _if_unjudgeable(config: SQLGRPOConfig) -> bool | str:
-    "Gold queries that cannot be judged: public data sets have some, your own file should not."
-    return "drop" if config.data_source in ("spider",
-                                            "spider_by_database", "bird", "context") else True
-
 def _agreed(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     "The questions that all processes could use: a slow gold query may be in time in one alone."
     if config.world_size == 1:
@@ -55,13 +50,17 @@ def _load_questions(
     variants: bool = False, # of their databases; without SQL there are none
 ) -> list[Task]:
     "The questions of a run, checked. Raises ValueError or FileNotFoundError for unusable data."
+    # public data sets have gold queries that cannot be judged; your own file should not
+    public = config.data_source in ("spider", "spider_by_database", "bird", "context")
     tasks = load_tasks(config.data_source, split=split,
                        path=config.data_path, questions=config.question_file,
-                       check=_if_unjudgeable(config), variants=variants and not config.answers_only)
+                       check="drop" if public else True,
+                       variants=variants and not config.answers_only)
     if config.question_file:
         tasks = share_out(tasks, split)
-    return _agreed([without_sql(t) for t in tasks] if config.answers_only else tasks,
-                   config)
+    if config.answers_only:
+        tasks = [without_sql(t) for t in tasks]
+    return _agreed(tasks, config)
 
 def load_question_prompts(
     config: SQLGRPOConfig,
