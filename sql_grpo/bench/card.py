@@ -19,6 +19,7 @@ from sql_grpo.common.basics import (
     short_warnings)
 from ..evaluation import pooled
 from ..learner.baselines import BASELINES, Start, sample_many
+from ..learner.models import save_model
 from ..run.train import Run, prepare, train
 from ..watch.report import load_report
 
@@ -63,7 +64,7 @@ def play_stage(
                   run.tasks, run.eval_tasks, config.max_seconds)
     if stage == "grpo":
         run.learn_from_rewards()
-        run.save()
+        save_model(run.trainer.model, run.tokenizer, config)
         run.measure("trained")
         run.told["pass_at_k"] = _in_many_tries(run, start)
     else:

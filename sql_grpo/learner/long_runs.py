@@ -14,7 +14,8 @@ from ..config import SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from peft import PeftModel
-from transformers import PreTrainedModel, TrainerCallback, TrainerState
+from transformers import (
+    PreTrainedModel, TrainerCallback, TrainerControl, TrainerState, TrainingArguments)
 from trl import GRPOTrainer
 
 from ..common.basics import is_main, say
@@ -226,10 +227,14 @@ class TimeLimit(TrainerCallback):
         self.seconds = seconds
         self.begun = None
 
-    def on_train_begin(self, args, state, control, **kwargs):
+    def on_train_begin(self, args: TrainingArguments, state: TrainerState,
+                       control: TrainerControl, **kwargs):
+        "Look at the clock."
         if self.begun is None: # with a smaller batch, it goes on
             self.begun = time.perf_counter()
 
-    def on_step_end(self, args, state, control, **kwargs):
+    def on_step_end(self, args: TrainingArguments, state: TrainerState,
+                    control: TrainerControl, **kwargs):
+        "Stop, if it is time."
         if time.perf_counter() - self.begun >= self.seconds:
             control.should_training_stop = True
