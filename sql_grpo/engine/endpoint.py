@@ -103,7 +103,8 @@ class EndpointPolicy(Policy):
         self.model = model
         self.rules = rules
         self.name = name
-        own = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed)
+        own = dict(temperature=temperature,
+                   max_tokens=rules.max_turn_tokens, seed=seed)
         fields = own | (fields or {})
         self.fields = {k: v for k, v in fields.items() if v is not None}
         self.temperature = self.fields.get("temperature")
@@ -124,8 +125,10 @@ class EndpointPolicy(Policy):
         "What a report says about the endpoint: address, counts, and the cost where it is known."
         n = self.usage
         prices = self.prices
-        cost = prices and (n.prompt_tokens*prices[0] + n.completion_tokens*prices[1]) / 1e6
-        return dict(endpoint=self.url, concurrency=self.concurrency, **asdict(n), cost=cost)
+        cost = prices and (n.prompt_tokens*prices[0]
+                           + n.completion_tokens*prices[1]) / 1e6
+        return dict(endpoint=self.url, concurrency=self.concurrency,
+                    **asdict(n), cost=cost)
 
 # %% ../../nbs/engine/endpoint.ipynb #e2ab699e
 @patch
@@ -138,7 +141,8 @@ def play(self: EndpointPolicy, envs: list[SQLEnvironment],
         with self._connect(self.retries) as send:
             for _ in envs[:self.concurrency]:
                 threading.Thread(
-                    target=_work, args=(partial(self._episode, send), todo, news),
+                    target=_work,
+                    args=(partial(self._episode, send), todo, news),
                     daemon=True).start()
             for done in range(1, len(envs) + 1):
                 if error := news.get():
@@ -150,11 +154,13 @@ def play(self: EndpointPolicy, envs: list[SQLEnvironment],
 # %% ../../nbs/engine/endpoint.ipynb #5a6b83ba
 @patch
 def _episode(self: EndpointPolicy,
-             send: Callable, env: SQLEnvironment) -> None:
+             send: Callable,
+             env: SQLEnvironment) -> None:
     "Ask and step until the episode ends."
     ep = env.episode
     while not ep.done:
-        reply = self._ask(send, history_messages(ep, self.rules.instructions))
+        messages = history_messages(ep, self.rules.instructions)
+        reply = self._ask(send, messages)
         if reply is None:
             ep.outcome = "out_of_tokens"
             return
@@ -187,10 +193,12 @@ def _work(
 # %% ../../nbs/engine/endpoint.ipynb #73205db2
 @patch
 def _ask(self: EndpointPolicy,
-         send: Callable, messages: list[dict]
+         send: Callable,
+         messages: list[dict],
 ): # a `_Reply`; None if the context is full
     "The model's reply to a conversation."
-    request = dict(model=self.model, messages=messages) | self.fields
+    request = dict(model=self.model,
+                   messages=messages) | self.fields
     if reply := self.replies.take(request):
         self.usage.add(reused_replies=1)
     elif reply := send(messages):
@@ -203,8 +211,8 @@ _CHECKED = 2 # retries of a check
 @patch
 def check(self: EndpointPolicy, tasks: list[Task]) -> None:
     "One request, the first of the first task; raises `EndpointError` if it does not work."
-    messages = task_messages(new_environment(self.rules).reset(tasks[0]),
-                             self.rules.instructions)
+    episode = new_environment(self.rules).reset(tasks[0])
+    messages = task_messages(episode, self.rules.instructions)
     with self._connect(min(self.retries, _CHECKED)) as send:
         if not send(messages):
             what = f"the prompt of task {tasks[0].id} does not fit into the model's context"
@@ -221,9 +229,8 @@ def _connect(self: EndpointPolicy,
     key = _api_key(self.api_key_env)
     error = partial(_error, self.url, key=key)
     no_key = {} if key else {"Authorization": openai.Omit()}
-    timeout = openai.Timeout(self.timeout, connect=min(10.0, self.timeout))
-    hooks = dict(request=[partial(_on_request, self.usage)], response=[_on_response])
-    http = openai.DefaultHttpxClient(follow_redirects=False, event_hooks=hooks)
+    hooks = dict(request=[partial(_on_request, self.usage)],
+                 response=[_on_response])
 
     def send(messages):
         "One conversation, with as many attempts as it takes."
@@ -238,13 +245,17 @@ def _connect(self: EndpointPolicy,
         except openai.APIConnectionError as e:
             raise error(_failure(e, self.timeout), e.request) from None
         reply = _read_reply(answer.http_response.json())
-        self.usage.add(prompt_tokens=reply.prompt_tokens or 0,
-                       completion_tokens=reply.completion_tokens or 0)
+        self.usage.add(**reply.tokens())
         return reply._replace(text=_hide(reply.text, key, 8))
 
-    with openai.OpenAI(base_url=self.url.removesuffix("/chat/completions"),
-                       api_key=key or "none", http_client=http,
-                       timeout=timeout, max_retries=retries) as client:
+    with openai.OpenAI(
+        base_url=self.url.removesuffix("/chat/completions"),
+        api_key=key or "none", max_retries=retries,
+        timeout=openai.Timeout(self.timeout,
+                               connect=min(10.0, self.timeout)),
+        http_client=openai.DefaultHttpxClient(
+            follow_redirects=False, event_hooks=hooks),
+    ) as client:
         yield send
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d00007
@@ -281,11 +292,13 @@ def _failure(
         return f"no answer within {timeout:g} s"
     return f"{type(cause).__name__}: {cause}"
 
-def _error(url: str, what: str, request=None, key: str = "") -> EndpointError:
+def _error(url: str, what: str,
+           request=None, key: str = "") -> EndpointError:
     "The error to raise, in one line and without the key."
     retries = int(request.headers["x-stainless-retry-count"]) if request else 0
     tries = f"gave up after {retries + 1} attempts: " if retries else ""
-    return EndpointError(f"{url}: {tries}{one_line(_hide(what, key), 300)}")
+    said = one_line(_hide(what, key), 300)
+    return EndpointError(f"{url}: {tries}{said}")
 
 def _hide(text: str, key: str, least: int = 1) -> str:
     "A server's text without the key, if that has `least` characters: `EMPTY` may be a word."
@@ -297,6 +310,11 @@ class _Reply(NamedTuple):
     text: str
     prompt_tokens: int | None # None if the server does not say
     completion_tokens: int | None
+
+    def tokens(self) -> dict: # to be counted
+        "The numbers that the server says."
+        return dict(prompt_tokens=self.prompt_tokens or 0,
+                    completion_tokens=self.completion_tokens or 0)
 
 def _read_reply(
     data: dict, # the body of an answer, parsed
@@ -374,7 +392,8 @@ class _Replies:
 
     def digest(self, request: dict) -> str:
         "What a request is known by."
-        return hashlib.sha256(f"{self.url} {json.dumps(request)}".encode()).hexdigest()
+        text = f"{self.url} {json.dumps(request)}"
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def take(self, request: dict) -> _Reply | None:
         "A reply of an earlier run to the same request, if one is left."

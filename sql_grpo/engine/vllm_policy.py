@@ -36,7 +36,8 @@ class VLLMPolicy(TokenPolicy):
     ) -> Callable: # make_policy of RolloutFunc
         "How a trainer that uses vLLM plays."
         def make(trainer: Trainer):
-            return cls(_trl_generate(trainer.vllm_generation), trainer.processing_class, rules)
+            generate = _trl_generate(trainer.vllm_generation)
+            return cls(generate, trainer.processing_class, rules)
         return make
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1c
@@ -53,8 +54,10 @@ def play(self: VLLMPolicy,
     while most := max(gather_object([len(live)])):
         n = len(live)
         fill = [self.stop_token_ids[:1]]*(most - n) # their replies are thrown away
-        replies, numbers = self.generate([s.context() for s in live] + fill,
-                                         self.rules.max_turn_tokens, self.stop_token_ids)
+        prompts = [s.context() for s in live]
+        replies, numbers = self.generate(prompts + fill,
+                                         self.rules.max_turn_tokens,
+                                         self.stop_token_ids)
         for s, ids, logprobs in zip(live, replies[:n], numbers[:n], strict=True):
             s.ids = []
             s.logprobs = []

@@ -67,7 +67,8 @@ def one_line(x: object, # anything
 
 def escaped(name: str) -> str:
     "A name on one line: a line break is written as \\n, and other control characters alike."
-    return one_line(_CONTROL.sub(lambda m: repr(m[0])[1:-1], name), 1000)
+    plain = _CONTROL.sub(lambda m: repr(m[0])[1:-1], name)
+    return one_line(plain, 1000)
 
 # %% ../../nbs/world/database.ipynb #ffe333a3
 def format_value(x: None|int|float|str|bytes, # a value of SQLite: None, int, float, str or bytes
@@ -144,13 +145,14 @@ class _Guard:
         return perf_counter() > self.deadline
 
 # %% ../../nbs/world/database.ipynb #e263e60b
-def _authorize(guard: _Guard, action: int, arg1: str|None, arg2: str|None,
+def _authorize(guard: _Guard, action: int,
+               arg1: str|None, arg2: str|None,
                db: str|None, trigger: str|None) -> int:
     "SQLite asks this about everything that a statement needs, while it compiles the statement."
     if guard.full_text and (
             action == apsw.SQLITE_FUNCTION and arg2.lower() in _SEARCH or
-            guard.first is not None and action == apsw.SQLITE_PRAGMA and
-            (arg1, arg2) == ('data_version', None)):
+            action == apsw.SQLITE_PRAGMA and guard.first is not None
+            and (arg1, arg2) == ('data_version', None)):
         return apsw.SQLITE_OK # what reading a full-text table takes
     if action == apsw.SQLITE_FUNCTION and arg2.lower() not in _FUNCTIONS:
         guard.reason = f'the function {one_line(arg2)} is not allowed'
@@ -163,7 +165,8 @@ def _authorize(guard: _Guard, action: int, arg1: str|None, arg2: str|None,
     return apsw.SQLITE_DENY
 
 # %% ../../nbs/world/database.ipynb #297ba69b
-def _trace(guard: _Guard, cursor: apsw.Cursor, sql: str, bindings: tuple|dict|None) -> bool:
+def _trace(guard: _Guard, cursor: apsw.Cursor,
+           sql: str, bindings: tuple|dict|None) -> bool:
     "May the compiled statement at the start of `sql` run? Only if it reads, and is the only one."
     if cursor.is_explain not in (0, guard.explains) or not cursor.is_readonly:
         guard.refuse('EXPLAIN')
@@ -254,7 +257,9 @@ def _size(x) -> int:
 def _too_long(name: str, args: tuple):
     "Could these arguments keep SQLite's function `name` busy for long?"
     trims = name not in ('instr', 'replace')
-    return trims and _size(args[1]) > 100 or (1 + 2*trims)*_size(args[0])*_size(args[1]) > _PRODUCT
+    first = _size(args[0])
+    second = _size(args[1])
+    return trims and second > 100 or (1 + 2*trims)*first*second > _PRODUCT
 
 # %% ../../nbs/world/database.ipynb #c1d80a55
 def _call(guard: _Guard, name: str, *args):
@@ -266,7 +271,9 @@ def _call(guard: _Guard, name: str, *args):
     if guard.helper is None:
         guard.helper = apsw.Connection(':memory:')
     guard.helper.limit(apsw.SQLITE_LIMIT_LENGTH, guard.length)
-    return next(guard.helper.execute(f'SELECT {name}({",".join("?"*len(args))})', args))[0]
+    places = ','.join('?'*len(args))
+    rows = guard.helper.execute(f'SELECT {name}({places})', args)
+    return next(rows)[0]
 
 def _decoded(guard: _Guard, data: bytes) -> str:
     "`data` as text, whatever it is."
@@ -384,7 +391,9 @@ def quoted(
     always: bool = True, # or only if it has other characters than letters, digits and underscores
 ) -> str:
     "`name` as an identifier in SQL."
-    return name if name.isidentifier() and not always else '"' + name.replace('"', '""') + '"'
+    if name.isidentifier() and not always:
+        return name
+    return '"' + name.replace('"', '""') + '"'
 
 # %% ../../nbs/world/database.ipynb #a4c53687
 def shown(name: str) -> str:
@@ -403,7 +412,8 @@ def _meant(said: str, tables: list) -> str: # as it is in `tables`, or what was 
     bare = said.split(';')[0].strip(around)
     bare = re.sub(r'^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$', '', bare,
                   flags=re.I).strip(around)
-    forms = said, inner and inner[1].replace('""', '"'), bare, bare.removeprefix('main.')
+    inside = inner and inner[1].replace('""', '"')
+    forms = said, inside, bare, bare.removeprefix('main.')
     for form in filter(None, forms):
         for same in (str, str.lower, _loosely):
             found = [t for t in tables
@@ -451,10 +461,12 @@ class _Names(_Engine):
         "A query with names as they are, where they stand as they are printed: see `escaped`."
         if not re.search(r'\\[nrtxu]', sql):
             return sql
-        columns = [c.name for t in self.tables for c in self.columns(t)]
+        columns = [c.name for t in self.tables
+                   for c in self.columns(t)]
         for name in {*self.tables, *columns}:
             if name != escaped(name):
-                sql = sql.replace(escaped(self.quote(name)), self.quote(name))
+                real = self.quote(name)
+                sql = sql.replace(escaped(real), real)
         return sql
 
 # %% ../../nbs/world/database.ipynb #d8a60003
@@ -667,7 +679,8 @@ class _Connections:
             raise ValueError(one_line(e)) from e
 
 # %% ../../nbs/world/database.ipynb #2d84b6f1
-def _prepare(con: apsw.Connection, guard: _Guard, sql: str, tried: set):
+def _prepare(con: apsw.Connection, guard: _Guard,
+             sql: str, tried: set):
     "Get ready to try `sql`; raises `ValueError` where SQLite would not see what is wrong."
     guard.sql = sql
     guard.reason = None
@@ -761,7 +774,8 @@ def _widen(con: apsw.Connection, guard: _Guard):
     "Let the values of `con` be as large as the query can do with."
     _bound(con, guard, _LONGEST, steps=1)
     program = _program(con, guard)
-    pattern = min(_PATTERN, max([50] + [len(op[5]) for op in program if op[1] == 'String8']))
+    texts = [len(op[5]) for op in program if op[1] == 'String8']
+    pattern = min(_PATTERN, max([50, *texts]))
     length = min(_LONGEST,
                  _ROOM//max(1, _cost(program, pattern)))
     _bound(con, guard, max(_LENGTH, length), pattern, steps=1)
@@ -778,9 +792,11 @@ def _searches(program: list) -> list: # of texts; None for one that is calculate
         args = v - 2 - program[v-1][2] # where they begin, an instruction each
         for i, kind in enumerate(re.findall('[A-Za-z]', str(op[5]))):
             at = args + i
-            written = program[at][1] == 'String8' and program[at][3] == op[4] + 2 + i
+            text = program[at]
+            written = text[1] == 'String8' and text[3] == op[4] + 2 + i
             if kind == 'M':
-                found.append(program[at][5] if written and ends.isdisjoint(range(at + 1, v)) else None)
+                sure = written and ends.isdisjoint(range(at + 1, v))
+                found.append(text[5] if sure else None)
     return found
 
 def _check_search(con: apsw.Connection, guard: _Guard):
@@ -852,8 +868,10 @@ def query(self: SQLiteDatabase,
         return self._known[sql]
     result = self.run(sql)
     if result.ok and '"' in sql:
-        result.note = _read_as_text(self, self._connections.own[0], sql)
-    if result.ok and self.now and len(sql) + len(repr(result.rows)) <= _KEPT_CHARS:
+        con, _ = self._connections.own
+        result.note = _read_as_text(self, con, sql)
+    if (result.ok and self.now
+            and len(sql) + len(repr(result.rows)) <= _KEPT_CHARS):
         with self._connections.lock:
             self._known[sql] = result
             if len(self._known) > _KEPT:
@@ -928,10 +946,12 @@ def _read_columns(db: SQLiteDatabase, table: str) -> list: # of Column
     "The columns of a table as SQLite tells them."
     inspect = db._connections.inspect
     sql = 'SELECT "from", "table", "to", seq FROM pragma_foreign_key_list(?) ORDER BY id DESC'
+    keys = inspect(sql, (table,))
     fks = {col.lower(): _target(db, *rest)
-           for col, *rest in inspect(sql, (table,))}
+           for col, *rest in keys}
     sql = 'SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden != 1'
-    return [Column(name, kind, bool(pk), fks.get(name.lower()))
+    return [Column(name, kind, bool(pk),
+                   fks.get(name.lower()))
             for name, kind, pk in inspect(sql, (table,))]
 
 # %% ../../nbs/world/database.ipynb #9775b019
@@ -954,12 +974,16 @@ def describe(self: Database, table: str) -> str:
     "Size, columns, types and foreign keys of a table, one column a line."
     table = self._table(table)
     said = lambda comment: comment and f'-- {one_line(comment)}'
-    cols = [' '.join(filter(None, (self.spelt(c.name), c.type, c.fk and f'-> {escaped(c.fk)}', said(c.comment))))
-            for c in self.columns(table)]
+    parts = [(self.spelt(c.name), c.type,
+              c.fk and f'-> {escaped(c.fk)}', said(c.comment))
+             for c in self.columns(table)]
+    cols = [' '.join(filter(None, part)) for part in parts]
     n = self.row_count(table)
-    rows = ('rows not counted' if n is None else f'more than {_COUNTED} rows' if n > _COUNTED
+    rows = ('rows not counted' if n is None
+            else f'more than {_COUNTED} rows' if n > _COUNTED
             else f'{n} row' + 's'*(n != 1))
-    kind = dict(view=', a view', virtual=', full text').get(self.kind(table), '')
+    kinds = dict(view=', a view', virtual=', full text')
+    kind = kinds.get(self.kind(table), '')
     about = said(self.comments.get(table, ''))
     return '\n'.join([f'{self.label(table)}: {rows}{kind}{about and " " + about}', *cols])
 

@@ -98,7 +98,7 @@ class Task:
     @cached_property
     def golds(self) -> list[Result]:
         "All results that are right: the gold one, and those that break a tie of it otherwise."
-        others = ties(self.query, self.database(), self.gold) if self.query else []
+        others = self.query and ties(self.query, self.database(), self.gold)
         return [self.gold, *others]
 
 # %% ../../nbs/world/tasks.ipynb #7e92a004
@@ -185,7 +185,8 @@ def _sorted_by(tree: exp.Query) -> list | None: # None if one is a constant
     if united:
         return keys if all(type(key) is int for key in keys) else None
     told = dict(enumerate([] if tree.is_star else tree.selects))
-    meant = [told.get(key) if type(key) is int else key for key in keys]
+    meant = [told.get(key) if type(key) is int else key
+             for key in keys]
     return keys if all(e is None or e.find(exp.Column, exp.Star, exp.Query)
                        for e in meant) else None
 
@@ -208,7 +209,8 @@ def _all_sorted(tree: exp.Query, db: Database) -> tuple | None:
         return None
     last = count(width)
     at = [key if type(key) is int else next(last) for key in keys]
-    return rows, [tuple(row[i] for i in at) for row in found.rows]
+    return rows, [tuple(row[i] for i in at)
+                  for row in found.rows]
 
 def _without_limit(tree: exp.Query) -> exp.Query:
     tree = tree.copy()
@@ -285,7 +287,8 @@ def _rows_at(node: exp.Query, places: list) -> exp.Query:
     "A query for the rows at some places of what a query sorts."
     every = _without_limit(node).limit(_EVERY)
     arms = []
-    for _, run in groupby(enumerate(sorted(places)), key=lambda pair: pair[1] - pair[0]):
+    by_distance = lambda pair: pair[1] - pair[0]
+    for _, run in groupby(enumerate(sorted(places)), key=by_distance):
         run = [place for _, place in run]
         rows = exp.select("*").from_(every.subquery("every_row"))
         arms.append(rows.limit(len(run)).offset(run[0]))
