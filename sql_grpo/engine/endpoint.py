@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
@@ -60,6 +61,15 @@ class _Usage:
     completion_tokens: int = 0
     reused_replies: int = 0 # of an earlier run: neither sent nor paid for again
 
+    def __post_init__(self):
+        self._lock = threading.Lock()
+
+    def add(self, **n: int) -> None:
+        "Add to what is counted, from any thread."
+        with self._lock:
+            for name, k in n.items():
+                setattr(self, name, getattr(self, name) + k)
+
     def __str__(self):
         reused = self.reused_replies
         return (f"{self.requests} requests, {self.retries} of them retries; "
@@ -93,11 +103,10 @@ class EndpointPolicy(Policy):
         self.model = model
         self.rules = rules
         self.name = name
-        fields = dict(temperature=temperature,
-                      max_tokens=rules.max_turn_tokens, seed=seed
-                      ) | (fields or {})
-        self.fields = {k: v
-                       for k, v in fields.items() if v is not None}
+        own = dict(temperature=temperature,
+                   max_tokens=rules.max_turn_tokens, seed=seed)
+        fields = own | (fields or {})
+        self.fields = {k: v for k, v in fields.items() if v is not None}
         self.temperature = self.fields.get("temperature")
         if concurrency < 1:
             raise ValueError(f"concurrency must be at least 1, got {concurrency}")
@@ -107,12 +116,19 @@ class EndpointPolicy(Policy):
         self.api_key_env = api_key_env
         self.prices = prices
         self.usage = _Usage()
-        self._lock = threading.Lock()
-        self.replies = replies and Path(replies)
-        self.known = read_replies(replies)
+        self.replies = _Replies(self.url, replies)
 
     def __repr__(self):
         return f"<EndpointPolicy {self.model} at {self.url.removesuffix('/chat/completions')}>"
+
+    def report(self) -> dict: # of plain values
+        "What a report says about the endpoint: address, counts, and the cost where it is known."
+        n = self.usage
+        prices = self.prices
+        cost = prices and (n.prompt_tokens*prices[0]
+                           + n.completion_tokens*prices[1]) / 1e6
+        return dict(endpoint=self.url, concurrency=self.concurrency,
+                    **asdict(n), cost=cost)
 
 # %% ../../nbs/engine/endpoint.ipynb #e2ab699e
 @patch
@@ -125,7 +141,8 @@ def play(self: EndpointPolicy, envs: list[SQLEnvironment],
         with self._connect(self.retries) as send:
             for _ in envs[:self.concurrency]:
                 threading.Thread(
-                    target=self._work, args=(send, todo, news),
+                    target=_work,
+                    args=(partial(self._episode, send), todo, news),
                     daemon=True).start()
             for done in range(1, len(envs) + 1):
                 if error := news.get():
@@ -137,12 +154,13 @@ def play(self: EndpointPolicy, envs: list[SQLEnvironment],
 # %% ../../nbs/engine/endpoint.ipynb #5a6b83ba
 @patch
 def _episode(self: EndpointPolicy,
-             send: Callable, env: SQLEnvironment) -> None:
+             send: Callable,
+             env: SQLEnvironment) -> None:
     "Ask and step until the episode ends."
     ep = env.episode
     while not ep.done:
-        reply = self._ask(send,
-                          history_messages(ep, self.rules.instructions))
+        messages = history_messages(ep, self.rules.instructions)
+        reply = self._ask(send, messages)
         if reply is None:
             ep.outcome = "out_of_tokens"
             return
@@ -155,17 +173,19 @@ def _episode(self: EndpointPolicy,
         env.step(text)
 
 # %% ../../nbs/engine/endpoint.ipynb #ec3f1867
-@patch
-def _work(self: EndpointPolicy, send: Callable,
-          todo: deque, news: SimpleQueue) -> None:
-    "One thread's work: episodes, and of each the news that it ended (None) or failed."
+def _work(
+    play: Callable, # plays the episode of an environment
+    todo: deque, # environments
+    news: SimpleQueue, # of each episode: None where it ended, or its error
+) -> None:
+    "One thread's work: one episode after the other, until there are no more, or one fails."
     error = None
     while not error:
         try:
             env = todo.popleft()
         except IndexError: return
         try:
-            self._episode(send, env)
+            play(env)
         except BaseException as e: error = e
         env.db.close() # this thread's connection
         news.put(error)
@@ -173,26 +193,17 @@ def _work(self: EndpointPolicy, send: Callable,
 # %% ../../nbs/engine/endpoint.ipynb #73205db2
 @patch
 def _ask(self: EndpointPolicy,
-         send: Callable, messages: list[dict],
-    kept: bool = True, # may the reply come from the file of replies, and go there?
+         send: Callable,
+         messages: list[dict],
 ): # a `_Reply`; None if the context is full
     "The model's reply to a conversation."
-    if kept and (reply := self._recall(messages)):
-        return reply
-    if reply := send(messages):
-        self._count(prompt_tokens=reply.prompt_tokens or 0,
-                    completion_tokens=reply.completion_tokens or 0)
-        if kept:
-            self._note(messages, reply)
+    request = dict(model=self.model,
+                   messages=messages) | self.fields
+    if reply := self.replies.take(request):
+        self.usage.add(reused_replies=1)
+    elif reply := send(messages):
+        self.replies.add(request, reply)
     return reply
-
-@patch
-def _count(self: EndpointPolicy, **n: int) -> None:
-    "Add to what is counted, from any thread."
-    with self._lock:
-        for name, k in n.items():
-            setattr(self.usage, name,
-                    getattr(self.usage, name) + k)
 
 # %% ../../nbs/engine/endpoint.ipynb #7aefa785
 _CHECKED = 2 # retries of a check
@@ -200,21 +211,12 @@ _CHECKED = 2 # retries of a check
 @patch
 def check(self: EndpointPolicy, tasks: list[Task]) -> None:
     "One request, the first of the first task; raises `EndpointError` if it does not work."
-    messages = task_messages(new_environment(self.rules).reset(tasks[0]),
-                             self.rules.instructions)
+    episode = new_environment(self.rules).reset(tasks[0])
+    messages = task_messages(episode, self.rules.instructions)
     with self._connect(min(self.retries, _CHECKED)) as send:
-        if self._ask(send, messages, kept=False):
-            return
-    raise self._error(f"the prompt of task {tasks[0].id} does not fit into the model's context")
-
-@patch
-def report(self: EndpointPolicy) -> dict: # of plain values
-    "What a report says about the endpoint: address, counts, and the cost where it is known."
-    n = self.usage
-    prices = self.prices
-    cost = prices and (n.prompt_tokens*prices[0] + n.completion_tokens*prices[1]) / 1e6
-    return dict(endpoint=self.url, concurrency=self.concurrency,
-                **asdict(n), cost=cost)
+        if not send(messages):
+            what = f"the prompt of task {tasks[0].id} does not fit into the model's context"
+            raise _error(self.url, what)
 
 # %% ../../nbs/engine/endpoint.ipynb #888b9bd8
 @patch
@@ -225,45 +227,45 @@ def _connect(self: EndpointPolicy,
     "A client for all threads; hands out what sends a conversation, or raises `EndpointError`."
     import openai # takes a second, and only endpoints need it
     key = _api_key(self.api_key_env)
-    base_url = self.url.removesuffix("/chat/completions")
+    error = partial(_error, self.url, key=key)
     no_key = {} if key else {"Authorization": openai.Omit()}
-    timeout = openai.Timeout(self.timeout,
-                             connect=min(10.0, self.timeout))
-    hooks = dict(request=[self._on_request],
-                 response=[self._on_response])
-    http = openai.DefaultHttpxClient(follow_redirects=False, event_hooks=hooks)
+    hooks = dict(request=[partial(_on_request, self.usage)],
+                 response=[_on_response])
 
     def send(messages):
         "One conversation, with as many attempts as it takes."
         try:
             answer = client.chat.completions.with_raw_response.create(
-           model=self.model, messages=messages, extra_body=self.fields,
-           extra_headers=no_key)
+                model=self.model, messages=messages,
+                extra_body=self.fields, extra_headers=no_key)
         except openai.APIStatusError as e:
             if _context_full(e.status_code, e.response.text):
                 return None
-            raise self._error(_refusal(e.response, e.body),
-                              e.request) from None
+            raise error(_refusal(e.response, e.body), e.request) from None
         except openai.APIConnectionError as e:
-            raise self._error(self._failure(e), e.request) from None
+            raise error(_failure(e, self.timeout), e.request) from None
         reply = _read_reply(answer.http_response.json())
-        return reply._replace(text=self._hide(reply.text, 8))
+        self.usage.add(**reply.tokens())
+        return reply._replace(text=_hide(reply.text, key, 8))
 
-    with openai.OpenAI(base_url=base_url,
-                       api_key=key or "none", http_client=http,
-                       timeout=timeout, max_retries=retries) as client:
+    with openai.OpenAI(
+        base_url=self.url.removesuffix("/chat/completions"),
+        api_key=key or "none", max_retries=retries,
+        timeout=openai.Timeout(self.timeout,
+                               connect=min(10.0, self.timeout)),
+        http_client=openai.DefaultHttpxClient(
+            follow_redirects=False, event_hooks=hooks),
+    ) as client:
         yield send
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d00007
-@patch
-def _on_request(self: EndpointPolicy, request) -> None:
+def _on_request(usage: _Usage, request) -> None:
     "Count an attempt."
     if request.method == "POST":
-        self._count(requests=1,
-                    retries=int(request.headers["x-stainless-retry-count"] != "0"))
+        usage.add(requests=1,
+                  retries=int(request.headers["x-stainless-retry-count"] != "0"))
 
-@patch
-def _on_response(self: EndpointPolicy, response) -> None:
+def _on_response(response) -> None:
     "Tell the client of failures that look like a success, or will not pass."
     try:
         data = json.loads(response.read())
@@ -278,29 +280,28 @@ def _on_response(self: EndpointPolicy, response) -> None:
         response.headers["x-should-retry"] = "false"
 
 # %% ../../nbs/engine/endpoint.ipynb #cf9260c8
-@patch
-def _failure(self: EndpointPolicy, e) -> str: # the client's error
+def _failure(
+    e, # the client's error
+    timeout: float, # seconds
+) -> str:
     "Why there is no answer."
     cause = e.__cause__
     if "Connect" in type(cause).__name__:
         return f"cannot connect: {str(cause) or 'no answer'}"
     if "Timeout" in type(cause).__name__:
-        return f"no answer within {self.timeout:g} s"
+        return f"no answer within {timeout:g} s"
     return f"{type(cause).__name__}: {cause}"
 
-@patch
-def _error(self: EndpointPolicy,
-           what: str, request=None) -> EndpointError:
-    "The error to raise, in one line."
+def _error(url: str, what: str,
+           request=None, key: str = "") -> EndpointError:
+    "The error to raise, in one line and without the key."
     retries = int(request.headers["x-stainless-retry-count"]) if request else 0
     tries = f"gave up after {retries + 1} attempts: " if retries else ""
-    return EndpointError(f"{self.url}: {tries}{one_line(self._hide(what), 300)}")
+    said = one_line(_hide(what, key), 300)
+    return EndpointError(f"{url}: {tries}{said}")
 
-@patch
-def _hide(self: EndpointPolicy, text: str,
-          least: int = 1) -> str:
+def _hide(text: str, key: str, least: int = 1) -> str:
     "A server's text without the key, if that has `least` characters: `EMPTY` may be a word."
-    key = _api_key(self.api_key_env)
     return text.replace(key, "***") if len(key) >= least else text
 
 # %% ../../nbs/engine/endpoint.ipynb #6e3b7e8a
@@ -309,6 +310,11 @@ class _Reply(NamedTuple):
     text: str
     prompt_tokens: int | None # None if the server does not say
     completion_tokens: int | None
+
+    def tokens(self) -> dict: # to be counted
+        "The numbers that the server says."
+        return dict(prompt_tokens=self.prompt_tokens or 0,
+                    completion_tokens=self.completion_tokens or 0)
 
 def _read_reply(
     data: dict, # the body of an answer, parsed
@@ -376,31 +382,32 @@ def read_replies(
     return found
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d0000a
-@patch
-def _digest(self: EndpointPolicy, messages: list[dict]) -> str:
-    "What a request is known by."
-    body = json.dumps(dict(model=self.model,
-                           messages=messages) | self.fields)
-    return hashlib.sha256(f"{self.url} {body}".encode()).hexdigest()
+class _Replies:
+    "The file of replies to what is asked at an address; without a path it keeps nothing."
+    def __init__(self, url: str, path: str | Path | None):
+        self.url = url
+        self.path = path and Path(path)
+        self.known = read_replies(path)
+        self._lock = threading.Lock()
 
-@patch
-def _recall(self: EndpointPolicy, messages: list[dict]) -> _Reply | None:
-    "A reply of an earlier run to the same request, if one is left."
-    with self._lock:
-        left = self.replies and self.known.get(self._digest(messages))
-        reply = left.popleft() if left else None
-    if reply:
-        self._count(reused_replies=1)
-    return reply
+    def digest(self, request: dict) -> str:
+        "What a request is known by."
+        text = f"{self.url} {json.dumps(request)}"
+        return hashlib.sha256(text.encode()).hexdigest()
 
-@patch
-def _note(self: EndpointPolicy,
-          messages: list[dict], reply: _Reply) -> None:
-    "Add a reply to the file."
-    if self.replies is None: return
-    with self._lock:
-        self.replies.parent.mkdir(parents=True, exist_ok=True)
+    def take(self, request: dict) -> _Reply | None:
+        "A reply of an earlier run to the same request, if one is left."
+        if not self.path: return None
+        with self._lock:
+            left = self.known.get(self.digest(request))
+            return left.popleft() if left else None
+
+    def add(self, request: dict, reply: _Reply) -> None:
+        "Add a reply to the file."
+        if not self.path: return
         # a new line first: the last one may be cut off
-        line = "\n" + json.dumps([self._digest(messages), *reply])
-        with self.replies.open("a", encoding="utf-8") as f:
-            f.write(line)
+        line = "\n" + json.dumps([self.digest(request), *reply])
+        with self._lock:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as f:
+                f.write(line)

@@ -27,7 +27,18 @@ class VLLMPolicy(TokenPolicy):
         name: str = "vllm",
     ):
         super().__init__(tokenizer, rules, name)
-        self.generate, self.stop_token_ids = generate, sorted(self.codec.end_ids)
+        self.generate = generate
+        self.stop_token_ids = sorted(self.codec.end_ids)
+
+    @classmethod
+    def maker(cls,
+        rules: Rules,
+    ) -> Callable: # make_policy of RolloutFunc
+        "How a trainer that uses vLLM plays."
+        def make(trainer: Trainer):
+            generate = _trl_generate(trainer.vllm_generation)
+            return cls(generate, trainer.processing_class, rules)
+        return make
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1c
 @patch
@@ -41,9 +52,13 @@ def play(self: VLLMPolicy,
     live = [self._seat(env, i, prompt)
             for i, (env, prompt) in enumerate(zip(envs, prompts, strict=True))]
     while most := max(gather_object([len(live)])):
-        replies = self._replies([s.context() for s in live],
-                                most)
-        for s, (ids, logprobs) in zip(live, replies, strict=True):
+        n = len(live)
+        fill = [self.stop_token_ids[:1]]*(most - n) # their replies are thrown away
+        prompts = [s.context() for s in live]
+        replies, numbers = self.generate(prompts + fill,
+                                         self.rules.max_turn_tokens,
+                                         self.stop_token_ids)
+        for s, ids, logprobs in zip(live, replies[:n], numbers[:n], strict=True):
             s.ids = []
             s.logprobs = []
             for token, logprob in zip(ids, logprobs, strict=False):
@@ -54,16 +69,6 @@ def play(self: VLLMPolicy,
         live = [s for s in live if self._turn(s)]
         if progress is not None:
             progress(len(envs) - len(live), len(envs))
-
-@patch
-def _replies(
-    self: VLLMPolicy, prompts: list[list[int]], most: int,
-) -> list[tuple]: # (ids, logprobs) of each prompt
-    "Ask for the replies to `prompts`, in a batch of `most`."
-    fill = [self.stop_token_ids[:1]]*(most - len(prompts))
-    ids, logprobs = self.generate(prompts + fill,
-                                  self.rules.max_turn_tokens, self.stop_token_ids)
-    return list(zip(ids, logprobs, strict=False))[:len(prompts)]
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1f
 def _trl_generate(
@@ -79,15 +84,6 @@ def _trl_generate(
         first = lambda position: math.nan if position[0] is None else position[0]
         return [list(reply) for reply in ids], [[first(p) for p in reply] for reply in logprobs]
     return generate
-
-@patch(cls_method=True)
-def maker(cls: VLLMPolicy,
-    rules: Rules,
-) -> Callable: # make_policy of RolloutFunc
-    "How a trainer that uses vLLM plays."
-    def make(trainer: Trainer):
-        return cls(_trl_generate(trainer.vllm_generation), trainer.processing_class, rules)
-    return make
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f3a
 _SILENT = "does not answer"

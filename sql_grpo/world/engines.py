@@ -212,6 +212,14 @@ class EngineDatabase(_NamedTables):
         "One of the pool's connections. Raises Lost and TimeoutError."
         return self._pool.borrow(self._connect)
 
+    def refresh(self) -> None:
+        "Read the schema again if that is some seconds ago."
+        if perf_counter() - self._read_at < _FRESH: return
+        try:
+            with self._connection() as con:
+                self._read_schema(con)
+        except (Lost, TimeoutError, ValueError): pass # the next query says it
+
     def half(self, table: str, rest: int) -> str|None: # None where no other name can stand for it
         if "." in table: return None
         name = self.identifier(table).rpartition(".")[2]
@@ -223,8 +231,7 @@ class EngineDatabase(_NamedTables):
 
     def sample(self, table: str, n: int = 3) -> Result:
         "The first `n` rows of a table, of the columns that may be read."
-        columns = ", ".join(self.quote(c.name)
-                            for c in self.columns(table)) or "*"
+        columns = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"
         return self.query(f"SELECT {columns} FROM {self.identifier(table)} LIMIT {int(n)}")
 
     def close(self) -> None:
@@ -265,7 +272,7 @@ def run(self: EngineDatabase, sql: str,
                 raise ValueError(f"a row is too large, at most {self.max_bytes} bytes")
             return Result(columns, rows, more,
                           seconds=perf_counter() - start,
-                          types=self._types(sql, columns))
+                          types=_types(self, sql, columns))
         except ValueError as e:
             error = one_line(e, 300)
         except TimeoutError:
@@ -302,15 +309,14 @@ def _single_columns(sql: str, dialect: str,
         chosen = map(exp.column, columns)
     return tuple("single" if is_single(e) else "" for e in chosen)
 
-@patch
-def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
+def _types(db: EngineDatabase, sql: str, columns: list) -> tuple:
     "What a result says of its columns; nothing, where single precision has no part in it."
     said = sql.lower()
-    single = frozenset(name for table, names in self._singles.items() if table in said
+    single = frozenset(name for table, names in db._singles.items() if table in said
                        for name in names)
-    if len(sql) > _MAX_PARSED or not (single or self.single and self.single.search(said)):
+    if len(sql) > _MAX_PARSED or not (single or db.single and db.single.search(said)):
         return ()
-    return _single_columns(sql, self.dialect, single, tuple(columns))
+    return _single_columns(sql, db.dialect, single, tuple(columns))
 
 # %% ../../nbs/world/engines.ipynb #e41c0015
 @patch
@@ -333,17 +339,6 @@ def _read_schema(self: EngineDatabase, con) -> list: # of warnings
                                      if self.single and self.single.match(c.type.lower())})}
     self._read_at = perf_counter()
     return self._settle(con)
-
-@patch
-def refresh(self: EngineDatabase) -> None:
-    "Read the schema again if that is some seconds ago."
-    if perf_counter() - self._read_at < _FRESH:
-        return
-    try:
-        with self._connection() as con:
-            self._read_schema(con)
-    except (Lost, TimeoutError, ValueError): # the next query says it
-        pass
 
 # %% ../../nbs/world/engines.ipynb #e41c0017
 def _driver(module: str, extra: str):

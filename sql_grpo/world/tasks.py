@@ -50,8 +50,6 @@ def code_digest(
     return hashlib.sha256(b"\0".join(code)).hexdigest()[:12]
 
 # %% ../../nbs/world/tasks.ipynb #d578f46c
-_GOLD_SECONDS = 30.0 # what a gold query may take, on a machine that is busy with other things
-
 @dataclass(repr=False)
 class Task:
     "A question, its database, and its gold SQL or its answer."
@@ -69,6 +67,15 @@ class Task:
 
     def __post_init__(self):
         self.query = self.query or ""
+
+    def __repr__(self) -> str:
+        return f"Task({self.id!r}, {self.difficulty}, {self.question!r})"
+
+    def _repr_markdown_(self) -> str:
+        gold = f"```sql\n{self.query}\n```" if self.query else self.gold._repr_markdown_()
+        head = f"**{self.id}** ({self.difficulty}, database `{self.db_id}`)"
+        return f"{head}\n\n{self.question}\n\n{gold}"
+
     def database(self) -> Database:
         "The guarded, read-only database, opened once per path and thread."
         return open_database(self.db_path)
@@ -86,30 +93,29 @@ class Task:
     @cached_property
     def gold(self) -> Result:
         "The gold query's whole result, or the answer. Warns if nothing can be right by it."
-        if not self.query:
-            return answer_result(self.answer)
-        result = _run_gold(self)
-        fault = result.error or result.truncated and f"more than {len(result.rows)} rows"
-        if fault:
-            warnings.warn(f"task {self.id}: no answer to it is right, gold query: {fault}",
-                          stacklevel=2)
-        return result
+        return _run_gold(self) if self.query else answer_result(self.answer)
 
     @cached_property
     def golds(self) -> list[Result]:
         "All results that are right: the gold one, and those that break a tie of it otherwise."
-        return [self.gold, *(ties(self.query,
-                                  self.database(),
-                                  self.gold) if self.query else ())]
+        others = self.query and ties(self.query, self.database(), self.gold)
+        return [self.gold, *others]
 
 # %% ../../nbs/world/tasks.ipynb #7e92a004
+_GOLD_SECONDS = 30.0 # what a gold query may take, on a machine that is busy with other things
+
 def _run_gold(task: Task) -> Result:
     "What the gold query gives; where a policy's query would be stopped, it gets more time."
     db = task.database()
     result = db.whole(task.query)
-    if result.ok or result.seconds < db.timeout or db is task.db_path:
-        return result
-    return open_database(task.db_path, timeout=_GOLD_SECONDS).whole(task.query)
+    if not result.ok and result.seconds >= db.timeout and db is not task.db_path:
+        db = open_database(task.db_path, timeout=_GOLD_SECONDS)
+        result = db.whole(task.query)
+    fault = result.error or result.truncated and f"more than {len(result.rows)} rows"
+    if fault:
+        warnings.warn(f"task {task.id}: no answer to it is right, gold query: {fault}",
+                      stacklevel=3)
+    return result
 
 # %% ../../nbs/world/tasks.ipynb #7e92a002
 _MOST_TIES, _MOST_CHOICES = 100, 500 # other results of a query, and choices that are looked at
@@ -179,7 +185,8 @@ def _sorted_by(tree: exp.Query) -> list | None: # None if one is a constant
     if united:
         return keys if all(type(key) is int for key in keys) else None
     told = dict(enumerate([] if tree.is_star else tree.selects))
-    meant = [told.get(key) if type(key) is int else key for key in keys]
+    meant = [told.get(key) if type(key) is int else key
+             for key in keys]
     return keys if all(e is None or e.find(exp.Column, exp.Star, exp.Query)
                        for e in meant) else None
 
@@ -202,7 +209,8 @@ def _all_sorted(tree: exp.Query, db: Database) -> tuple | None:
         return None
     last = count(width)
     at = [key if type(key) is int else next(last) for key in keys]
-    return rows, [tuple(row[i] for i in at) for row in found.rows]
+    return rows, [tuple(row[i] for i in at)
+                  for row in found.rows]
 
 def _without_limit(tree: exp.Query) -> exp.Query:
     tree = tree.copy()
@@ -279,7 +287,8 @@ def _rows_at(node: exp.Query, places: list) -> exp.Query:
     "A query for the rows at some places of what a query sorts."
     every = _without_limit(node).limit(_EVERY)
     arms = []
-    for _, run in groupby(enumerate(sorted(places)), key=lambda pair: pair[1] - pair[0]):
+    by_distance = lambda pair: pair[1] - pair[0]
+    for _, run in groupby(enumerate(sorted(places)), key=by_distance):
         run = [place for _, place in run]
         rows = exp.select("*").from_(every.subquery("every_row"))
         arms.append(rows.limit(len(run)).offset(run[0]))
@@ -287,17 +296,6 @@ def _rows_at(node: exp.Query, places: list) -> exp.Query:
         return arms[0]
     return exp.union(*(exp.select("*").from_(arm.subquery(f"arm_{i}"))
                        for i, arm in enumerate(arms)), distinct=False)
-
-# %% ../../nbs/world/tasks.ipynb #e8ad3236
-@patch
-def __repr__(self:Task):
-    return f"Task({self.id!r}, {self.difficulty}, {self.question!r})"
-
-@patch
-def _repr_markdown_(self:Task):
-    gold = f"```sql\n{self.query}\n```" if self.query else self.gold._repr_markdown_()
-    head = f"**{self.id}** ({self.difficulty}, database `{self.db_id}`)"
-    return f"{head}\n\n{self.question}\n\n{gold}"
 
 # %% ../../nbs/world/tasks.ipynb #a5e70b02
 def answer_result(
