@@ -102,7 +102,7 @@ def _make_folder(folder: str | None) -> None:
 
 def _say_reused(args, policy): # an `EndpointPolicy`
     "How many replies of an earlier run need not be asked for again."
-    if n := sum(map(len, policy.known.values())):
+    if n := sum(map(len, policy.replies.known.values())):
         print(f"{n} replies of an earlier run in {_replies(args)} are used where the requests "
               "are the same; delete the file to begin anew", file=sys.stderr)
 
@@ -183,5 +183,5 @@ def main(
     with _kept(args, policy):
         wall = dict(eval=done - loaded, total=done - start)
         _save(args, rules, ev, wall_seconds=wall, **more)
-        if (file := _replies(args)) and not any(policy.known.values()):
+        if (file := _replies(args)) and not any(policy.replies.known.values()):
             file.unlink(missing_ok=True)
