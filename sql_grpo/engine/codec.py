@@ -71,15 +71,15 @@ def tiny_model(
 
 # %% ../../nbs/engine/codec.ipynb #6464bd5a
 class ChatCodec:
-    "Encodes what surrounds a policy's own tokens: the prompt, and the glue around an observation."
+    "Encodes what surrounds a policy's tokens: the prompt, and glue around observations."
     def __init__(self,
         tokenizer: PreTrainedTokenizerBase, # with a chat template
-        instructions: str = "", # the system message; none if empty; `tools`: the template's own
+        instructions: str = "", # the system message, if any; `tools`: the template's
     ):
-        "Raises ValueError if there is no chat template, or it cannot be used with `instructions`."
+        "Raises ValueError if the chat template is missing, or not for these instructions."
         if getattr(tokenizer, "chat_template", None) is None:
-            raise ValueError("the tokenizer has no chat template: use an instruct model, "
-                             "or set tokenizer.chat_template")
+            raise ValueError("the tokenizer has no chat template: "
+                             "use an instruct model, or set tokenizer.chat_template")
         self.tokenizer = tokenizer
         self.instructions = instructions
         self.tools = None
@@ -87,22 +87,24 @@ class ChatCodec:
             self.instructions = ""
             self.tools = _tool_schemas()
             if "describe" not in self.render([{"role": "user", "content": ""}]):
-                raise ValueError("the chat template announces no tools: give other instructions")
+                raise ValueError("the chat template announces no tools: "
+                                 "give other instructions")
         self.end, self.before, self.after = _glue(tokenizer, self.render)
         self.end_ids = _end_ids(tokenizer, self.end)
 
     def render(self, messages: list[dict]) -> str:
-        "A conversation's text up to the next reply. Raises ValueError if the template refuses it."
+        "A conversation's text up to the next reply. Raises ValueError if refused."
         try:
             return self.tokenizer.apply_chat_template(
                 messages, tools=self.tools, tokenize=False, add_generation_prompt=True,
                 enable_thinking=False)
         except TemplateError as e:
-            raise ValueError(f"the chat template refuses the conversation: {e} "
-                             "(without a system message, give empty instructions)") from e
+            raise ValueError(
+                f"the chat template refuses the conversation: {e} "
+                "(without a system message, give empty instructions)") from e
 
     def prompt_ids(self,
-        start: Episode | SQLObservation | str, # an episode, its first observation, or its text
+        start: Episode | SQLObservation | str, # an episode, its start, or that text
     ) -> list[int]: # tokens of the prompt
         "Encode the prompt of an episode."
         text = self.render(task_messages(start, self.instructions))
@@ -118,7 +120,7 @@ def _glue(
     tokenizer: PreTrainedTokenizerBase,
     render: Callable, # a conversation's text up to the next reply
 ) -> tuple[str, str, str]:
-    "A reply's end token, what the template puts between it and an observation, and after that."
+    "What ends a reply, what stands between that and an observation, and what after it."
     reply, obs = "REPLY7391", "OBSERVATION7391"
     text = render([{"role": "user", "content": "x"},
                    {"role": "assistant", "content": reply},
@@ -137,7 +139,7 @@ def _end_ids(
     tokenizer: PreTrainedTokenizerBase,
     end: str, # the token that ends a reply in its template
 ) -> set[int]:
-    "Tokens that end a reply: the tokenizer's, and those of other names that chat models use."
+    "Tokens that end a reply: the tokenizer's, and the usual ones of chat models."
     names = (end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>")
     vocab = tokenizer.get_vocab()
     return {tokenizer.eos_token_id} | {vocab[n] for n in names if n in vocab}

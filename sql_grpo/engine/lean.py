@@ -75,7 +75,7 @@ def _rms(
     weight: torch.Tensor, # (dim,) or (heads, dim), in the format of x
     eps: float,
 ) -> torch.Tensor: # as x; the sum of squares is in float32
-    "Root mean square norm (arXiv 1910.07467), in fewer operations than PyTorch's on a CPU."
+    "Root mean square norm (arXiv 1910.07467); on a CPU in fewer steps than PyTorch's."
     if not x.is_cpu:
         return F.rms_norm(x, x.shape[-1:], None, eps).mul_(weight)
     length = torch.linalg.vector_norm(x,
@@ -156,7 +156,7 @@ class LeanModel:
     def __call__(self,
         ids: torch.Tensor, # (N,) tokens of any rows
         places: torch.Tensor, # (N,) their positions
-        attend: Callable, # attend(layer, q, k, v), all (N, heads, dim): what each token found
+        attend: Callable, # attend(layer, q, k, v) -> what each token found, like q
         last: torch.Tensor, # (n,) the tokens whose logits are asked for
     ) -> torch.Tensor: # (n, vocabulary), in float32
         "One pass."
