@@ -25,15 +25,19 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from .lean import LeanModel, can_be_lean
 
 # %% ../../nbs/engine/cache.ipynb #847d560e
-def _lazy_zeros(shape: tuple, like: torch.Tensor) -> torch.Tensor: # of its dtype, on its device
+def _lazy_zeros(
+    shape: tuple,
+    like: torch.Tensor, # of the same dtype, on the same device
+) -> torch.Tensor:
     "Zeros that on a CPU take no memory before they are written to."
     if like.device.type != "cpu":
         return like.new_zeros(shape)
-    private = {} if sys.platform == "win32" else dict(flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return torch.frombuffer(mmap.mmap(-1,
-                                      math.prod(shape)*like.dtype.itemsize,
-                                      **private),
-                            dtype=like.dtype).view(shape)
+    private = {}
+    if sys.platform != "win32":
+        private["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    size = math.prod(shape)*like.dtype.itemsize
+    room = mmap.mmap(-1, size, **private)
+    return torch.frombuffer(room, dtype=like.dtype).view(shape)
 
 # %% ../../nbs/engine/cache.ipynb #cac4e021
 def _autocast_dtype(device: torch.device) -> torch.dtype | None:
@@ -44,7 +48,7 @@ def _autocast_dtype(device: torch.device) -> torch.dtype | None:
 
 # %% ../../nbs/engine/cache.ipynb #847d560f
 class _CacheLayer(CacheLayerMixin):
-    "Keys and values of a layer: `(rows, heads, capacity, dim)`, written where rows end."
+    "Keys and values of a layer, `(rows, heads, capacity, dim)`, written at rows' ends."
     def __init__(self, memory, i: int):
         super().__init__()
         # a reference would close a circle, and keep the memory
@@ -189,7 +193,8 @@ def _read_last(
     blocks: list[_Block],
 ) -> torch.Tensor: # (n, heads, dim)
     "Each row's last token at its own row, neighbours together."
-    q = q.permute(2, 0, 1, 3) # queries that share keys stand side by side, like several tokens
+    # queries that share keys stand side by side, like several tokens
+    q = q.permute(2, 0, 1, 3)
     sizes = [b.rows.stop - b.rows.start for b in blocks]
     found = [look(x, keys[b.rows, :, b.places], values[b.rows, :, b.places], b.mask)
              for x, b in zip(q.split(sizes), blocks, strict=True)]
@@ -295,10 +300,12 @@ def _read_all(
 ) -> torch.Tensor: # (N, heads, dim)
     "What each new token finds in its row."
     _, N, dim = query.shape
-    q = query.to(keys.dtype).unflatten(0, (keys.shape[1], -1)) # (kv heads, share, N, dim)
+    # (kv heads, share, N, dim)
+    q = query.to(keys.dtype).unflatten(0, (keys.shape[1], -1))
     look_last, look = _looks(plan, scale)
     several = plan.one_row or plan.several_rows
-    last = _read_last(look_last, q[:, :, plan.last] if several else q, keys, values, plan.blocks)
+    lasts = q[:, :, plan.last] if several else q
+    last = _read_last(look_last, lasts, keys, values, plan.blocks)
     out = last
     if several:
         out = last.new_empty(N, *last.shape[1:])
@@ -331,19 +338,21 @@ def check_attention(
     config, # of a model
     capacity: int, # tokens
 ) -> None:
-    "Raise ValueError for a model whose layers do not attend to all of `capacity` tokens."
-    config, name = config.get_text_config(), (config.architectures or [config.model_type])[0]
+    "Raise ValueError for a model with layers that do not attend to all tokens."
+    name = (config.architectures or [config.model_type])[0]
+    config = config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
     if kinds != {"full_attention"}:
-        raise ValueError(f"{name} has layers of {sorted(kinds)}: rollouts know full_attention only")
+        raise ValueError(f"{name} has layers of {sorted(kinds)}: "
+                         "rollouts know full_attention only")
     window = getattr(config, "sliding_window", None)
     longest = getattr(config, "max_position_embeddings", None)
     if not hasattr(config, "layer_types") and window and window < capacity:
-        raise ValueError(f"{name} looks back {window} tokens only, and rollouts attend to all "
-                         f"of {capacity}: lower max_context")
+        raise ValueError(f"{name} looks back {window} tokens only, and rollouts attend "
+                         f"to all of {capacity}: lower max_context")
     if longest and longest < capacity:
-        raise ValueError(f"{name} knows {longest} positions, and max_context is {capacity}: "
-                         "lower max_context")
+        raise ValueError(f"{name} knows {longest} positions, and max_context is "
+                         f"{capacity}: lower max_context")
 
 # %% ../../nbs/engine/cache.ipynb #1b4a252b
 class KVCache:
@@ -653,7 +662,7 @@ def rows_for(
 # %% ../../nbs/engine/cache.ipynb #b7e20002
 _ROW_STEP, _PLACE_STEP = 16, 256 # recorded passes have multiples of these
 
-def _cuda_graphs() -> Callable: # record(f): a function that does once more what `f` does
+def _cuda_graphs() -> Callable: # record(f): does `f` once more
     "Records on the current GPU. Recordings share memory: one is replayed at a time."
     pool = torch.cuda.graph_pool_handle()
     def record(f):

@@ -71,12 +71,12 @@ def tiny_model(
 
 # %% ../../nbs/engine/codec.ipynb #6464bd5a
 class ChatCodec:
-    "Encodes what surrounds a policy's tokens: the prompt, and glue around observations."
+    "Encodes what surrounds a policy's tokens: prompts, and glue around observations."
     def __init__(self,
         tokenizer: PreTrainedTokenizerBase, # with a chat template
         instructions: str = "", # the system message, if any; `tools`: the template's
     ):
-        "Raises ValueError if the chat template is missing, or not for these instructions."
+        "Raises ValueError if the chat template is missing or refuses these instructions."
         if getattr(tokenizer, "chat_template", None) is None:
             raise ValueError("the tokenizer has no chat template: "
                              "use an instruct model, or set tokenizer.chat_template")

@@ -50,8 +50,9 @@ def _draw_by_weight(
     w: torch.Tensor, # (n, vocabulary) weights of at least 0
     uniform: torch.Tensor, # (n,) in [0, 1)
 ) -> torch.Tensor: # (n,) tokens
-    "Draw a block by the sum of its weights, then a token in it; sums are in double precision."
-    blocks = torch.nn.functional.pad(w, (0, -w.shape[1] % _BLOCK)).unflatten(1, (-1, _BLOCK))
+    "Draw a block by its sum, then a token in it; sums are in double precision."
+    blocks = torch.nn.functional.pad(w, (0, -w.shape[1] % _BLOCK))
+    blocks = blocks.unflatten(1, (-1, _BLOCK))
     ends = blocks.sum(-1, dtype=torch.float64).cumsum(-1)
     at = (uniform.to(ends)*ends[:, -1])[:, None]
     b = torch.searchsorted(ends, at, right=True).clamp(max=ends.shape[1] - 1)
@@ -99,11 +100,11 @@ class _Seat:
     env: SQLEnvironment
     place: int # of the episode in the rollout
     prompt: tuple # tokens
-    todo: list # tokens to read; the next one is written after the last of them
+    todo: list # tokens to read; the next one is written after them
     dice: object # something with `random()`
     ids: list = field(default_factory=list) # the reply so far
     logprobs: list = field(default_factory=list)
-    window: list = field(default_factory=list) # replies and observations after the prompt
+    window: list = field(default_factory=list) # replies, observations
     waits: bool = False # has it much to read, and is to read it later?
     kept: int | None = None # tokens of its row that still hold; None: all of them
 
@@ -522,7 +523,7 @@ def _fit(
 
 # %% ../../nbs/engine/lm_policy.ipynb #2bc95bd4
 def task_prompt(task: Task, rules: Rules = Rules()) -> list[dict]: # messages
-    "A task's prompt for TRL's data set. What is played is made anew, of the task itself."
+    "A task's prompt for TRL's data set. What is played is made from the task itself."
     return task_messages(new_environment(rules).reset(task),
                          rules.instructions)
 
