@@ -25,39 +25,51 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from .lean import LeanModel, can_be_lean
 
 # %% ../../nbs/engine/cache.ipynb #847d560e
-def _lazy_zeros(shape: tuple, like: torch.Tensor) -> torch.Tensor: # of its dtype, on its device
+def _lazy_zeros(
+    shape: tuple,
+    like: torch.Tensor, # of the same dtype, on the same device
+) -> torch.Tensor:
     "Zeros that on a CPU take no memory before they are written to."
     if like.device.type != "cpu":
         return like.new_zeros(shape)
-    private = {} if sys.platform == "win32" else dict(flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return torch.frombuffer(mmap.mmap(-1,
-                                      math.prod(shape)*like.dtype.itemsize,
-                                      **private),
-                            dtype=like.dtype).view(shape)
+    private = {}
+    if sys.platform != "win32":
+        private["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    size = math.prod(shape)*like.dtype.itemsize
+    room = mmap.mmap(-1, size, **private)
+    return torch.frombuffer(room, dtype=like.dtype).view(shape)
+
+# %% ../../nbs/engine/cache.ipynb #cac4e021
+def _autocast_dtype(device: torch.device) -> torch.dtype | None:
+    "What autocast computes attention in; None if it is off."
+    kind = device.type
+    on = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    return torch.get_autocast_dtype(kind) if on else None
 
 # %% ../../nbs/engine/cache.ipynb #847d560f
 class _CacheLayer(CacheLayerMixin):
-    "Keys and values of one layer: `(rows, heads, capacity, head_dim)`, written where rows end."
-    def __init__(self, cache, i: int):
+    "Keys and values of a layer, `(rows, heads, capacity, dim)`, written at rows' ends."
+    def __init__(self, memory, i: int):
         super().__init__()
         # a reference would close a circle, and keep the memory
         self.i = i
-        self.cache = proxy(cache)
+        self.memory = proxy(memory)
 
     def lazy_initialization(self, key_states, value_states) -> None:
         _, heads, _, dim = key_states.shape
-        shape = self.cache.rows, heads, self.cache.capacity, dim
-        half = self.cache.autocast_dtype()
-        store = self.cache.store_for(key_states, shape)
+        shape = self.memory.rows, heads, self.memory.capacity, dim
+        half = _autocast_dtype(key_states.device)
+        store = self.memory.store_for(key_states, shape)
         self.keys, self.values = store[self.i] if store is not None else (
-            _lazy_zeros(shape, x.to(half or x.dtype)) for x in (key_states, value_states))
+            _lazy_zeros(shape, x.to(half or x.dtype))
+            for x in (key_states, value_states))
         self.is_initialized = True
 
-    def update(self, key_states, value_states, *args, **kwargs): # both (1, heads, N, head_dim)
-        "Write the keys and values of new tokens where they belong; attention reads them there."
+    def update(self, key_states, value_states, *args, **kwargs): # (1, heads, N, dim)
+        "Write what new tokens have where they belong; attention reads it there."
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        p = self.cache.plan
+        p = self.memory.plan
         for mine, new in ((self.keys, key_states),
                           (self.values, value_states)):
             # in mixed precision their formats may differ
@@ -65,9 +77,78 @@ class _CacheLayer(CacheLayerMixin):
         return self.keys, self.values
 
     def get_mask_sizes(self, query_length):
-        return self.cache.capacity, 0
+        return self.memory.capacity, 0
     def get_seq_length(self): return 0
     def get_max_length(self): return -1
+
+# %% ../../nbs/engine/cache.ipynb #cac4e02a
+@contextmanager
+def _any_order():
+    "Within, a GPU writes in any order, where deterministic kernels sort the places."
+    strict = torch.are_deterministic_algorithms_enabled()
+    warns = torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(False)
+    try: yield
+    finally:
+        torch.use_deterministic_algorithms(strict, warn_only=warns)
+
+# %% ../../nbs/engine/cache.ipynb #cac4e02d
+def _kept(x: torch.Tensor,
+          rows: int, length: int) -> torch.Tensor:
+    "The first rows, in memory of their own that is touched where something is."
+    y = _lazy_zeros((rows, *x.shape[1:]), x)
+    y[:, :, :length] = x[:rows, :, :length]
+    return y
+
+# %% ../../nbs/engine/cache.ipynb #cac4e020
+class _Memory:
+    "The keys and values of all layers."
+    def __init__(self, layers: int, rows: int, capacity: int):
+        self.rows = rows
+        self.capacity = capacity
+        self.layers = [_CacheLayer(self, i) for i in range(layers)]
+        self.plan = None # where the tokens of the pass belong
+        self.in_one = False # are all layers one tensor?
+        self.store = None # which
+
+    def store_for(self, like: torch.Tensor, shape: tuple) -> torch.Tensor | None:
+        "The one tensor of all layers, whose keys have this shape."
+        if self.store is None and self.in_one:
+            self.store = like.new_zeros(len(self.layers), 2, *shape)
+        return self.store
+
+    def copy(self, to: torch.Tensor, source: torch.Tensor, top: int) -> None:
+        "Copy the first `top` tokens of rows."
+        parts = [x for layer in self.layers
+                 for x in (layer.keys, layer.values)]
+        if self.store is not None: # rows first
+            parts = [self.store.flatten(0, 1).transpose(0, 1)]
+        with _any_order():
+            for x in parts:
+                x[to, ..., :top, :] = x[source, ..., :top, :]
+
+    def shrink(self, rows: int, top: int) -> None:
+        "Keep the first rows only, of which the longest has `top` tokens."
+        self.rows = rows
+        there = [layer for layer in self.layers if layer.is_initialized]
+        if self.store is not None:
+            return self._shrink_store(there)
+        for layer in there:
+            layer.keys, layer.values = (_kept(x, rows, top)
+                                        for x in (layer.keys, layer.values))
+
+    def _shrink_store(self, there: list[_CacheLayer]) -> None:
+        "By way of main memory, since there is none left for two of them."
+        device = self.store.device
+        kept = self.store[:, :, :self.rows].to("cpu", copy=True)
+        self.store = None
+        for layer in there:
+            layer.keys = layer.values = None
+        if device.type == "cuda":
+            torch.cuda.empty_cache()
+        self.store = kept.to(device)
+        for layer in there:
+            layer.keys, layer.values = self.store[layer.i]
 
 # %% ../../nbs/engine/cache.ipynb #cac4e00e
 class _Block(NamedTuple):
@@ -112,7 +193,8 @@ def _read_last(
     blocks: list[_Block],
 ) -> torch.Tensor: # (n, heads, dim)
     "Each row's last token at its own row, neighbours together."
-    q = q.permute(2, 0, 1, 3) # queries that share keys stand side by side, like several tokens
+    # queries that share keys stand side by side, like several tokens
+    q = q.permute(2, 0, 1, 3)
     sizes = [b.rows.stop - b.rows.start for b in blocks]
     found = [look(x, keys[b.rows, :, b.places], values[b.rows, :, b.places], b.mask)
              for x, b in zip(q.split(sizes), blocks, strict=True)]
@@ -145,17 +227,6 @@ def _read_several_rows(
     x = x.unflatten(2, (share, -1))
     return x.permute(0, 3, 1, 2, 4).flatten(2, 3)
 
-# %% ../../nbs/engine/cache.ipynb #cac4e013
-def _read_prompt(
-    look: Callable, # `_attend_to_part`
-    q: torch.Tensor, # (kv heads, share, N, dim)
-    keys: torch.Tensor, values: torch.Tensor, # (rows, kv heads, capacity, dim)
-    read: _OneRow,
-    rest: torch.Tensor, # (tokens, heads, dim + 1) what they found in the rest of their rows
-) -> torch.Tensor: # as `rest`
-    "New tokens of rows that begin with the same prompt, which all look at it in one call."
-    return _with_part(rest, _read_one_row(look, q, keys, values, read))
-
 # %% ../../nbs/engine/cache.ipynb #d57e0c43
 def _attend_to_part(q, k, v, mask=None, scale=None) -> torch.Tensor: # (n, heads, L, dim + 1)
     "Attention to a part of the keys; the last column is the logarithm of its weights' sum."
@@ -163,11 +234,19 @@ def _attend_to_part(q, k, v, mask=None, scale=None) -> torch.Tensor: # (n, heads
     out, total = attend(q, k, v, attn_mask=mask, scale=scale)
     return torch.cat([out, total[..., None]], -1)
 
-# %% ../../nbs/engine/cache.ipynb #cac4e014
-def _with_part(one, other): # both of `_attend_to_part`; the last column of the result is void
-    "Attention to the keys of both, each weighted by what its weights were divided by."
-    return other.lerp(one,
-                      (one[..., -1:] - other[..., -1:]).sigmoid())
+# %% ../../nbs/engine/cache.ipynb #cac4e013
+def _read_prompt(
+    look: Callable, # `_attend_to_part`
+    q: torch.Tensor, # (kv heads, share, N, dim)
+    keys: torch.Tensor, values: torch.Tensor, # (rows, kv heads, capacity, dim)
+    read: _OneRow,
+    rest: torch.Tensor, # (tokens, heads, dim + 1) what the rest of their rows gave
+) -> torch.Tensor: # as `rest`; its last column is void
+    "New tokens of rows that begin with the same prompt, at which all look in one call."
+    found = _read_one_row(look, q, keys, values, read)
+    # each part is weighted by what its weights were divided by
+    share = rest[..., -1:] - found[..., -1:]
+    return found.lerp(rest, share.sigmoid())
 
 # %% ../../nbs/engine/cache.ipynb #8849ca27
 def _attend_in_products(
@@ -221,10 +300,12 @@ def _read_all(
 ) -> torch.Tensor: # (N, heads, dim)
     "What each new token finds in its row."
     _, N, dim = query.shape
-    q = query.to(keys.dtype).unflatten(0, (keys.shape[1], -1)) # (kv heads, share, N, dim)
+    # (kv heads, share, N, dim)
+    q = query.to(keys.dtype).unflatten(0, (keys.shape[1], -1))
     look_last, look = _looks(plan, scale)
     several = plan.one_row or plan.several_rows
-    last = _read_last(look_last, q[:, :, plan.last] if several else q, keys, values, plan.blocks)
+    lasts = q[:, :, plan.last] if several else q
+    last = _read_last(look_last, lasts, keys, values, plan.blocks)
     out = last
     if several:
         out = last.new_empty(N, *last.shape[1:])
@@ -257,176 +338,181 @@ def check_attention(
     config, # of a model
     capacity: int, # tokens
 ) -> None:
-    "Raise ValueError for a model whose layers do not attend to all of `capacity` tokens."
-    config, name = config.get_text_config(), (config.architectures or [config.model_type])[0]
+    "Raise ValueError for a model with layers that do not attend to all tokens."
+    name = (config.architectures or [config.model_type])[0]
+    config = config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
     if kinds != {"full_attention"}:
-        raise ValueError(f"{name} has layers of {sorted(kinds)}: rollouts know full_attention only")
+        raise ValueError(f"{name} has layers of {sorted(kinds)}: "
+                         "rollouts know full_attention only")
     window = getattr(config, "sliding_window", None)
     longest = getattr(config, "max_position_embeddings", None)
     if not hasattr(config, "layer_types") and window and window < capacity:
-        raise ValueError(f"{name} looks back {window} tokens only, and rollouts attend to all "
-                         f"of {capacity}: lower max_context")
+        raise ValueError(f"{name} looks back {window} tokens only, and rollouts attend "
+                         f"to all of {capacity}: lower max_context")
     if longest and longest < capacity:
-        raise ValueError(f"{name} knows {longest} positions, and max_context is {capacity}: "
-                         "lower max_context")
+        raise ValueError(f"{name} knows {longest} positions, and max_context is "
+                         f"{capacity}: lower max_context")
 
 # %% ../../nbs/engine/cache.ipynb #1b4a252b
 class KVCache:
     "A key-value cache with a row for each context, and the forward pass that fills it."
     graphs = True # record passes as CUDA graphs, on a GPU?
     def __init__(self,
-        model: torch.nn.Module, # a causal language model of `transformers`, full attention only
+        model: torch.nn.Module, # a causal language model, full attention only
         rows: int, # contexts it can hold
         capacity: int = 512, # tokens of a row
-        dtype: torch.dtype | None = None, # that a lean pass computes in; None: the model's
+        dtype: torch.dtype | None = None, # of a lean pass; None: the model's
     ):
-        "Raises ValueError if the model's layers do not attend to all of `capacity` tokens."
+        "Raises ValueError if a layer does not attend to all of `capacity` tokens."
+        check_attention(model.config, capacity)
         self.model = model
-        self.rows = rows
+        self.config = model.config.get_text_config()
+        self.device = model.device
         self.capacity = capacity
         self.dtype = dtype
-        self.device = model.device
+        self.few_calls = self.device.type != "cpu" # a call costs more than padding
         self.lengths = [0]*rows
-        self.few_calls = self.device.type != "cpu" # there a call costs more than what it pads
-        self.config = model.config.get_text_config()
-        check_attention(model.config, capacity)
-        self.layers = [_CacheLayer(self, i)
-                       for i in range(self.config.num_hidden_layers)]
-        # until `clear`
-        self.cache = Cache(layers=self.layers)
+        self.memory = _Memory(self.config.num_hidden_layers, rows, capacity)
+        # until `clear`, none of these
         self.lean = None
         self.record = None
         self.recorded = {}
         self.logits = None
-        self.store = None
 
-# %% ../../nbs/engine/cache.ipynb #cac4e020
-@patch
-def store_for(self: KVCache, like: torch.Tensor,
-              shape: tuple) -> torch.Tensor | None:
-    "On a GPU all layers are one tensor, so that rows are copied by one operation."
-    if self.store is None and self.few_calls and self.lean:
-        self.store = like.new_zeros(len(self.layers), 2, *shape)
-    return self.store
+    @property
+    def rows(self) -> int:
+        "How many contexts it can hold."
+        return len(self.lengths)
 
-# %% ../../nbs/engine/cache.ipynb #cac4e021
-@patch
-def autocast_dtype(self: KVCache) -> torch.dtype | None: # None if autocast is off
-    "What autocast computes attention in."
-    kind = self.device.type
-    on = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
-    return torch.get_autocast_dtype(kind) if on else None
-
-# %% ../../nbs/engine/cache.ipynb #1b4a252c
-@patch
-def clear(self: KVCache) -> None:
-    "Begin anew with empty rows and the present weights. Raises errors other than a lack of memory."
-    self.lengths = [0]*self.rows
-    try:
-        self.lean = LeanModel(self.model, self.dtype) if can_be_lean(self.model) else None
-    except (RuntimeError, MemoryError) as e: # it copies the weights
-        if not is_out_of_memory(e): raise
-        self.lean = None
-    on_gpu = self.lean and self.device.type == "cuda"
-    self.record = _cuda_graphs() if on_gpu and self.graphs else None
-    self.recorded = {}
+    def clear(self) -> None:
+        "Empty rows, present weights. Raises errors other than a lack of memory."
+        self.lengths = [0]*self.rows
+        try:
+            lean = can_be_lean(self.model)
+            self.lean = LeanModel(self.model, self.dtype) if lean else None
+        except (RuntimeError, MemoryError) as e: # it copies the weights
+            if not is_out_of_memory(e): raise
+            self.lean = None
+        self.memory.in_one = bool(self.few_calls and self.lean)
+        on_gpu = self.lean and self.device.type == "cuda"
+        self.record = _cuda_graphs() if on_gpu and self.graphs else None
+        self.recorded = {}
 
 # %% ../../nbs/engine/cache.ipynb #6e006027
-_READ_AT_ONCE = 1024 # tokens in a pass, or those of one row; on a GPU four times as many
-
-@patch
-def forward(self: KVCache,
-    tokens: list[list[int]], # new tokens of rows 0 to n-1; none for one that waits, see `_decode`
-    prompts: list | None = None, # what each row begins with; the same object where rows share it
-) -> torch.Tensor: # (n, vocabulary) logits after the last token of each row
-    "Read new tokens into the first rows. Raises ValueError if a row would exceed its capacity."
-    if self.record and max(map(len, tokens)) == 1:
-        return self._decode(tokens)
-    counts = np.array([len(t) for t in tokens])
-    start = np.array(self.lengths[:len(tokens)])
-    ends = start + counts
-    if ends.max() > self.capacity:
-        raise ValueError(f"{ends.max()} tokens in a row, and its capacity is {self.capacity}")
+def _cuts(
+    counts: list[int], # new tokens of each row
+    most: int, # tokens in a pass
+) -> list[int]: # the first row of each pass, and how many rows there are
+    "Where the rows are cut into passes."
     cuts = [0]
     size = 0
-    logits = []
-    most = _READ_AT_ONCE*(4 if self.few_calls else 1)
-    for r, n in enumerate(counts.tolist()):
+    for r, n in enumerate(counts):
         if size and size + n > most:
             cuts.append(r)
             size = 0
         size += n
-    for a, b in pairwise([*cuts, len(tokens)]):
-        ids = torch.tensor([t for ts in tokens[a:b]
-                            for t in ts], device=self.device)
-        plan = self._plan(a, start[a:b],
-                          ends[a:b], prompts and prompts[a:b])
-        logits.append(self._run(ids, plan))
+    return [*cuts, len(counts)]
+
+# %% ../../nbs/engine/cache.ipynb #cac4e036
+_READ_AT_ONCE = 1024 # tokens in a pass, or those of one row; on a GPU four times that
+
+@patch
+def forward(self: KVCache,
+    tokens: list[list[int]], # new tokens of rows 0 to n-1; none for a row that waits
+    prompts: list | None = None, # that rows begin with: one object where they share it
+) -> torch.Tensor: # (n, vocabulary) logits after the last token of each row
+    "Read new tokens into the first rows. Raises ValueError beyond a row's capacity."
+    counts = [len(t) for t in tokens]
+    if self.record and max(counts) == 1:
+        return self._decode(tokens)
+    start = np.array(self.lengths[:len(tokens)])
+    ends = start + counts
+    if ends.max() > self.capacity:
+        raise ValueError(f"{ends.max()} tokens in a row, "
+                         f"and its capacity is {self.capacity}")
+    most = _READ_AT_ONCE*(4 if self.few_calls else 1)
+    logits = []
+    for a, b in pairwise(_cuts(counts, most)):
+        ids = [t for row in tokens[a:b] for t in row]
+        line = _Line(a, start[a:b], ends[a:b], self.device, self.model.dtype)
+        plan = _plan(line, prompts and prompts[a:b], self.few_calls)
+        logits.append(self._run(torch.tensor(ids, device=self.device), plan))
     self.lengths[:len(tokens)] = ends.tolist()
     return torch.cat(logits) if len(logits) > 1 else logits[0]
 
 # %% ../../nbs/engine/cache.ipynb #6e006028
-@patch
-def _plan(
-    self: KVCache, first: int,
-    start: np.ndarray, ends: np.ndarray, # (n,) tokens of each row before the pass, and after it
-    prompts: list | None,
-) -> _Plan:
-    "Where the new tokens of `n` rows belong, from row `first` on."
-    counts = ends - start
-    stops = counts.cumsum() # (n,) where each row's new tokens end in the line
-    shares = _shares(start, None if self.few_calls else prompts)
-    shared = np.zeros_like(start) # (n,) tokens that a row does not read by itself
-    for rows, n in shares:
-        shared[rows] = n
-    line = np.repeat(np.arange(len(counts)), counts) # of each token its row
-    pos = np.arange(stops[-1]) + np.repeat(start - stops + counts, counts)
-    blocks = self._in_blocks(first, shared, ends)
-    one_row = several_rows = ()
-    if self.few_calls:
-        several_rows = self._together(first, ends, counts, stops)
-    else:
-        one_row = self._one_by_one(first, shared, ends, counts, stops)
-    parts = [_OneRow(self._put(np.flatnonzero(np.isin(line, rows))),
-                     first + rows[0], slice(n))
-             for rows, n in shares]
-    return _Plan(self._put(first + line), self._put(pos), self._put(stops - 1),
-                 blocks, one_row, several_rows, parts)
+@dataclass
+class _Line:
+    "The new tokens of n neighbouring rows, one behind the other."
+    first: int # the first of these rows
+    start: np.ndarray # (n,) tokens of each row before the pass
+    ends: np.ndarray # (n,) and after it
+    device: torch.device # of the tensors of a plan
+    dtype: torch.dtype # of its masks
+
+    def __post_init__(self):
+        self.counts = self.ends - self.start
+        self.stops = self.counts.cumsum() # (n,) where each row's tokens end in the line
+
+    def put(self, x: np.ndarray) -> torch.Tensor:
+        "On the device."
+        return torch.from_numpy(x).to(self.device)
+
+    def mask(self,
+        first: int | np.ndarray, ends: np.ndarray, # (m,) places
+    ) -> torch.Tensor: # (m, max(ends))
+        "0 from each first place up to each end, -inf elsewhere."
+        places = np.arange(ends.max())
+        first = np.reshape(first, (-1, 1))
+        ends = ends[:, None]
+        hidden = torch.from_numpy((places < first) | (places >= ends))
+        mask = torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf)
+        return mask.to(self.device, self.dtype)
 
 # %% ../../nbs/engine/cache.ipynb #cac4e023
-@patch
-def _put(self: KVCache, x: np.ndarray) -> torch.Tensor:
-    "On the device."
-    return torch.from_numpy(x).to(self.device)
+def _plan(
+    line: _Line,
+    prompts: list | None, # what each row begins with
+    few_calls: bool, # as on a GPU?
+) -> _Plan:
+    "Where the tokens of a line belong, and where they look."
+    shares = _shares(line.start, None if few_calls else prompts)
+    shared = np.zeros_like(line.start) # (n,) tokens that a row does not read by itself
+    for rows, n in shares:
+        shared[rows] = n
+    row = np.repeat(np.arange(len(line.counts)), line.counts) # of each token
+    pos = np.arange(len(row)) + np.repeat(line.ends - line.stops, line.counts)
+    parts = [_OneRow(line.put(np.flatnonzero(np.isin(row, rows))),
+                     line.first + rows[0], slice(n))
+             for rows, n in shares]
+    return _Plan(line.put(line.first + row), line.put(pos), line.put(line.stops - 1),
+                 _in_blocks(line, shared, few_calls),
+                 () if few_calls else _one_by_one(line, shared),
+                 _together(line) if few_calls else (), parts)
 
 # %% ../../nbs/engine/cache.ipynb #6e006029
-@patch
-def _in_blocks(self: KVCache, first: int,
-               shared: np.ndarray, ends: np.ndarray) -> list[_Block]:
+def _in_blocks(line: _Line, shared: np.ndarray, few_calls: bool) -> list[_Block]:
     "Rows' last tokens: all in one call on a GPU, elsewhere in blocks of neighbours."
-    mask = self._mask(shared, ends)[:, None, None]
-    if self.few_calls:
-        parted = [(0, len(ends), 0, ends.max())]
+    mask = line.mask(shared, line.ends)[:, None, None]
+    if few_calls:
+        parted = [(0, len(line.ends), 0, line.ends.max())]
     else:
-        parted = _blocks(shared.tolist(), ends.tolist())
-    return [_Block(slice(first + a, first + b),
+        parted = _blocks(shared.tolist(), line.ends.tolist())
+    return [_Block(slice(line.first + a, line.first + b),
                    slice(low, high), mask[a:b, ..., low:high])
             for a, b, low, high in parted]
 
 # %% ../../nbs/engine/cache.ipynb #cac4e024
-@patch
-def _one_by_one(self: KVCache, first: int,
-                shared: np.ndarray, ends: np.ndarray,
-                counts: np.ndarray, stops: np.ndarray) -> list[_OneRow]:
+def _one_by_one(line: _Line, shared: np.ndarray) -> list[_OneRow]:
     "Rows that read several tokens, each in a call of its own."
     found = []
-    for i in np.flatnonzero(counts > 1):
-        start = ends[i] - counts[i]
+    for i in np.flatnonzero(line.counts > 1):
+        start, end, stop = line.start[i], line.ends[i], line.stops[i]
         # each token sees itself and those before it
-        mask = self._mask(0, np.arange(start, ends[i]) + 1 - shared[i])
-        found.append(_OneRow(slice(stops[i] - counts[i], stops[i]),
-                             first + i, slice(shared[i], ends[i]), mask))
+        mask = line.mask(0, np.arange(start, end) + 1 - shared[i])
+        found.append(_OneRow(slice(stop - line.counts[i], stop),
+                             line.first + i, slice(shared[i], end), mask))
     return found
 
 # %% ../../nbs/engine/cache.ipynb #f20b6d9a
@@ -448,7 +534,7 @@ def _shares(
 def _blocks(
     shared: list[int], ends: list[int],
 ) -> list[tuple]: # first row and the one after the last; places likewise
-    "Neighbours that attend together: as long as what is read in vain costs less than another call."
+    "Neighbours that attend together: while reading in vain costs less than a call."
     blocks = []
     for r, (low, high) in enumerate(zip(shared, ends, strict=True)):
         a, _, l, h = blocks[-1] if blocks else (r, r, low, high)
@@ -461,96 +547,69 @@ def _blocks(
     return blocks
 
 # %% ../../nbs/engine/cache.ipynb #f20b6d9b
-@patch
-def _together(self: KVCache, first: int,
-              ends: np.ndarray, counts: np.ndarray, stops: np.ndarray) -> list[_SeveralRows]:
-    "Rows that read several tokens, in few calls: those that read about as many, padded."
-    many = np.flatnonzero(counts > 1)
+def _together(line: _Line) -> list[_SeveralRows]:
+    "Rows that read several tokens, padded, in few calls: one for about as many."
+    many = np.flatnonzero(line.counts > 1)
     found = []
-    sizes = np.ceil(np.log2(counts[many]))
+    sizes = np.ceil(np.log2(line.counts[many]))
     for rows in (many[sizes == s] for s in np.unique(sizes)):
+        counts = line.counts[rows]
         # how far before the row's last token; its first one again and again, as padding
-        back = np.minimum(np.arange(counts[rows].max())[::-1], counts[rows][:, None] - 1)
-        mask = self._mask(0, (ends[rows][:, None] - back).ravel())
+        back = np.minimum(np.arange(counts.max())[::-1], counts[:, None] - 1)
+        mask = line.mask(0, (line.ends[rows][:, None] - back).ravel())
         mask = mask.unflatten(0, back.shape)[:, None]
-        line = self._put(stops[rows][:, None] - 1 - back)
-        found.append(_SeveralRows(line, self._put(first + rows),
+        at = line.put(line.stops[rows][:, None] - 1 - back)
+        found.append(_SeveralRows(at, line.put(line.first + rows),
                                   slice(mask.shape[-1]), mask))
     return found
 
-# %% ../../nbs/engine/cache.ipynb #cac4e027
-@patch
-def _mask(self: KVCache, first, ends) -> torch.Tensor: # (len(ends), max(ends))
-    "0 from each first place up to each end, -inf elsewhere."
-    places = np.arange(ends.max())
-    first = np.reshape(first, (-1, 1))
-    ends = ends[:, None]
-    hidden = torch.from_numpy((places < first) | (places >= ends))
-    mask = torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf)
-    return mask.to(self.device, self.model.dtype)
-
 # %% ../../nbs/engine/cache.ipynb #4c2ca2a1
 @patch
-def _run(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor: # (n, vocabulary)
-    "One forward pass, with our attention."
-    self.plan = plan
+def _run(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor:
+    "One forward pass, with our attention: logits `(n, vocabulary)`."
+    self.memory.plan = plan
     # not cuDNN's, which torch may choose: it prepares itself for each new shape
     kernels = sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
     with _any_order(), kernels if self.few_calls else nullcontext():
         return self._pass(ids, plan)
 
-# %% ../../nbs/engine/cache.ipynb #cac4e02a
-@contextmanager
-def _any_order():
-    "Within, a GPU writes to different places in any order, where deterministic kernels sort them."
-    strict = torch.are_deterministic_algorithms_enabled()
-    warns = torch.is_deterministic_algorithms_warn_only_enabled()
-    torch.use_deterministic_algorithms(False)
-    try: yield
-    finally:
-        torch.use_deterministic_algorithms(strict, warn_only=warns)
-
 # %% ../../nbs/engine/cache.ipynb #4c2ca2a2
 @patch
-def _pass(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor: # (n, vocabulary)
+def _pass(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor:
     "By the lean model, or by transformers'."
-    if self.lean and self.autocast_dtype() is None:
-        return self.lean(ids, plan.pos, self._attend, plan.last)
+    layers = self.memory.layers
+    if self.lean and _autocast_dtype(self.device) is None:
+        return self.lean(ids, plan.pos, partial(_attend, layers, plan), plan.last)
     own = self.config._attn_implementation
     self.config._attn_implementation = "sql_grpo_cache"
     try:
-        out = self.model(input_ids=ids[None],
-                         position_ids=plan.pos[None], use_cache=True,
-                         past_key_values=self.cache, logits_to_keep=plan.last, plan=plan)
+        out = self.model(input_ids=ids[None], position_ids=plan.pos[None],
+                         use_cache=True, past_key_values=Cache(layers=layers),
+                         logits_to_keep=plan.last, plan=plan)
     finally:
         self.config._attn_implementation = own
     return out.logits[0].float()
 
 # %% ../../nbs/engine/cache.ipynb #cac4e02b
-@patch
-def _attend(self: KVCache, layer: int, q, k, v) -> torch.Tensor: # each (N, heads, dim)
-    "What a lean pass asks for: keys and values go into the cache, queries look at them there."
+def _attend(
+    layers: list[_CacheLayer], plan: _Plan, i: int,
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, # (N, heads, dim)
+) -> torch.Tensor: # as q
+    "For a layer of a lean pass: keys and values go into the cache, queries look."
     q, k, v = (x.transpose(0, 1) for x in (q, k, v))
-    keys, values = self.layers[layer].update(k[None], v[None])
-    return _read_all(q, keys, values, self.plan)
+    keys, values = layers[i].update(k[None], v[None])
+    return _read_all(q, keys, values, plan)
 
 # %% ../../nbs/engine/cache.ipynb #b62b0b5a
 @patch
 def copy(self: KVCache,
-    to: list[int], source: list[int], # row `to[i]` gets what row `source[i]` held before
+    to: list[int], source: list[int], # row `to[i]` gets what `source[i]` held before
     lengths: list[int], # the first so many tokens of it
 ) -> None:
     "Copy rows."
     i, j = (torch.tensor(rows, device=self.device)
             for rows in (to, source))
-    top = max(lengths)
-    parts = [x for layer in self.layers
-             for x in (layer.keys, layer.values)]
-    if self.store is not None: # rows first
-        parts = [self.store.flatten(0, 1).transpose(0, 1)]
-    with _any_order():
-        for x in parts:
-            x[i, ..., :top, :] = x[j, ..., :top, :]
+    self.memory.copy(i, j, max(lengths))
     for r, n in zip(to, lengths, strict=True):
         self.lengths[r] = n
 
@@ -560,39 +619,10 @@ def shrink(self: KVCache, rows: int) -> None:
     "Keep the first rows only."
     self.recorded = {}
     self.logits = None
-    self.rows = rows
     self.lengths = self.lengths[:rows]
-    if self.store is not None:
-        return self._shrink_store(rows)
-    for layer in self.layers:
-        if layer.is_initialized:
-            layer.keys, layer.values = (_kept(x, rows, max(self.lengths))
-                                        for x in (layer.keys, layer.values))
-
-# %% ../../nbs/engine/cache.ipynb #cac4e02c
-@patch
-def _shrink_store(self: KVCache, rows: int) -> None:
-    "By way of main memory, since there is none left for two of them."
-    there = [layer for layer in self.layers if layer.is_initialized]
-    kept = self.store[:, :, :rows].to("cpu", copy=True)
-    self.store = None
-    for layer in there:
-        layer.keys = layer.values = None
-    if self.device.type == "cuda":
-        torch.cuda.empty_cache()
-        if self.record: # the memory of the old ones is gone
-            self.record = _cuda_graphs()
-    self.store = kept.to(self.device)
-    for layer in there:
-        layer.keys, layer.values = self.store[layer.i]
-
-# %% ../../nbs/engine/cache.ipynb #cac4e02d
-def _kept(x: torch.Tensor,
-          rows: int, length: int) -> torch.Tensor:
-    "The first rows, in memory of their own that is touched only where there is something."
-    y = _lazy_zeros((rows, *x.shape[1:]), x)
-    y[:, :, :length] = x[:rows, :, :length]
-    return y
+    self.memory.shrink(rows, max(self.lengths))
+    if self.record and self.device.type == "cuda": # the memory of the old ones is gone
+        self.record = _cuda_graphs()
 
 # %% ../../nbs/engine/cache.ipynb #b7e20006
 _OUT_OF_MEMORY = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory",
@@ -632,7 +662,7 @@ def rows_for(
 # %% ../../nbs/engine/cache.ipynb #b7e20002
 _ROW_STEP, _PLACE_STEP = 16, 256 # recorded passes have multiples of these
 
-def _cuda_graphs() -> Callable: # record(f): a function that does once more what `f` does
+def _cuda_graphs() -> Callable: # record(f): does `f` once more
     "Records on the current GPU. Recordings share memory: one is replayed at a time."
     pool = torch.cuda.graph_pool_handle()
     def record(f):
@@ -646,6 +676,18 @@ def _cuda_graphs() -> Callable: # record(f): a function that does once more what
             torch.cuda.set_stream(stream)
         return graph.replay
     return record
+
+# %% ../../nbs/engine/cache.ipynb #cac4e037
+def _recording(cache: KVCache, f: Callable) -> Callable | None:
+    "A recording of `f`; where that does not work, None, and none from then on."
+    try:
+        return cache.record(f)
+    except RuntimeError as e:
+        if is_out_of_memory(e): raise
+        print(f"CUDA graphs do not work here ({str(e).splitlines()[0]}): "
+              "going on without them, slower", flush=True)
+        KVCache.graphs = False
+        cache.record = None
 
 # %% ../../nbs/engine/cache.ipynb #b7e20009
 class _DecodingPass:
@@ -671,29 +713,16 @@ class _DecodingPass:
         plan = _Plan(self.line, pos, self.line, [block], (), (), ())
         logits = self.cache._run(ids, plan)
         if self.cache.logits is None: # one place for all passes
-            self.cache.logits = logits.new_empty(self.cache.rows,
-                                                 logits.shape[1])
+            shape = self.cache.rows, logits.shape[1]
+            self.cache.logits = logits.new_empty(shape)
         self.cache.logits[:self.rows] = logits
 
     def __call__(self, given: np.ndarray) -> None: # (2, rows)
         self.given.copy_(torch.from_numpy(given))
         if self.known and not self.again and self.cache.record:
-            self._record()
+            self.again = _recording(self.cache, self.compute)
         (self.again or self.compute)()
         self.known = True
-
-# %% ../../nbs/engine/cache.ipynb #b7e2000a
-@patch
-def _record(self: _DecodingPass) -> None:
-    "Record the pass. Where that does not work, go on without recordings."
-    try:
-        self.again = self.cache.record(self.compute)
-    except RuntimeError as e:
-        if is_out_of_memory(e): raise
-        print(f"CUDA graphs do not work here ({str(e).splitlines()[0]}): "
-              "going on without them, slower", flush=True)
-        KVCache.graphs = False
-        self.cache.record = None
 
 # %% ../../nbs/engine/cache.ipynb #b7e20010
 @patch

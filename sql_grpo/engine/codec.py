@@ -7,6 +7,7 @@ __all__ = ['CHATML', 'byte_tokenizer', 'tiny_model', 'ChatCodec', 'TokenRecord']
 
 # %% ../../nbs/engine/codec.ipynb #c0dec00a
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -70,15 +71,15 @@ def tiny_model(
 
 # %% ../../nbs/engine/codec.ipynb #6464bd5a
 class ChatCodec:
-    "Encodes what surrounds a policy's own tokens: the prompt, and the glue around an observation."
+    "Encodes what surrounds a policy's tokens: prompts, and glue around observations."
     def __init__(self,
         tokenizer: PreTrainedTokenizerBase, # with a chat template
-        instructions: str = "", # the system message; none if empty; `tools`: the template's own
+        instructions: str = "", # the system message, if any; `tools`: the template's
     ):
-        "Raises ValueError if there is no chat template, or it cannot be used with `instructions`."
+        "Raises ValueError if the chat template is missing or refuses these instructions."
         if getattr(tokenizer, "chat_template", None) is None:
-            raise ValueError("the tokenizer has no chat template: use an instruct model, "
-                             "or set tokenizer.chat_template")
+            raise ValueError("the tokenizer has no chat template: "
+                             "use an instruct model, or set tokenizer.chat_template")
         self.tokenizer = tokenizer
         self.instructions = instructions
         self.tools = None
@@ -86,60 +87,69 @@ class ChatCodec:
             self.instructions = ""
             self.tools = _tool_schemas()
             if "describe" not in self.render([{"role": "user", "content": ""}]):
-                raise ValueError("the chat template announces no tools: give other instructions")
-        self.before, self.after = self._glue()
-        self.end_ids = self._end_ids()
+                raise ValueError("the chat template announces no tools: "
+                                 "give other instructions")
+        self.end, self.before, self.after = _glue(tokenizer, self.render)
+        self.end_ids = _end_ids(tokenizer, self.end)
 
     def render(self, messages: list[dict]) -> str:
-        "A conversation's text up to the next reply. Raises ValueError if the template refuses it."
+        "A conversation's text up to the next reply. Raises ValueError if refused."
         try:
             return self.tokenizer.apply_chat_template(
                 messages, tools=self.tools, tokenize=False, add_generation_prompt=True,
                 enable_thinking=False)
         except TemplateError as e:
-            raise ValueError(f"the chat template refuses the conversation: {e} "
-                             "(without a system message, give empty instructions)") from e
+            raise ValueError(
+                f"the chat template refuses the conversation: {e} "
+                "(without a system message, give empty instructions)") from e
 
     def prompt_ids(self,
-        start: Episode | SQLObservation | str, # an episode, its first observation, or its text
+        start: Episode | SQLObservation | str, # an episode, its start, or that text
     ) -> list[int]: # tokens of the prompt
         "Encode the prompt of an episode."
         text = self.render(task_messages(start, self.instructions))
         return self.tokenizer(text, add_special_tokens=False).input_ids
 
+    def decode(self, ids: list[int]) -> str:
+        "The text of a reply, without the token that ended it."
+        return self.tokenizer.decode(ids, skip_special_tokens=True,
+                                     clean_up_tokenization_spaces=False)
+
 # %% ../../nbs/engine/codec.ipynb #0b041ea1
-@patch
-def _glue(self: ChatCodec) -> tuple[str, str]:
-    "What the template puts between a reply's end token and an observation, and after that."
+def _glue(
+    tokenizer: PreTrainedTokenizerBase,
+    render: Callable, # a conversation's text up to the next reply
+) -> tuple[str, str, str]:
+    "What ends a reply, what stands between that and an observation, and what after it."
     reply, obs = "REPLY7391", "OBSERVATION7391"
-    text = self.render([{"role": "user", "content": "x"},
-                        {"role": "assistant", "content": reply},
-                        {"role": "user", "content": obs}])
+    text = render([{"role": "user", "content": "x"},
+                   {"role": "assistant", "content": reply},
+                   {"role": "user", "content": obs}])
     if text.count(reply) != 1 or text.count(obs) != 1:
         raise ValueError("the chat template does not render each message once")
     between, after = text.split(reply)[1].split(obs)
-    specials = {self.tokenizer.eos_token,
-                *self.tokenizer.get_added_vocab()}
+    specials = {tokenizer.eos_token, *tokenizer.get_added_vocab()}
     specials = sorted(specials, key=len, reverse=True)
-    self.end = next((t for t in specials
-                     if between.startswith(t)), self.tokenizer.eos_token)
-    return between.removeprefix(self.end), after
+    end = next((t for t in specials
+                if between.startswith(t)), tokenizer.eos_token)
+    return end, between.removeprefix(end), after
 
 # %% ../../nbs/engine/codec.ipynb #c0dec00e
-@patch
-def _end_ids(self: ChatCodec) -> set[int]:
-    "Tokens that end a reply: the tokenizer's, and those of other names that chat models use."
-    t = self.tokenizer
-    names = (self.end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>")
-    return {t.eos_token_id} | {i for n in names
-                               if (i := t.get_vocab().get(n)) is not None}
+def _end_ids(
+    tokenizer: PreTrainedTokenizerBase,
+    end: str, # the token that ends a reply in its template
+) -> set[int]:
+    "Tokens that end a reply: the tokenizer's, and the usual ones of chat models."
+    names = (end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>")
+    vocab = tokenizer.get_vocab()
+    return {tokenizer.eos_token_id} | {vocab[n] for n in names if n in vocab}
 
 # %% ../../nbs/engine/codec.ipynb #1e7a73b0
 @patch
-def _plain_ids(self: ChatCodec, text: str) -> list[int]:
+def plain_ids(self: ChatCodec, text: str) -> list[int]: # tokens
     "Encode text that is only text: what looks like a special token in it is not one."
-    return self.tokenizer(text,
-                          add_special_tokens=False, split_special_tokens=True).input_ids
+    return self.tokenizer(text, add_special_tokens=False,
+                          split_special_tokens=True).input_ids
 
 # %% ../../nbs/engine/codec.ipynb #c0dec010
 @patch
@@ -148,16 +158,10 @@ def glue_ids(self: ChatCodec,
     ended: bool = True, # did the reply end by itself? if not, the end token is put in
 ) -> list[int]: # tokens between a reply and the next one
     "Encode an observation with the template's glue around it."
-    tok = lambda s: self.tokenizer(s, add_special_tokens=False).input_ids if s else []
-    own = [] if ended else tok(self.end)
-    return own + tok(self.before) + self._plain_ids(observation) + tok(self.after)
-
-# %% ../../nbs/engine/codec.ipynb #c0dec011
-@patch
-def decode(self: ChatCodec, ids: list[int]) -> str:
-    "The text of a reply, without the token that ended it."
-    return self.tokenizer.decode(ids,
-                                 skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    def ids(text):
+        return self.tokenizer(text, add_special_tokens=False).input_ids if text else []
+    own = [] if ended else ids(self.end)
+    return own + ids(self.before) + self.plain_ids(observation) + ids(self.after)
 
 # %% ../../nbs/engine/codec.ipynb #6464bd51
 def _tool_schemas() -> list[dict]:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from fastcore.basics import patch
 from peft.tuners.lora import LoraLayer, Linear as LoraLinear
 from transformers import LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
 
@@ -71,25 +70,19 @@ def _product(dtype: torch.dtype, *layers) -> Callable: # of vectors (..., in)
     return lambda x: torch.ops.mkldnn._linear_pointwise(x, packed, b, "none", [], "")
 
 # %% ../../nbs/engine/lean.ipynb #40a14c4a
-class _LeanLayer:
-    "What a layer computes, but for attention."
-    def __init__(self, layer: torch.nn.Module, dtype: torch.dtype):
-        a = layer.self_attn
-        m = layer.mlp
-        self.qkv = _product(dtype, a.q_proj, a.k_proj, a.v_proj)
-        self.gate_up = _product(dtype, m.gate_proj, m.up_proj)
-        self.out = _product(dtype, a.o_proj)
-        self.down = _product(dtype, m.down_proj)
-        norms = layer.input_layernorm, layer.post_attention_layernorm
-        self.norms = [norm.weight.to(dtype) for norm in norms]
-        self.qk_norm = None
-        if hasattr(a, "q_norm"): # (heads, dim), those of queries and then those of keys
-            counts = (p.out_features//a.head_dim
-                      for p in (a.q_proj, a.k_proj))
-            norms = zip((a.q_norm, a.k_norm),
-                        counts, strict=False)
-            self.qk_norm = torch.cat([m.weight.expand(n, -1)
-                                      for m, n in norms]).to(dtype)
+def _rms(
+    x: torch.Tensor, # (..., dim)
+    weight: torch.Tensor, # (dim,) or (heads, dim), in the format of x
+    eps: float,
+) -> torch.Tensor: # as x; the sum of squares is in float32
+    "Root mean square norm (arXiv 1910.07467); on a CPU in fewer steps than PyTorch's."
+    if not x.is_cpu:
+        return F.rms_norm(x, x.shape[-1:], None, eps).mul_(weight)
+    length = torch.linalg.vector_norm(x,
+                                      dim=-1, keepdim=True, dtype=torch.float32)
+    scale = torch.rsqrt(length.square()/x.shape[-1] + eps)
+    return torch.mul(x, scale,
+                     out=torch.empty_like(x)).mul_(weight)
 
 def _turned(x, cos, sin): # (N, heads, dim); (N, 1, dim) twice
     "Rotary positions (RoFormer, arXiv 2104.09864)."
@@ -98,6 +91,49 @@ def _turned(x, cos, sin): # (N, heads, dim); (N, 1, dim) twice
                          torch.cat([-right, left], -1), sin)
 
 # %% ../../nbs/engine/lean.ipynb #34f53401
+class _LeanLayer:
+    "What a layer computes, but for attention."
+    def __init__(self, layer: torch.nn.Module, dtype: torch.dtype, config):
+        a = layer.self_attn
+        m = layer.mlp
+        self.heads = config.num_attention_heads
+        self.keys = config.num_key_value_heads
+        self.eps = config.rms_norm_eps
+        self.qkv = _product(dtype, a.q_proj, a.k_proj, a.v_proj)
+        self.gate_up = _product(dtype, m.gate_proj, m.up_proj)
+        self.out = _product(dtype, a.o_proj)
+        self.down = _product(dtype, m.down_proj)
+        norms = layer.input_layernorm, layer.post_attention_layernorm
+        self.norms = [norm.weight.to(dtype) for norm in norms]
+        self.qk_norm = None
+        if hasattr(a, "q_norm"): # (heads, dim), those of queries and then those of keys
+            q, k = a.q_norm.weight, a.k_norm.weight
+            self.qk_norm = torch.cat([q.expand(self.heads, -1),
+                                      k.expand(self.keys, -1)]).to(dtype)
+
+    def before(self, x: torch.Tensor, # (N, hidden size)
+               cos: torch.Tensor, sin: torch.Tensor, # (N, 1, dim)
+    ) -> tuple: # queries, keys, values: each (N, heads, dim)
+        "What goes into attention, positions included."
+        both = self.heads + self.keys
+        x = _rms(x, self.norms[0], self.eps)
+        qkv = self.qkv(x).view(len(x), both + self.keys, -1)
+        qk, v = qkv.split([both, self.keys], 1)
+        if self.qk_norm is not None:
+            qk = _rms(qk, self.qk_norm, self.eps)
+        q, k = _turned(qk, cos, sin).split([self.heads, self.keys], 1)
+        return q, k, v
+
+    def after(self, x: torch.Tensor, # (N, hidden size)
+              found: torch.Tensor, # (N, heads, dim), by attention
+    ) -> torch.Tensor: # what the next layer reads
+        "Add what attention found, and what the gated layer makes of it."
+        x = x + self.out(found.flatten(1))
+        y = _rms(x, self.norms[1], self.eps)
+        gate, up = self.gate_up(y).chunk(2, -1)
+        return x + self.down(F.silu(gate)*up)
+
+# %% ../../nbs/engine/lean.ipynb #34f53402
 class LeanModel:
     "A model's forward pass with its weights as they are now."
     @torch.no_grad()
@@ -105,62 +141,29 @@ class LeanModel:
         model: torch.nn.Module, # one that `can_be_lean`
         dtype: torch.dtype | None = None, # to compute in; None: the model's own
     ):
-        model, dtype = _plain(model), dtype or model.dtype
-        c = model.config
-        self.inner = model.model
-        self.heads = c.num_attention_heads
-        self.keys = c.num_key_value_heads
-        self.eps = c.rms_norm_eps
-        self.layers = [_LeanLayer(layer, dtype)
-                       for layer in self.inner.layers]
-        self.head, self.norm = _product(dtype, model.lm_head), self.inner.norm.weight.to(dtype)
-        self.table = self.inner.embed_tokens.weight
+        model = _plain(model)
+        dtype = dtype or model.dtype
         self.dtype = dtype
+        self.eps = model.config.rms_norm_eps
+        self.inner = model.model
+        self.table = self.inner.embed_tokens.weight
+        self.layers = [_LeanLayer(layer, dtype, model.config)
+                       for layer in self.inner.layers]
+        self.norm = self.inner.norm.weight.to(dtype)
+        self.head = _product(dtype, model.lm_head)
 
-    def rms(self,
-        x: torch.Tensor, # (..., dim)
-        weight: torch.Tensor, # (dim,) or (heads, dim), in the format of x
-    ) -> torch.Tensor: # as x; the sum of squares is in float32
-        "Root mean square norm (arXiv 1910.07467), in fewer operations than PyTorch's on a CPU."
-        if not x.is_cpu:
-            return F.rms_norm(x, x.shape[-1:], None, self.eps).mul_(weight)
-        length = torch.linalg.vector_norm(x,
-                                          dim=-1, keepdim=True, dtype=torch.float32)
-        scale = torch.rsqrt(length.square()/x.shape[-1] + self.eps)
-        return torch.mul(x, scale,
-                         out=torch.empty_like(x)).mul_(weight)
-
-# %% ../../nbs/engine/lean.ipynb #34f53402
-@patch
-def _qkv(self: LeanModel,
-    w: _LeanLayer,
-    x: torch.Tensor, # (N, hidden size)
-    cos: torch.Tensor, sin: torch.Tensor, # (N, 1, dim)
-) -> tuple: # queries, keys, values: each (N, heads, dim)
-    "What goes into a layer's attention, positions included."
-    qkv = w.qkv(self.rms(x, w.norms[0])).view(len(x), self.heads + 2*self.keys, -1)
-    qk, v = qkv.split([self.heads + self.keys,
-                       self.keys], 1)
-    if w.qk_norm is not None:
-        qk = self.rms(qk, w.qk_norm)
-    q, k = _turned(qk, cos, sin).split([self.heads, self.keys], 1)
-    return q, k, v
-
-@patch
-@torch.no_grad()
-def __call__(self: LeanModel,
-    ids: torch.Tensor, # (N,) tokens of any rows
-    places: torch.Tensor, # (N,) their positions
-    attend: Callable, # attend(layer, q, k, v), all (N, heads, dim): what each token found
-    last: torch.Tensor, # (n,) the tokens whose logits are asked for
-) -> torch.Tensor: # (n, vocabulary), in float32
-    "One pass."
-    x = F.embedding(ids, self.table).to(self.dtype)
-    cos, sin = (t[0, :, None]
-                for t in self.inner.rotary_emb(x[None], places[None]))
-    for i, w in enumerate(self.layers):
-        found = attend(i, *self._qkv(w, x, cos, sin))
-        x = x + w.out(found.flatten(1))
-        gate, up = w.gate_up(self.rms(x, w.norms[1])).chunk(2, -1)
-        x = x + w.down(F.silu(gate)*up)
-    return self.head(self.rms(x[last], self.norm)).float()
+    @torch.no_grad()
+    def __call__(self,
+        ids: torch.Tensor, # (N,) tokens of any rows
+        places: torch.Tensor, # (N,) their positions
+        attend: Callable, # attend(layer, q, k, v) -> what each token found, like q
+        last: torch.Tensor, # (n,) the tokens whose logits are asked for
+    ) -> torch.Tensor: # (n, vocabulary), in float32
+        "One pass."
+        x = F.embedding(ids, self.table).to(self.dtype)
+        cos, sin = (t[0, :, None]
+                    for t in self.inner.rotary_emb(x[None], places[None]))
+        for i, layer in enumerate(self.layers):
+            found = attend(i, *layer.before(x, cos, sin))
+            x = layer.after(x, found)
+        return self.head(_rms(x[last], self.norm, self.eps)).float()

@@ -50,8 +50,9 @@ def _draw_by_weight(
     w: torch.Tensor, # (n, vocabulary) weights of at least 0
     uniform: torch.Tensor, # (n,) in [0, 1)
 ) -> torch.Tensor: # (n,) tokens
-    "Draw a block by the sum of its weights, then a token in it; sums are in double precision."
-    blocks = torch.nn.functional.pad(w, (0, -w.shape[1] % _BLOCK)).unflatten(1, (-1, _BLOCK))
+    "Draw a block by its sum, then a token in it; sums are in double precision."
+    blocks = torch.nn.functional.pad(w, (0, -w.shape[1] % _BLOCK))
+    blocks = blocks.unflatten(1, (-1, _BLOCK))
     ends = blocks.sum(-1, dtype=torch.float64).cumsum(-1)
     at = (uniform.to(ends)*ends[:, -1])[:, None]
     b = torch.searchsorted(ends, at, right=True).clamp(max=ends.shape[1] - 1)
@@ -92,6 +93,27 @@ def _draw(
     chosen = lambda x: x.gather(1, tokens[:, None])[:, 0]
     return tokens, chosen(logits) - logits.amax(-1) - p.sum(-1).log()
 
+# %% ../../nbs/engine/lm_policy.ipynb #8a37ff3b
+@dataclass(eq=False)
+class _Seat:
+    "An episode at play."
+    env: SQLEnvironment
+    place: int # of the episode in the rollout
+    prompt: tuple # tokens
+    todo: list # tokens to read; the next one is written after them
+    dice: object # something with `random()`
+    ids: list = field(default_factory=list) # the reply so far
+    logprobs: list = field(default_factory=list)
+    window: list = field(default_factory=list) # replies, observations
+    waits: bool = False # has it much to read, and is to read it later?
+    kept: int | None = None # tokens of its row that still hold; None: all of them
+
+    def context(self) -> list[int]: # tokens
+        "All that the next token is conditioned on."
+        return list(self.prompt) + [t
+                                    for part in (*self.window, self.ids)
+                                    for t in part]
+
 # %% ../../nbs/engine/lm_policy.ipynb #6d20f4c1
 class TokenPolicy(Policy):
     "A language model as a policy, whatever draws its tokens: limits and records."
@@ -111,16 +133,23 @@ class TokenPolicy(Policy):
             self._check_room(t,
                              self.codec.prompt_ids(env.reset(t)))
 
-    def _check_room(self, task: Task,
-                    prompt_ids: list[int]) -> None:
-        room = self.rules.max_context - self.rules.max_turn_tokens
-        if len(prompt_ids) > room:
-            raise ValueError(f"the prompt of task {task.id!r} has {len(prompt_ids)} tokens, and "
-                             f"max_context {self.rules.max_context} leaves room for {room}: "
-                             "raise max_context")
+    def _check_room(self, task: Task, prompt: list[int]) -> None:
+        most = self.rules.max_context
+        room = most - self.rules.max_turn_tokens
+        if len(prompt) > room:
+            raise ValueError(
+                f"the prompt of task {task.id!r} has {len(prompt)} tokens, and "
+                f"max_context {most} leaves room for {room}: raise max_context")
 
-    def dice(self, place: int): # something with `random()`; None if the engine has its own
+    def dice(self, place: int): # has a `random()`; None: the engine has its own
         "The random numbers of an episode."
+
+    def _seat(self, env: SQLEnvironment, place: int, prompt: tuple) -> _Seat:
+        "An episode from its beginning."
+        self._check_room(env.episode.task, prompt)
+        env.episode.tokens = TokenRecord(list(prompt))
+        env.episode.prompt_tokens = len(prompt)
+        return _Seat(env, place, prompt, list(prompt), self.dice(place))
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b45ca88
 class LMPolicy(TokenPolicy):
@@ -130,14 +159,14 @@ class LMPolicy(TokenPolicy):
         tokenizer: PreTrainedTokenizerBase, # its tokenizer, with a chat template
         rules: Rules = Rules(),
         temperature: float = 0.0, # 0 is greedy
-        seed: int = 0, # with an episode's place in the rollout, decides what is sampled
+        seed: int = 0, # with an episode's place it decides what is sampled
         name: str = "model",
-        max_rows: int | None = None, # episodes at once; by default as many as rows_for says
+        max_rows: int | None = None, # episodes at once; None: what rows_for says
         first: str = "", # the word that each first reply has to begin with
-        dtype: torch.dtype | None = None, # that a lean pass computes in; None: the model's
+        dtype: torch.dtype | None = None, # of a lean pass; None: the model's
         **likely, # top_k, top_p and min_p of _keep_likely
     ):
-        "Raises ValueError if the temperature is below 0, or the chat template cannot be used."
+        "Raises ValueError for a temperature below 0, or an unusable chat template."
         super().__init__(tokenizer, rules, name)
         if temperature < 0:
             raise ValueError(f"temperature must be 0 or more, got {temperature}")
@@ -148,12 +177,10 @@ class LMPolicy(TokenPolicy):
         self.likely = likely
         self.cache = None
         self.dtype = dtype
-        # which tokens go on with it, by what is written
-        self.first = first
-        self.spelling = {}
+        self.first = _FirstWord(first, self.codec) if first else None
 
     def check(self, tasks: list[Task]) -> None:
-        "Raises `ValueError` for a model that cannot be played, or a prompt that is too long."
+        "Raises `ValueError` for a model that cannot be played, or too long a prompt."
         check_attention(self.model.config, self.rules.max_context)
         super().check(tasks)
 
@@ -161,57 +188,30 @@ class LMPolicy(TokenPolicy):
         "The random numbers of an episode."
         return np.random.default_rng([self.seed, place])
 
-# %% ../../nbs/engine/lm_policy.ipynb #8a37ff3b
-@dataclass(eq=False)
-class _Seat:
-    "An episode at play."
-    env: SQLEnvironment
-    place: int # of the episode in the rollout
-    prompt: tuple # tokens
-    todo: list # tokens to read; the next one is written after the last of them
-    dice: object # something with `random()`
-    ids: list = field(default_factory=list) # the reply so far
-    logprobs: list = field(default_factory=list)
-    window: list = field(default_factory=list) # replies and observations after the prompt
-    waits: bool = False # has it much to read, and is to read it later?
-    kept: int | None = None # tokens of its row that still hold; None: all of them
-
-    def context(self) -> list[int]: # tokens
-        "All that the next token is conditioned on."
-        return list(self.prompt) + [t
-                                    for part in (*self.window, self.ids)
-                                    for t in part]
-
-# %% ../../nbs/engine/lm_policy.ipynb #3b7d5c04
-@patch
-def _seat(self: TokenPolicy, env: SQLEnvironment,
-          place: int, prompt: tuple) -> _Seat:
-    "An episode from its beginning."
-    self._check_room(env.episode.task, prompt)
-    env.episode.tokens = TokenRecord(list(prompt))
-    env.episode.prompt_tokens = len(prompt)
-    return _Seat(env, place, prompt,
-                 list(prompt), self.dice(place))
-
 # %% ../../nbs/engine/lm_policy.ipynb #7360079b
 @patch
 @torch.no_grad()
 def play(self: LMPolicy,
     envs: list[SQLEnvironment], # just reset
-    progress: Callable | None = None, # called as `progress(done, total)` after each pass
+    progress: Callable | None = None, # progress(done, total), called after each pass
 ) -> None:
     "Play all episodes to their end."
-    texts = {env.episode.start.text: None for env in envs}
-    for t in texts:
-        texts[t] = tuple(self.codec.prompt_ids(t))
-    queue = deque(self._seat(env, i,
-                             texts[env.episode.start.text])
-                  for i, env in enumerate(envs))
-    rows, done = [], 0 # of each row of the cache the seats
+    starts = [env.episode.start.text for env in envs]
+    prompts = {text: tuple(self.codec.prompt_ids(text))
+               for text in dict.fromkeys(starts)}
+    queue = deque(self._seat(env, i, prompts[text])
+                  for i, (env, text) in enumerate(zip(envs, starts, strict=True)))
+    rows = [] # of each row of the cache the seats
+    done = 0
     self._make_room(len(queue))
     while done < len(envs):
-        self._arrange(queue, rows)
-        done += self._write(rows, self.read(queue, rows))
+        _arrange(self.cache, queue, rows)
+        logits = self.read(queue, rows)
+        for s, r, token, logp in self._drawn(rows, logits):
+            s.ids.append(token)
+            s.logprobs.append(logp)
+            self._set_todo(s, self.cache.lengths[r])
+            done += not s.todo
         if progress is not None:
             progress(done, len(envs))
     if self.cache.device.type != "cpu": # what trains next needs the memory
@@ -222,17 +222,17 @@ def play(self: LMPolicy,
 @patch
 def _make_room(self: LMPolicy, episodes: int) -> None:
     "A cache for as many as fit, be it the last one."
-    rows = min(episodes, self.max_rows
-               or rows_for(self.model, self.rules.max_context))
-    fits = self.cache is not None and rows <= self.cache.rows <= (self.max_rows or self.cache.rows)
-    if not fits or self.cache.capacity != self.rules.max_context:
-        self.cache = KVCache(self.model,
-                             rows, self.rules.max_context, self.dtype)
+    capacity = self.rules.max_context
+    rows = min(episodes, self.max_rows or rows_for(self.model, capacity))
+    last = self.cache
+    fits = last is not None and rows <= last.rows <= (self.max_rows or last.rows)
+    if not fits or last.capacity != capacity:
+        self.cache = KVCache(self.model, rows, capacity, self.dtype)
     self.cache.clear()
 
 # %% ../../nbs/engine/lm_policy.ipynb #c4e2a012
 def _alike(seats: list[_Seat]) -> list[list[_Seat]]:
-    "Those at play who have the same to read; last those of whose row not all still holds."
+    "Those who have the same to read; last those of whose row not all still holds."
     parts = {}
     for s in seats:
         if s.todo:
@@ -242,27 +242,26 @@ def _alike(seats: list[_Seat]) -> list[list[_Seat]]:
             for key in sorted(parts, key=lambda key: key[0])]
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c05
-@patch
-def _arrange(self: LMPolicy, queue: deque,
-             rows: list[list[_Seat]]) -> None:
+def _arrange(cache: KVCache, queue: deque, rows: list[list[_Seat]]) -> None:
     "Give a row to each part of those who part, and to those who wait; close gaps."
-    known = self._known(rows) if queue else {}
-    moves, free = self._parted(rows)
+    lengths = cache.lengths
+    known = _known(rows, lengths) if queue else {}
+    moves, free = _parted(rows, lengths)
     taken = sum(map(len, rows)) + sum(len(part) for part, *_ in moves)
-    moves += self._admitted(queue,
-                            known, self.cache.rows - taken)
-    copies = self._moved(rows, moves, free)
-    copies += self._gaps(rows, free)
+    moves += _admitted(queue, known, cache.rows - taken)
+    copies = _moved(rows, moves, free, lengths)
+    copies += _gaps(rows, free, lengths)
     for s in (s for part in rows for s in part):
         s.kept = None
     if copies:
-        self.cache.copy(*map(list, zip(*copies, strict=True)))
+        cache.copy(*map(list, zip(*copies, strict=True)))
 
 # %% ../../nbs/engine/lm_policy.ipynb #c4e2a013
-@patch
-def _known(self: LMPolicy, rows: list[list[_Seat]]) -> dict: # of prompts, a row that holds each
+def _known(
+    rows: list[list[_Seat]],
+    lengths: list[int], # tokens of each row
+) -> dict: # of prompts, a row that holds each
     "Rows that hold a whole prompt, or all but its last token."
-    lengths = self.cache.lengths
     return {seats[0].prompt: r
             for r, seats in enumerate(rows)
             if lengths[r] >= len(seats[0].prompt) - 1}
@@ -273,12 +272,10 @@ def _held(seats: list[_Seat], length: int) -> int:
     return length if seats[0].kept is None else seats[0].kept
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c07
-@patch
 def _parted(
-    self: LMPolicy, rows: list[list[_Seat]],
-) -> tuple[list[tuple], list[int]]: # seats, the row of their tokens, how many; rows that are free
+    rows: list[list[_Seat]], lengths: list[int],
+) -> tuple[list[tuple], list[int]]: # (seats, their row, its tokens); free rows
     "Leave in each row those who have the same to read; the others have to move."
-    lengths = self.cache.lengths
     moves = []
     free = []
     for r, seats in enumerate(rows):
@@ -292,9 +289,8 @@ def _parted(
     return moves, free
 
 # %% ../../nbs/engine/lm_policy.ipynb #c4e2a014
-@patch
 def _admitted(
-    self: LMPolicy, queue: deque, known: dict, room: int,
+    queue: deque, known: dict, room: int,
 ) -> list[tuple]: # seats, a row with their prompt, tokens
     "Those who come in from the queue, together where their prompt is the same."
     found = {}
@@ -307,23 +303,23 @@ def _admitted(
     return list(found.values())
 
 # %% ../../nbs/engine/lm_policy.ipynb #c4e2a015
-@patch
 def _moved(
-    self: LMPolicy, rows: list[list[_Seat]], moves: list[tuple], free: list[int],
+    rows: list[list[_Seat]], moves: list[tuple], free: list[int], lengths: list[int],
 ) -> list[tuple]: # what is to be copied: (to, source, length)
     "Give rows to those who move: free ones, and then new ones at the end."
     copies = []
     for part, source, n in moves:
         r = free.pop(0) if free else len(rows)
         rows[r:r + 1] = [part]
-        self.cache.lengths[r] = n
+        lengths[r] = n
         if n:
             copies.append((r, source, n))
     return copies
 
 # %% ../../nbs/engine/lm_policy.ipynb #26ff5bc3
-@patch
-def _gaps(self: LMPolicy, rows: list, gaps: list[int]) -> list[tuple]: # (to, source, length)
+def _gaps(
+    rows: list[list[_Seat]], gaps: list[int], lengths: list[int],
+) -> list[tuple]: # (to, source, length)
     "Fill gaps with the last rows."
     moves = []
     empty = set(gaps)
@@ -333,22 +329,19 @@ def _gaps(self: LMPolicy, rows: list, gaps: list[int]) -> list[tuple]: # (to, so
         if gap >= len(rows):
             break
         empty.remove(gap)
-        moves.append((gap, len(rows) - 1,
-                      self.cache.lengths[len(rows) - 1]))
+        last = len(rows) - 1
+        moves.append((gap, last, lengths[last]))
         rows[gap] = rows.pop()
     return moves
 
 # %% ../../nbs/engine/lm_policy.ipynb #6927e731
-_LOST = ("the model's probabilities are NaN: too high a learning_rate has destroyed the weights, "
-         "or float16 is too narrow for them; go back to a checkpoint")
-
 @patch
 def choose(
     self: LMPolicy, seats: list[_Seat], logits: torch.Tensor,
 ) -> tuple: # tokens (n,), log-probabilities (n,)
     "Draw the next token of every episode. A subclass may choose otherwise."
     if self.first:
-        logits = self._spell(seats, logits)
+        logits = self.first.rule(seats, logits)
     uniform = None
     if self.temperature:
         uniform = torch.tensor([s.dice.random() for s in seats],
@@ -356,6 +349,9 @@ def choose(
     return _draw(logits, self.temperature, uniform, **self.likely)
 
 # %% ../../nbs/engine/lm_policy.ipynb #6927e732
+_LOST = ("the model's probabilities are NaN: too high a learning_rate has destroyed "
+         "the weights, or float16 is too narrow for them; go back to a checkpoint")
+
 @patch
 def _drawn(
     self: LMPolicy, rows: list[list[_Seat]], logits: torch.Tensor,
@@ -364,8 +360,9 @@ def _drawn(
     seats, at = zip(*((s, r)
                       for r, row in enumerate(rows)
                       for s in row if not s.waits), strict=True)
-    tokens, logps = self.choose(seats,
-                                logits if at == (*range(len(rows)),) else logits[[*at]])
+    if at != (*range(len(rows)),):
+        logits = logits[[*at]]
+    tokens, logps = self.choose(seats, logits)
     # one wait for the device
     tokens, logps = torch.stack([tokens.double(), logps.double()]).tolist()
     if any(map(math.isnan, logps)):
@@ -373,26 +370,14 @@ def _drawn(
         raise FloatingPointError(_LOST)
     return list(zip(seats, at, map(int, tokens), logps, strict=True))
 
-# %% ../../nbs/engine/lm_policy.ipynb #3b7d5c08
-@patch
-def _write(
-    self: LMPolicy, rows: list[list[_Seat]],
-    logits: torch.Tensor,
-) -> int: # episodes that have ended
-    "Write the next token of every episode, and see what comes of it."
-    drawn = self._drawn(rows, logits)
-    for s, r, token, logp in drawn:
-        s.ids.append(token)
-        s.logprobs.append(logp)
-        self._set_todo(s, self.cache.lengths[r])
-    return sum(not s.todo for s, *_ in drawn)
-
 # %% ../../nbs/engine/lm_policy.ipynb #6927e733
 @patch
-def _set_todo(self: LMPolicy, s: _Seat,
-              length: int) -> None: # tokens of its row
+def _set_todo(
+    self: LMPolicy, s: _Seat, length: int, # tokens of its row
+) -> None:
     "Set what an episode reads after its newest token: nothing if it is over."
-    more = s.ids[-1] not in self.codec.end_ids and len(s.ids) < self.rules.max_turn_tokens
+    ended = s.ids[-1] in self.codec.end_ids
+    more = not ended and len(s.ids) < self.rules.max_turn_tokens
     if self._stops(s):
         more = False
         s.kept = min(len(s.context()), length)
@@ -425,64 +410,71 @@ def _turn(self: TokenPolicy, s: _Seat) -> bool: # does the episode go on?
     s.logprobs = []
     obs = s.env.step(self.codec.decode(ids))
     if obs.done: return False
-    fits = self._fit(s, self.codec.glue_ids(obs.text,
-                                            ids[-1] in self.codec.end_ids))
+    ended = ids[-1] in self.codec.end_ids
+    fits = _fit(s, self.codec.glue_ids(obs.text, ended), self.rules)
     if not fits:
         ep.outcome = "out_of_tokens"
     return fits
 
 # %% ../../nbs/engine/lm_policy.ipynb #892c1911
-@patch
-def _spell(
-    self: LMPolicy, seats: list[_Seat], logits: torch.Tensor,
-) -> torch.Tensor: # (n, vocabulary)
-    "Rule out what does not spell `first`, in first replies that have not yet done so."
-    logits = logits.clone()
-    for r, s in enumerate(seats):
-        if s.window: continue
-        said = self.codec.decode(s.ids)
-        if not said.startswith(self.first):
-            logits[r, ~self._goes_on(said, logits)] = -torch.inf
-    return logits
+class _FirstWord:
+    "The word that first replies begin with."
+    def __init__(self, word: str, codec: ChatCodec):
+        self.word = word
+        self.codec = codec
+        self.known = {} # which tokens go on with it, by what has been written
 
-# %% ../../nbs/engine/lm_policy.ipynb #3b7d5c0a
-@patch
-def _goes_on(self: LMPolicy, said: str, logits: torch.Tensor) -> torch.Tensor: # (vocabulary,)
-    "The tokens that lead from what has been written to `first`, and not to a longer word."
-    if said not in self.spelling:
-        rest = self.first[len(said):]
-        codec = self.codec
-        texts = [codec.decode([i])
-                 for i in range(len(codec.tokenizer))]
-        def fits(t):
-            return rest.startswith(t) or t.startswith(rest) and not t[len(rest)].isalpha()
-        goes_on = [bool(t) and fits(t) for t in texts]
-        goes_on += [False]*(logits.shape[-1] - len(texts))
-        self.spelling[said] = torch.tensor(goes_on, device=logits.device)
-    return self.spelling[said]
+    def rule(
+        self, seats: list[_Seat], logits: torch.Tensor, # (n, vocabulary)
+    ) -> torch.Tensor: # as `logits`
+        "Rule out what does not spell it, in first replies that have not yet done so."
+        logits = logits.clone()
+        for r, s in enumerate(seats):
+            if s.window: continue
+            said = self.codec.decode(s.ids)
+            if not said.startswith(self.word):
+                logits[r, ~self.goes_on(said, logits)] = -torch.inf
+        return logits
+
+    def goes_on(self, said: str, logits: torch.Tensor) -> torch.Tensor: # (vocabulary,)
+        "The tokens that lead from what has been written to it, not to a longer word."
+        if said not in self.known:
+            rest = self.word[len(said):]
+            def fits(t):
+                longer = t.startswith(rest) and not t[len(rest):][:1].isalpha()
+                return bool(t) and (rest.startswith(t) or longer)
+            goes_on = [fits(self.codec.decode([i]))
+                       for i in range(len(self.codec.tokenizer))]
+            goes_on += [False]*(logits.shape[-1] - len(goes_on))
+            self.known[said] = torch.tensor(goes_on, device=logits.device)
+        return self.known[said]
 
 # %% ../../nbs/engine/lm_policy.ipynb #020ad5e6
-_TOGETHER = 4 # a pass that reads several tokens waits for one of so many rows
-
 @patch
-def read(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> torch.Tensor: # (n, vocabulary)
-    "Read for all, or for fewer if memory runs out. Raises all other errors of the forward pass."
+def read(
+    self: LMPolicy, queue: deque, rows: list[list[_Seat]],
+) -> torch.Tensor: # (n, vocabulary)
+    "Read for all, or for fewer if memory runs out. Raises all other errors of a pass."
     while True:
-        self._settle_waits(rows)
+        _settle_waits(rows, self.cache.record is not None)
+        todo = [[] if row[0].waits else row[0].todo for row in rows]
         try:
-            return self.cache.forward([[] if row[0].waits else row[0].todo for row in rows],
-                                      [row[0].prompt for row in rows])
+            return self.cache.forward(todo, [row[0].prompt for row in rows])
         except (RuntimeError, MemoryError, OSError) as e:
             if sum(map(len, rows)) < 2 or not is_out_of_memory(e):
                 raise
         self._halve(queue, rows)
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c0b
-@patch
-def _settle_waits(self: LMPolicy, rows: list[list[_Seat]]) -> None:
+_TOGETHER = 4 # a pass that reads several tokens waits for one of so many rows
+
+def _settle_waits(
+    rows: list[list[_Seat]],
+    recorded: bool, # are passes of single tokens recorded?
+) -> None:
     "Let those who have much to read wait, where passes are recorded and they are few."
     many = [len(row[0].todo) > 1 for row in rows]
-    later = self.cache.record is not None and sum(many)*_TOGETHER < len(rows)
+    later = recorded and sum(many)*_TOGETHER < len(rows)
     for row, more in zip(rows, many, strict=True):
         for s in row:
             s.waits = later and more
@@ -493,7 +485,8 @@ def _halve(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
     "Send half of the episodes back to the head of the queue, and free their memory."
     seats = [s for row in rows for s in row]
     keep = len(seats)//2
-    print(f"out of memory with {len(seats)} episodes at once: going on with {keep}", flush=True)
+    print(f"out of memory with {len(seats)} episodes at once: "
+          f"going on with {keep}", flush=True)
     for s in seats[:keep - 1:-1]:
         s.env.reset(s.env.episode.task)
         queue.appendleft(self._seat(s.env, s.place, s.prompt))
@@ -505,10 +498,12 @@ def _halve(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
         torch.cuda.empty_cache()
 
 # %% ../../nbs/engine/lm_policy.ipynb #07cf30aa
-@patch
-def _fit(self: TokenPolicy, s: _Seat, glue: list[int]) -> bool: # False if nothing fits
+def _fit(
+    s: _Seat, glue: list[int], # the newest observation's tokens
+    rules: Rules,
+) -> bool: # False if nothing fits
     "Add the newest observation, dropping old turns if the context is full."
-    room = self.rules.max_context - self.rules.max_turn_tokens
+    room = rules.max_context - rules.max_turn_tokens
     tokens = s.env.episode.tokens
     prompt = len(s.prompt)
     turns = s.window + [glue] # reply, glue, reply, glue, ...
@@ -528,21 +523,15 @@ def _fit(self: TokenPolicy, s: _Seat, glue: list[int]) -> bool: # False if nothi
 
 # %% ../../nbs/engine/lm_policy.ipynb #2bc95bd4
 def task_prompt(task: Task, rules: Rules = Rules()) -> list[dict]: # messages
-    "A task's prompt for TRL's data set. What is played is made anew, of the task itself."
+    "A task's prompt for TRL's data set. What is played is made from the task itself."
     return task_messages(new_environment(rules).reset(task),
                          rules.instructions)
-
-# %% ../../nbs/engine/lm_policy.ipynb #5d0c4e32
-def _parts(model: torch.nn.Module) -> list[torch.nn.Module]:
-    "The modules whose weights FSDP shares out."
-    return [m
-            for m in model.modules() if isinstance(m, FSDPModule)]
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c0d
 @contextmanager
 def whole_weights(model: torch.nn.Module):
-    "Within, each process has all the weights of a model that FSDP (version 2) shares out."
-    parts = _parts(model)
+    "Within, each process has all the weights of a model that FSDP 2 shares out."
+    parts = [m for m in model.modules() if isinstance(m, FSDPModule)]
     for m in parts:
         m.set_reshard_after_forward(False, recurse=False)
         m.unshard()
@@ -555,13 +544,12 @@ def whole_weights(model: torch.nn.Module):
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c0e
 @contextmanager
 def whole_model(trainer: Trainer):
-    "The model of a trainer, to play with; whole where FSDP or ZeRO-3 shares its weights out."
+    "The model of a trainer, to play with; whole where its weights are shared out."
     model = trainer.accelerator.unwrap_model(trainer.model)
-    # ZeRO-3
-    if any(hasattr(p, "ds_id")
-           for p in model.parameters()):
+    if any(hasattr(p, "ds_id") for p in model.parameters()): # ZeRO-3
         from trl.models.utils import unwrap_model_for_generation
-        with unwrap_model_for_generation(trainer.model_wrapped, trainer.accelerator) as model:
+        wrapped = trainer.model_wrapped, trainer.accelerator
+        with unwrap_model_for_generation(*wrapped) as model:
             yield model
     else:
         with whole_weights(model): yield model
@@ -574,13 +562,40 @@ def half_precision(
     if args.use_cpu: return None
     return torch.bfloat16 if args.bf16 else torch.float16 if args.fp16 else None
 
+# %% ../../nbs/engine/lm_policy.ipynb #3b7d5c10
+def _lm_policy(trainer: Trainer, rules: Rules) -> LMPolicy:
+    "A trainer's model as a policy, with the trainer's options of sampling."
+    args = trainer.args
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    return LMPolicy(
+        model, trainer.processing_class, rules, args.temperature,
+        dtype=half_precision(args), top_k=args.top_k or 0,
+        top_p=args.top_p or 1.0, min_p=args.min_p or 0.0)
+
+# %% ../../nbs/engine/lm_policy.ipynb #3b7d5c11
+def _seed(
+    trainer: Trainer,
+    again: int, # rollouts of this step before it
+) -> int:
+    "Of a step, a process and a rollout: a run that is resumed goes on as before."
+    step = trainer.state.global_step
+    process = trainer.accelerator.process_index
+    return trainer.args.seed + 1_000_003*step + 7919*process + 104_729*again
+
+# %% ../../nbs/engine/lm_policy.ipynb #3b7d5c12
+def _ticker(trainer: Trainer) -> Callable | None: # progress(done, total)
+    "What reports on a rollout in a log file; nothing in a notebook or a terminal."
+    if in_notebook() or sys.stderr.isatty():
+        return None
+    return terminal_progress(f"step {trainer.state.global_step + 1}")
+
 # %% ../../nbs/engine/lm_policy.ipynb #d403dec1
 class RolloutFunc:
     "Plays for TRL's trainer: the same policy and the same rollout as evaluation."
     def __init__(self,
-        tasks: list[Task], # those that rows of the data set ask for, by their `task_id`
+        tasks: list[Task], # rows of the data set ask for them by `task_id`
         rules: Rules = Rules(),
-        make_policy: Callable | None = None, # make_policy(trainer) -> what plays; None: an LMPolicy
+        make_policy: Callable | None = None, # of a trainer; None: an LMPolicy
     ):
         self.tasks = {t.id: t for t in tasks}
         self.rules = rules
@@ -597,53 +612,27 @@ class RolloutFunc:
         return rollout_columns(self.play(self.asked(trainer), trainer))
 
     def asked(self, trainer: Trainer) -> list[Task]:
-        "The tasks of the trainer's rows. Raises KeyError for a `task_id` that is none of them."
+        "The tasks of the trainer's rows. Raises KeyError for an unknown `task_id`."
         return [self.tasks[row["task_id"]] for row in trainer.rows]
 
     def play(self, tasks: list[Task], trainer: Trainer) -> list[Episode]:
         "Play tasks with a trainer's model as it is now. A subclass may play otherwise."
-        policy = self._policy_of(trainer)
-        policy.seed = self._seed(trainer)
         model = trainer.accelerator.unwrap_model(trainer.model)
+        if self.make_policy:
+            self.policy = self.policy or self.make_policy(trainer)
+        elif self.policy is None or self.policy.model is not model:
+            self.policy = _lm_policy(trainer, self.rules)
+        step = trainer.state.global_step
+        self.again = self.again + 1 if step == self.step else 0
+        self.step = step
+        self.policy.seed = _seed(trainer, self.again)
         was_training = model.training
         model.eval()
         try:
             with whole_model(trainer):
-                return rollout(policy, tasks, self.rules, _ticker(trainer))
+                return rollout(self.policy, tasks, self.rules, _ticker(trainer))
         finally:
             model.train(was_training)
-
-# %% ../../nbs/engine/lm_policy.ipynb #3b7d5c10
-@patch
-def _policy_of(self: RolloutFunc, trainer: Trainer) -> Policy:
-    "What plays for a trainer."
-    model = trainer.accelerator.unwrap_model(trainer.model)
-    args = trainer.args
-    if self.make_policy:
-        self.policy = self.policy or self.make_policy(trainer)
-    elif self.policy is None or self.policy.model is not model:
-        self.policy = LMPolicy(
-            model, trainer.processing_class, self.rules, args.temperature,
-            dtype=half_precision(args), top_k=args.top_k or 0,
-            top_p=args.top_p or 1.0, min_p=args.min_p or 0.0)
-    return self.policy
-
-# %% ../../nbs/engine/lm_policy.ipynb #3b7d5c11
-@patch
-def _seed(self: RolloutFunc, trainer: Trainer) -> int:
-    "Of a step, a process and a rollout: a run that is resumed goes on as it would have gone on."
-    step = trainer.state.global_step
-    self.again = self.again + 1 if step == self.step else 0
-    self.step = step
-    process = trainer.accelerator.process_index
-    return trainer.args.seed + 1_000_003*step + 7919*process + 104_729*self.again
-
-# %% ../../nbs/engine/lm_policy.ipynb #3b7d5c12
-def _ticker(trainer: Trainer) -> Callable | None: # progress(done, total)
-    "What reports on a rollout in a log file; nothing in a notebook or a terminal."
-    if in_notebook() or sys.stderr.isatty():
-        return None
-    return terminal_progress(f"step {trainer.state.global_step + 1}")
 
 # %% ../../nbs/engine/lm_policy.ipynb #d403dec2
 def rollout_columns(episodes: list[Episode]) -> dict: # of lists, one item an episode

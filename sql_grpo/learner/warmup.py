@@ -127,7 +127,7 @@ def encode_messages(
     own = [0]*len(ids)
     for i, m in enumerate(messages[1:]):
         policys = m["role"] == "assistant"
-        new = codec._plain_ids(m["content"]) + [end] if policys else codec.glue_ids(m["content"])
+        new = codec.plain_ids(m["content"]) + [end] if policys else codec.glue_ids(m["content"])
         ids = ids + new
         own = own + [-1 if i//2 in slips and policys else int(policys)]*len(new)
     seen = set()
