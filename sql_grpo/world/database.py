@@ -857,7 +857,9 @@ def named(self: Database,
     bare = said.split(';')[0].strip(around)
     bare = re.sub(r'^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$', '', bare,
                   flags=re.I).strip(around)
-    forms = said, inner and inner[1].replace('""', '"'), bare, bare.removeprefix('main.')
+    words = re.match(r'(?:the\s+|table\s+)*(?:([`"\'*]+)(.+?)\1|(\w+)\s+table\b)', said, re.I)
+    forms = (said, inner and inner[1].replace('""', '"'), bare, bare.removeprefix('main.'),
+             words and (words[2] or words[3])) # "the `pets` table to see its columns"
     for form in filter(None, forms):
         for same in (str, str.lower, _loosely):
             found = [t for t in self.tables
