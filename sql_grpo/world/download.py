@@ -6,7 +6,7 @@
 __all__ = ['download_spider']
 
 # %% ../../nbs/world/download.ipynb #4910e0b1
-import gzip, hashlib, lzma, tarfile, tempfile, zipfile, zlib
+import gzip, hashlib, lzma, re, tarfile, tempfile, zipfile, zlib
 from pathlib import Path
 
 import httpx2
@@ -106,10 +106,14 @@ def download_spider(
         if (folder/"database").is_dir(): # it is there
             return folder
         source = _SPIDER
-        sha256 = sha256 or _SPIDER_SHA256
+        sha256 = _SPIDER_SHA256 if sha256 is None else sha256
     is_url = "://" in str(source)
+    if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
+        raise ValueError(f"sha256 is {sha256!r}; expected 64 hexadecimal digits")
     path = Path(full_path(source, "source"))
     fault = None
+    if not (is_url or path.exists()):
+        raise FileNotFoundError(f"no archive or folder at {source}: give one, an address, or the word spider")
     if not path.is_dir() and folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} is there already; remove it, or give another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
