@@ -426,14 +426,16 @@ def _further(text: str, capital: bool, most: int) -> list: # of actions
                      most - 1)
 
 # %% ../../nbs/world/replies.ipynb #7e910042
+_BOLD = re.compile(r'\*\*(?=\S)([^*\n]*[^*\s])\*\*')
+
 def _stressed(value: str) -> str:
     "What is boxed or bold in a sentence, if that is one thing; else all of it."
     boxed = _BOXED.findall(value)
-    bold = re.findall(r'\*\*([^*\n]+)\*\*', value) if len(value.split()) > 3 else []
+    bold = _BOLD.findall(value) if len(value.split()) > 3 else []
     for found in (boxed, bold):
         if len(found) == 1 and '\n' not in value:
             return found[0].strip(' .')
-    return value
+    return _BOLD.sub(r'\1', value)
 
 _ROWS = re.compile(r'[|\[{]|(?:[-*•]|\d+[.)])[ \t][^\n]*\n[ \t]*(?:[-*•]|\d+[.)])[ \t]') # rows begin
 _ANNOUNCED = re.compile(rf'[^\n|]*[:：][*_ \t]*\n\s*(?={_ROWS.pattern})') # "Here they are:"
@@ -449,7 +451,9 @@ def _value(text: str) -> str:
 
 # %% ../../nbs/world/replies.ipynb #5a1c0015
 def _unquoted(text: str) -> str:
-    "A query without quotes around it, and without prose before it."
+    "A query without quotes or parentheses around it, and without prose before it."
+    if text[:1] + text[-1:] == '()' and _is_statement(text[1:-1]):
+        return text[1:-1].strip()
     if _SQL.match(text) or _OTHER.match(text):
         return text
     quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1',
@@ -461,8 +465,9 @@ def _argument(kind: str, text: str, before: str):
     "The argument in `text`; `before` is the action's word and what is around it."
     text = text.strip()
     for mark in ('**', '`'):
-        if text.startswith(mark) and text.endswith(mark) and len(text) > 2*len(mark):
-            text = text[len(mark):-len(mark)].strip()
+        inner = text[len(mark):-len(mark)]
+        if text.startswith(mark) and text.endswith(mark) and inner and mark not in inner:
+            text = inner.strip()
         elif mark in before and text.endswith(mark):
             text = text[:-len(mark)].rstrip()
     if not text: return text
@@ -832,8 +837,9 @@ def _in_blocks(bare: str) -> list: # of actions
     return [*before, *found] if before and before[0].argument else _noted(found, len(blocks))
 
 # "I'll DESCRIBE the pets table"
-_LOOK = re.compile(r"""(?<!not[ ])(?<!n't[ ])\b(DESCRIBE|SAMPLE)[ \t]+(?:the[ \t]+)?(?:(?P<quoted>[`"]\w[^`"\n]*[`"])
-    |table[ \t]+(?P<behind>\w+)|(?!(?:each|every|any|one|this|that|which|table)\b)(?P<before>\w+)[ \t]+table\b)""", re.X)
+_LOOK = re.compile(r"""(?<!not[ ])(?<!n't[ ])(?<!\S)(DESCRIBE|SAMPLE)[ \t]+(?:the[ \t]+)?(?:(?P<quoted>[`"]\w[^`"\n]*[`"])
+    |table[ \t]+(?P<behind>\w+)|(?!(?:each|every|any|one|this|that|these|which|table|it|them)\b)
+    (?P<before>\w+)(?:[ \t]+table\b|(?=[.!;:]?(?:\s*\Z|[;\n]))))""", re.X)
 
 def _in_prose(bare: str) -> list: # of actions
     "The actions in words, or the query or the answer in a sentence, or a statement that is no query."
