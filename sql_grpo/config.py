@@ -484,7 +484,8 @@ class SQLGRPOConfig(_Checked):
     report_to: list[str] | None = _option(
         None, "trackers: tensorboard, trackio, wandb, or several of them")
     push_to_hub: bool = _option(False, "upload the finished model and its card")
-    hub_model_id: str | None = _option(None, "where to: NAME/MODEL on the Hub")
+    hub_model_id: str | None = _option(
+        None, "where to: NAME/MODEL on the Hub", needs="push_to_hub")
     resume_from_checkpoint: str | None = _option(
         None, "checkpoint folder to go on from, or last for the newest one in output_dir")
     # fields of TRL that are seldom turned
