@@ -185,6 +185,11 @@ def _check_together(c) -> None:
     if demos == "explore" and find_game(c.mode).one_reply:
         raise ValueError("demonstrations is 'explore', which takes several turns, and in the game "
                          f"{c.mode} one reply is all: choose oracle, self or a file")
+    if c.unparseable_bound > 1:
+        raise ValueError(f"unparseable_bound is {c.unparseable_bound}; expected a share, 0 to 1")
+    if c.max_steps == -1 and not c.num_train_epochs > 0:
+        raise ValueError(f"max_steps is -1, and num_train_epochs is {c.num_train_epochs}: expected "
+                         "a number of epochs above 0")
     if c.max_steps == 0 and demos == "none":
         raise ValueError("max_steps is 0, and demonstrations is 'none': nothing would be learned")
     if demos != "none" and _processes() > 1:
@@ -201,7 +206,7 @@ def read_rewards(
                      game.rewards.items(), strict=True))
     found = {}
     for part in given.split(","):
-        name, _, weight = map(str.strip, part.partition("="))
+        name, given_one, weight = map(str.strip, part.partition("="))
         if name not in known and ".py:" not in name:
             raise ValueError(f"rewards names {name!r}; expected {', '.join(known)}, or FILE.py:NAME")
         reward, usual = known[name] if name in known else (from_file(name), 1.0)
@@ -210,7 +215,7 @@ def read_rewards(
         if reward in found:
             raise ValueError(f"rewards names {name!r} twice")
         try:
-            found[reward] = float(weight or usual)
+            found[reward] = float(weight if given_one else usual)
         except ValueError:
             raise ValueError(f"rewards has the weight {weight!r}, which is no number") from None
     return found
@@ -472,7 +477,8 @@ class SQLGRPOConfig(_Checked):
     report_to: list[str] | None = _option(
         None, "trackers: tensorboard, trackio, wandb, or several of them")
     push_to_hub: bool = _option(False, "upload the finished model and its card")
-    hub_model_id: str | None = _option(None, "where to: NAME/MODEL on the Hub")
+    hub_model_id: str | None = _option(
+        None, "where to: NAME/MODEL on the Hub", needs="push_to_hub")
     resume_from_checkpoint: str | None = _option(
         None, "checkpoint folder to go on from, or last for the newest one in output_dir")
     # fields of TRL that are seldom turned

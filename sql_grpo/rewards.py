@@ -215,7 +215,10 @@ def call_reward(reward: Callable, given: dict) -> list[float]: # None becomes na
     if inspect.isawaitable(got): # a thread of its own, since a notebook has a loop already
         with ThreadPoolExecutor(1) as pool:
             got = pool.submit(asyncio.run, got).result()
-    return [math.nan if x is None else float(x) for x in got]
+    numbers = [math.nan if x is None else float(x) for x in got]
+    if any(map(math.isinf, numbers)):
+        raise ValueError("a reward is infinite")
+    return numbers
 
 # %% ../nbs/02_rewards.ipynb #f2cfa191
 STD_EPS = 1e-4 # as in TRL; added to the spread, which may be zero

@@ -7,7 +7,7 @@ __all__ = ['load_question_prompts', 'chosen_rewards', 'check_rewards', 'build_tr
            'sample_random_policy']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import random, traceback
+import math, random, traceback, warnings
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
@@ -141,6 +141,9 @@ def check_rewards(
                              f"{type(e).__name__}: {e}") from e
         if len(got) != 3:
             raise ValueError(f"the reward {reward.__name__} returned {len(got)} numbers for three episodes")
+        if all(map(math.isnan, got)):
+            warnings.warn(f"the reward {reward.__name__} gave no number for three random episodes",
+                          stacklevel=2)
 
 def _place(e: Exception) -> str:
     "Where an error came from; and what is usually wrong, if it was the call itself."

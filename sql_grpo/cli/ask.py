@@ -163,6 +163,8 @@ def _run(args) -> int | None: # exit code
         raise ValueError("--endpoint: give the model's name there as --model")
     if args.votes < 1:
         raise ValueError(f"--votes must be at least 1, got {args.votes}")
+    if args.seed < 0:
+        raise ValueError(f"--seed must be at least 0, got {args.seed}")
     questions = _questions(args)
     db = open_database(args.database, now=None)
     if args.model is None:

@@ -14,7 +14,7 @@ import sql_grpo
 from ..common.basics import listening, or_exit, say
 from ..world.engines import engine_of
 from ..world.tasks import Task
-from ..world.data import check_tasks, load_tasks
+from ..world.data import check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
 from .main import command_parser
 from ..serve.agents import serve_mcp
@@ -32,6 +32,8 @@ def _load_splits(args) -> dict: # of lists of tasks
             if args.splits or split == "eval" and not found:
                 raise
             continue
+        if args.question_file and one_list(args.data_source, args.data_path):
+            tasks = share_out(tasks, split)
         report = check_tasks(tasks, strict=False)
         if report.left_out:
             print(f"sql_grpo serve: {split}: {report!r}", file=sys.stderr)
@@ -186,14 +188,27 @@ def _write_space(folder: str|Path, splits: dict, options: list):
     say(f"{folder}: a Space with {n} questions; openenv push {folder} uploads it")
 
 # %% ../../nbs/cli/serve.ipynb #5e4ec016
+_OF_MCP = "mcp", "http", "host", "port" # the options that go with it
+
+def _check_use(args):
+    "Raise ValueError for an option without effect, or a number that is too small."
+    if args.http and not args.mcp:
+        raise ValueError("--http: has no effect without --mcp")
+    if args.max_sessions < 1:
+        raise ValueError(f"--max_sessions must be at least 1, got {args.max_sessions}")
+    default = command_parser("serve").get_default
+    unused = [name for name, value in vars(args).items()
+              if name not in _OF_MCP and value != default(name)]
+    if args.mcp and unused:
+        raise ValueError(f"--{unused[0]}: has no effect with --mcp")
+
 def main(
     argv: list|None = None, # default: the command line
 ) -> None:
     "Serve until Ctrl-C, or write the folder of a Space. Raises SystemExit with 2 if it cannot."
     args = command_parser("serve").parse_args(argv)
     with or_exit(_PROG):
-        if args.http and not args.mcp:
-            raise ValueError("--http: has no effect without --mcp")
+        _check_use(args)
         transport = "http" if args.http else "stdio"
         if args.mcp:
             return serve_mcp(args.mcp, transport,

@@ -110,6 +110,12 @@ class EndpointPolicy(Policy):
         self.temperature = self.fields.get("temperature")
         if concurrency < 1:
             raise ValueError(f"concurrency must be at least 1, got {concurrency}")
+        if not timeout > 0:
+            raise ValueError(f"timeout must be above 0, got {timeout}")
+        if retries < 0:
+            raise ValueError(f"retries must be at least 0, got {retries}")
+        if prices and not min(prices) >= 0:
+            raise ValueError(f"prices must be at least 0, got {prices[0]} and {prices[1]}")
         self.concurrency = concurrency
         self.timeout = timeout
         self.retries = retries

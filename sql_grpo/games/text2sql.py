@@ -19,7 +19,7 @@ from ..world.engines import open_database
 from ..environment import Rules, SQLEnvironment, SQLObservation
 from ..world.replies import MAX_TEXT, SQLAction, without_thoughts
 from ..world.replies import as_text
-from ..world.tasks import Task
+from ..world.tasks import Task, ties
 from ..judge.results import (MAX_SQL_CHARS, is_correct, is_ordered, reads_table,
                                     results_match)
 from ..rewards import result_progress
@@ -264,6 +264,16 @@ _WRONG_SCORE = 0.0
 _RIGHT_SCORE = 1.0
 _NEAR = 0.4 # times `result_progress`, which is at most 0.75, for a wrong result
 
+def _is_right(gold: Result, result: Result, answer: str,
+              context: Database|str|Path|Task) -> bool:
+    "Is a result the gold one, or one that breaks a tie of it otherwise?"
+    if not answer or getattr(context, "query", None) == answer:
+        return is_correct(result, context)
+    db = _database(context)
+    ordered = is_ordered(answer, db.dialect)
+    return (results_match(gold, result, ordered)
+            or any(results_match(tied, result, ordered) for tied in ties(answer, db, gold)))
+
 class ExecutionReward(BaseReward):
     "Does the completion's SQL return what the gold SQL returns?"
     def compute(self, prompt: str|list, completion: str|list,
@@ -282,11 +292,7 @@ class ExecutionReward(BaseReward):
         details = dict(sql=sql, rows=len(result.rows))
         if not gold.ok:
             details["gold_error"] = gold.error
-        if answer:
-            right = results_match(gold, result, is_ordered(answer))
-        else:
-            right = is_correct(result, context)
-        if right:
+        if _is_right(gold, result, answer, context):
             return RewardResult(_RIGHT_SCORE, details)
         near = result_progress(gold, result,
                                read=not (answer or context.query))

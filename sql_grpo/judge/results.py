@@ -248,12 +248,28 @@ _TRUTH = dict.fromkeys(("true", "t", "yes", "1"),
                        "true") | dict.fromkeys(("false", "f", "no", "0"),
                                                "false")
 
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?")
+
+def _moments(text: str) -> list:
+    "The forms of a date, with or without a time; none if `text` is no date."
+    m = _MOMENT.fullmatch(text)
+    if not m: return []
+    day, minutes, seconds = m.groups("")
+    minutes = minutes or "00:00"
+    seconds = seconds or ":00"
+    forms = [f"{day} {minutes}{seconds}", f"{day}T{minutes}{seconds}"]
+    if seconds == ":00":
+        forms += [f"{day} {minutes}", f"{day}T{minutes}"]
+    return [day]*(minutes + seconds == "00:00:00") + forms
+
 def _read_cell(text: str, says: dict):
     "The value that a written cell stands for, given what the gold result's cells say."
     text, bare = text.strip(), _bare(text)
     for t in (text, bare, bare.replace("''", "'")): # as SQL writes a quote
         if t in says:
             return says[t]
+    if moments := _moments(bare):
+        return says.get(next((t for t in moments if t in says), None), moments[0])
     if bare.upper() == "NULL":
         return None
     truth = _TRUTH.get(bare.lower()) # engines that know it print true and false

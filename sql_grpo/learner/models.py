@@ -173,7 +173,7 @@ def _load_small(name: str, where: str): # config and tokenizer of transformers
 
 def _load_weights(name: str, where: str,
                   how: dict): # a model of transformers
-    "Raises ValueError if weights are missing, or are not as many as config.json says."
+    "Raises ValueError if weights are missing, or have another shape than config.json says; warns of others."
     level = hf_logging.get_verbosity()
     hf_logging.set_verbosity_error() # else there is a table
     try:
@@ -188,6 +188,9 @@ def _load_weights(name: str, where: str,
     if missing := sorted(found["missing_keys"]):
         raise ValueError(f"the model {name!r} lacks {len(missing)} of the weights that its "
                          f"config.json speaks of: {missing[0]}")
+    if left := sorted(found["unexpected_keys"]):
+        warnings.warn(f"the model {name!r} has {len(left)} weights that its config.json does not "
+                      f"speak of, and they are left out: {left[0]}", stacklevel=3)
     return model
 
 # %% ../../nbs/learner/models.ipynb #9429761f

@@ -24,6 +24,8 @@ from .gguf import model_path
 from .models import folder_config, load_model_and_tokenizer
 
 # %% ../../nbs/learner/policies.ipynb #4453358f
+_OF_HUB = "; a model on the Hub is given by its name there, such as Qwen/Qwen3-0.6B"
+
 def _config_of(name: str, endpoint: str | None = None) -> dict:
     "What is in the config of a model's folder; nothing for other models."
     if name in BUILT_IN: return {}
@@ -34,7 +36,7 @@ def _config_of(name: str, endpoint: str | None = None) -> dict:
         return {}
     if not folder.exists() and (name.startswith((".", "/", "~"))
                                 or name.count("/") > 1):
-        raise ValueError(f"no such folder of a model: {name}")
+        raise ValueError(f"no such folder of a model: {name}" + _OF_HUB*("://" in name or name.startswith("hf.co/")))
     found = folder_config(name)
     if found or (folder/"config.json").is_file():
         return found

@@ -122,6 +122,8 @@ def _read_text(path: Path) -> str:
         data = path.read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(f"no question file at {path}") from None
+    except IsADirectoryError:
+        raise FileNotFoundError(f"{path} is a folder, not a question file") from None
     marked = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     text, line = _decoded(data, "utf-16" if marked else "utf-8-sig")
     if line and not marked and (text := _decoded(data, "cp1252")[0]):

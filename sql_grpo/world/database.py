@@ -413,7 +413,10 @@ def _meant(said: str, tables: list) -> str: # as it is in `tables`, or what was 
     bare = re.sub(r'^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$', '', bare,
                   flags=re.I).strip(around)
     inside = inner and inner[1].replace('""', '"')
-    forms = said, inside, bare, bare.removeprefix('main.')
+    word = r'(?:the\s+|table\s+)*(?:([`"\'*]+)(.+?)\1|(\w+)\s+table\b)'
+    words = re.match(word, said, re.I) # "the `pets` table to see its columns"
+    among = words and (words[2] or words[3])
+    forms = said, inside, bare, bare.removeprefix('main.'), among
     for form in filter(None, forms):
         for same in (str, str.lower, _loosely):
             found = [t for t in tables

@@ -6,7 +6,7 @@
 __all__ = ['download_spider']
 
 # %% ../../nbs/world/download.ipynb #4910e0b1
-import gzip, hashlib, lzma, tarfile, tempfile, zipfile, zlib
+import gzip, hashlib, lzma, re, tarfile, tempfile, zipfile, zlib
 from pathlib import Path
 
 import httpx2
@@ -94,6 +94,13 @@ _SPIDER = ("https://drive.usercontent.google.com/download"
 _SPIDER_SHA256 = "00636695dabed6b5f4b8328a16b13e069a2f16591d5efcce57660669c85b121b"
 
 # %% ../../nbs/world/download.ipynb #224bff1f
+def _check_given(source: str|Path, is_there: bool, sha256: str|None):
+    "Raises ValueError for what is no checksum, and FileNotFoundError."
+    if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
+        raise ValueError(f"sha256 is {sha256!r}; expected 64 hexadecimal digits")
+    if not is_there:
+        raise FileNotFoundError(f"no archive or folder at {source}: give one, an address, or the word spider")
+
 def download_spider(
     source: str|Path, # spider; or an archive's address or path (zip, tar.gz), or a folder
     folder: str|Path = "spider", # where it goes; must not exist, or be empty
@@ -106,10 +113,11 @@ def download_spider(
         if (folder/"database").is_dir(): # it is there
             return folder
         source = _SPIDER
-        sha256 = sha256 or _SPIDER_SHA256
+        sha256 = _SPIDER_SHA256 if sha256 is None else sha256
     is_url = "://" in str(source)
     path = Path(full_path(source, "source"))
     fault = None
+    _check_given(source, is_url or path.exists(), sha256)
     if not path.is_dir() and folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} is there already; remove it, or give another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)

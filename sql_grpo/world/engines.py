@@ -958,6 +958,8 @@ def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
     "What a query does beyond reading tables, by DuckDB's own syntax tree."
     found = json.loads(cur.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
     if found["error"]:
+        if "can be serialized" in found["error_message"]:
+            return "one SELECT at a time, and nothing else"
         return one_line(found["error_message"].split("\n\nLINE ")[0], 300)
     if len(found["statements"]) != 1:
         return "one statement at a time, please"

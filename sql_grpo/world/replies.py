@@ -74,10 +74,13 @@ _THOUGHTS = re.compile(r'\[THINK\].*?\[/THINK\]|<(thinking|thoughts?|reasoning|s
                        r'<\|START_THINKING\|>.*?<\|END_THINKING\|>', re.S)
 _HARMONY = re.compile(r'<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)|<\|channel\|>final\b|'
                       r'<\|start(?:_of_role)?\|>\w+')
-_SPECIAL = re.compile(r'<[|｜][^<>\n]{1,40}[|｜]>|<\|/\w+\|>|<escape>')
+_SPECIAL = re.compile(r'<[|｜][^<>\n]{1,40}[|｜]>|<\|/\w+\|>|<escape>|</s>|\[/?INST\]|'
+                      r'<(?:start_of_turn>(?:model)?|bos>|eos>|end_of_(?:turn|text|utterance)>)')
 _WRAPPER = re.compile(r'^[ \t]*</?(?:response|output|result|reply|final|assistant|solution)>[ \t]*$',
                       re.M | re.I)
-_SAYS = r'\n[ \t>*]*(?:user|human|observation|database|(?:sql[ _]?)?result|output)[ \t*]*:'
+_SAYS = (r'(?:\n[ \t>*]*(?:user|human|observation|database|(?:sql[ _]?)?result|output)[ \t*]*:'
+         r'|\s*(?:<\|?(?:tool_response|start_of_turn|im_start|start_header_id|function_results?)\|?>|\[TOOL_RESULTS\])'
+         r'(?!assistant|model))')
 _INVENTED = re.compile(_SAYS + '.*', re.S | re.I)
 _ROLE = re.compile(r'\A(?:assistant|you|ai)[ \t]*:[ \t]*', re.I)
 
@@ -187,6 +190,9 @@ def as_rows(answer: str) -> str:
         if isinstance(found, (list, dict)):
             return '\n'.join(_lines(found)) if found else '(0 rows)'
         return text[1:-1] if text[0] == '[' else answer
+    if text[:1] + text[-1:] == '()':
+        found = _parsed(text)
+        return '\n'.join(_lines([found])) if isinstance(found, tuple) and found else answer
     lines = text.split('\n')
     rows = _below_rule(lines) if '|' in text or '---' in text else None
     if rows is not None:
@@ -272,10 +278,23 @@ def _said_behind(sql: str) -> Iterator: # of places, and whether it is sure that
         elif (m['stop'] or m['line'].count('\n') > 1) and not _CLAUSE.match(sql, m.end()):
             yield m, False
 
+_STATEMENT = re.compile(rf'(?:{_SELECTS}|{_NO_QUERY})', re.I | re.S)
+
+def _before_aside(sql: str) -> str:
+    "The statement without a sentence behind its semicolon."
+    if ';' not in sql[:-1]: return sql
+    plain = _QUOTED.sub(lambda m: '-'*len(m[0]), sql)
+    for m in islice(re.finditer(r';[ \t]+(?=\S)', plain), 3):
+        at = m.end()
+        if _is_remark(sql, at) and not _STATEMENT.match(sql, at) and _is_statement(sql[:m.start()]):
+            return sql[:m.start()]
+    return sql
+
 def _without_remarks(sql: str,
                      prose: bool = False, # does it stand in prose?
                     ) -> str:
-    "The statement that a text begins with, without what is said about it on the lines behind it."
+    "The statement that a text begins with, without what is said about it behind it."
+    sql = _before_aside(sql)
     if '\n' not in sql: return sql
     for i, (m, sure) in enumerate(islice(_said_behind(sql), 5)):
         if i == 0 and _is_statement(sql):
@@ -289,6 +308,7 @@ def _without_remarks(sql: str,
 # SQL on a line of its own, behind a colon, or shown as code
 _BEGINS = re.compile(
     r'(?:^(?:\w{0,9}[=#-]*>)?[ \t>*]*|(?<=[\s(])"(?=\w+\s+[^\s"])|[:：][\s*_"]*'
+    r'|\b(?-i:QUERY)[ \t:]+'
     rf'|[:：]?[\s*_]*`{{1,2}}[ \t]*(?=\w+\s+[^\s`]))(?={_SELECTS})', re.M | re.I)
 
 _SQL_LABEL = re.compile(r'[^\w\n]*sql[ _]?(?:query)?[^\w\n]*', re.I)
@@ -406,14 +426,16 @@ def _further(text: str, capital: bool, most: int) -> list: # of actions
                      most - 1)
 
 # %% ../../nbs/world/replies.ipynb #7e910042
+_BOLD = re.compile(r'\*\*(?=\S)([^*\n]*[^*\s])\*\*')
+
 def _stressed(value: str) -> str:
     "What is boxed or bold in a sentence, if that is one thing; else all of it."
     boxed = _BOXED.findall(value)
-    bold = re.findall(r'\*\*([^*\n]+)\*\*', value) if len(value.split()) > 3 else []
+    bold = _BOLD.findall(value) if len(value.split()) > 3 else []
     for found in (boxed, bold):
         if len(found) == 1 and '\n' not in value:
             return found[0].strip(' .')
-    return value
+    return _BOLD.sub(r'\1', value)
 
 _ROWS = re.compile(r'[|\[{]|(?:[-*•]|\d+[.)])[ \t][^\n]*\n[ \t]*(?:[-*•]|\d+[.)])[ \t]') # rows begin
 _ANNOUNCED = re.compile(rf'[^\n|]*[:：][*_ \t]*\n\s*(?={_ROWS.pattern})') # "Here they are:"
@@ -429,7 +451,9 @@ def _value(text: str) -> str:
 
 # %% ../../nbs/world/replies.ipynb #5a1c0015
 def _unquoted(text: str) -> str:
-    "A query without quotes around it, and without prose before it."
+    "A query without quotes or parentheses around it, and without prose before it."
+    if text[:1] + text[-1:] == '()' and _is_statement(text[1:-1]):
+        return text[1:-1].strip()
     if _SQL.match(text) or _OTHER.match(text):
         return text
     quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1',
@@ -441,8 +465,9 @@ def _argument(kind: str, text: str, before: str):
     "The argument in `text`; `before` is the action's word and what is around it."
     text = text.strip()
     for mark in ('**', '`'):
-        if text.startswith(mark) and text.endswith(mark) and len(text) > 2*len(mark):
-            text = text[len(mark):-len(mark)].strip()
+        inner = text[len(mark):-len(mark)]
+        if text.startswith(mark) and text.endswith(mark) and inner and mark not in inner:
+            text = inner.strip()
         elif mark in before and text.endswith(mark):
             text = text[:-len(mark)].rstrip()
     if not text: return text
@@ -479,13 +504,14 @@ def _as_argument(x) -> str:
 
 def _plain(kind: str, text: str) -> str:
     "An argument without a fence around it, and without the action's own word before it."
-    if text[:3] in ('```', '~~~'):
-        text = _FENCED.match(text)[1].strip()
+    prose = kind == 'QUERY' and not _SQL.match(text)
+    if block := _FENCED.search(text) if prose else _FENCED.match(text):
+        text = block[1].strip()
     if tag := kind == 'QUERY' and text[:1] == '<' and _TAGS.match(text):
         text = tag[2].strip()
     first, _, rest = text.partition(' ')
     text = rest.strip() or text if first.rstrip(':') == kind else text
-    return _without_remarks(text) if kind == 'QUERY' else text
+    return _without_remarks(_unquoted(text)) if kind == 'QUERY' else text
 
 # %% ../../nbs/world/replies.ipynb #7e91001b
 def _action(name: str, given, more: tuple = ()):
@@ -543,8 +569,9 @@ def _keyed(x: dict):
     for key in ('sql', 'query'):
         if isinstance(x.get(key), (str, int, float)):
             return _action(key, x)
-    known = (k for k in ('answer', 'final_answer') if x.get(k) is not None)
-    key = next(known, None)
+    key = next((k for k in ('answer', 'final_answer') if k in x), None)
+    if key and x[key] is None: # with other keys it is no answer yet
+        return SQLAction('ANSWER', 'NULL') if len(x) == 1 else None
     return key and _action(key, x)
 
 # %% ../../nbs/world/replies.ipynb #7e91001c
@@ -599,7 +626,7 @@ def _json_calls(text: str, more: tuple = ()) -> Iterator: # of places, ends and 
 # %% ../../nbs/world/replies.ipynb #7e91001d
 _TAGGED = re.compile(r'<[\w:]*(?:function|invoke)\w*(?:=|\s+name=")(\w+)"?>(.*?)(?:</[\w:]*(?:function|invoke)|\Z)|'
                      r'<tool_call>\s*(\w+)\s*(?=<arg_key>)(.*?)(?:</tool_call>|\Z)', re.S)
-_PARAMETER = re.compile(r'<\w*parameter(?:=|\s+name=")(\w+)"?>(.*?)</\w*parameter>|'
+_PARAMETER = re.compile(r'<\w*parameter(?:=|\s+name=")(\w+)"?[^<>]*>(.*?)</\w*parameter>|'
                         r'<arg_key>(\w+)</arg_key>\s*<arg_value>(.*?)</arg_value>', re.S)
 
 def _tagged_calls(text: str, more: tuple = ()) -> Iterator: # of places, ends and actions
@@ -657,7 +684,7 @@ def _called(text: str, more: tuple = ()) -> list: # of actions
             given = given[1:-1]
         if action := _action(m[1], given, more):
             return [action]
-    text = text.replace('<escape>', '"')
+    text = text.replace('<escape>', '"').replace('｜DSML｜', '')
     calls = sorted([*_json_calls(text, more), *_tagged_calls(text, more),
                     *_python_calls(text, more)], key=lambda c: c[0])
     if calls:
@@ -779,8 +806,14 @@ def _in_tags(bare: str) -> list: # of actions
     "The actions between tags, such as `<sql>`."
     words = dict(sql='QUERY ', query='QUERY ', answer='ANSWER ')
     tags = list(_TAGS.finditer(bare))
-    found = [action for m in tags
-             for action in _in_words(words.get(m[1].lower(), '') + m[2].strip())]
+    found = []
+    for m in tags:
+        inner = m[2].strip()
+        if block := _FENCED.fullmatch(inner):
+            inner = block[1].strip()
+        if not _ASKS.match(inner): # SQL is no answer
+            inner = words.get(m[1].lower(), '') + inner
+        found += _in_words(inner)
     return [*found, *_on_lines(bare[tags[-1].end():])] if found else []
 
 # %% ../../nbs/world/replies.ipynb #5a1c0012
@@ -803,6 +836,11 @@ def _in_blocks(bare: str) -> list: # of actions
              for action in (*actions, *_on_lines(bare[b.end():end]))]
     return [*before, *found] if before and before[0].argument else _noted(found, len(blocks))
 
+# "I'll DESCRIBE the pets table"
+_LOOK = re.compile(r"""(?<!not[ ])(?<!n't[ ])(?<!\S)(DESCRIBE|SAMPLE)[ \t]+(?:the[ \t]+)?(?:(?P<quoted>[`"]\w[^`"\n]*[`"])
+    |table[ \t]+(?P<behind>\w+)|(?!(?:each|every|any|one|this|that|these|which|table|it|them)\b)
+    (?P<before>\w+)(?:[ \t]+table\b|(?=[.!;:]?(?:\s*\Z|[;\n]))))""", re.X)
+
 def _in_prose(bare: str) -> list: # of actions
     "The actions in words, or the query or the answer in a sentence, or a statement that is no query."
     if found := _in_words(bare):
@@ -816,7 +854,9 @@ def _in_prose(bare: str) -> list: # of actions
     other = re.search(rf'^[ \t>*`]*(?={_NO_QUERY})', bare, re.M)
     if sql is None and other:
         sql = _without_remarks(bare[other.end():], True)
-    return [SQLAction('QUERY', sql)] if sql else []
+    if sql: return [SQLAction('QUERY', sql)]
+    looks = islice(_LOOK.finditer(bare), _MOST)
+    return [SQLAction(m[1], m['quoted'] or m['behind'] or m['before']) for m in looks]
 
 # %% ../../nbs/world/replies.ipynb #7e910030
 _STEP = re.compile(r'(?:some|each|any|its|their|both|an?|this|that|these|those|which|what|how|to|by|for|in|with)\s+\w|'
