@@ -1141,7 +1141,7 @@ def _files_state(path: str) -> tuple: # changes with them
         raise FileNotFoundError(f"no such database: {path}")
     files = [Path(path)]
     if os.path.isdir(path):
-        files = sorted([*Path(path).iterdir(), *Path(path).rglob("*/*.parquet")])
+        files = sorted([*Path(path).iterdir(), *Path(path).glob("*/*=*/**/*"), *Path(path).glob("*=*/**/*")])
     return tuple((f.stat().st_mtime_ns, f.stat().st_size) for f in files)
 
 # %% ../../nbs/world/engines.ipynb #e41c0032
