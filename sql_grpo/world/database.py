@@ -386,7 +386,7 @@ class _Engine:
 
     def spelt(self, column: str) -> str:
         "A column's name as DESCRIBE prints it."
-        return column if column == escaped(column) else escaped(self.quote(column))
+        return column if column == escaped(column).strip() else escaped(self.quote(column))
 
     def letters(self, column: str) -> str: # column: in quotes
         "SQL for the number of letters of a value."

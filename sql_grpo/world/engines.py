@@ -39,10 +39,12 @@ def plain_cell(x: object) -> int|float|str|bytes|None:
         return x if math.isfinite(x) else str(x)
     if isinstance(x, (bytearray, memoryview)):
         return bytes(x)
-    try:
-        return json.dumps(x, default=str,
-                          ensure_ascii=False) if isinstance(x, (dict, list, tuple)) else str(x)
-    except TypeError: return str(x) # keys that JSON does not have
+    text = str(x)
+    if isinstance(x, (dict, list, tuple)):
+        try:
+            return json.dumps(x, default=str, ensure_ascii=False)
+        except TypeError: return text # keys that JSON does not have
+    return text.rstrip("0") if re.search(r":\d\d\.\d{6}\Z", text) else text # as engines print times
 
 def _weight(row: tuple) -> int: # about, in bytes
     return sum(8 + (len(c) if type(c) in (str, bytes) else 0) for c in row)
@@ -54,6 +56,7 @@ def _file_of(url: str, begins: str) -> str: # begins: a pattern
     if not m:
         return url
     tried = [m[1], m[1][1:], unquote(m[1]), unquote(m[1][1:])]
+    tried = [*tried, *map(os.path.expanduser, tried)]
     return next(filter(os.path.exists, tried), m[1] or url)
 
 def sqlite_file(where: str|Path) -> str|Path:
@@ -664,6 +667,12 @@ def _bounded_connection():
             raise pymysql.DataError(0, "a row is too large")
     return Bounded
 
+def _my_kinds() -> dict:
+    "How PyMySQL reads values: dates and times are the text that the server prints."
+    kinds = _driver("pymysql", "mysql").converters
+    times = {7, 10, 11, 12} # TIMESTAMP, DATE, TIME, DATETIME
+    return {k: f for k, f in kinds.conversions.items() if k not in times}
+
 def _my_connect(url: str, timeout: float):
     "A new connection. Raises Lost, or ValueError where the URL names no database."
     pymysql = _driver("pymysql", "mysql")
@@ -672,6 +681,9 @@ def _my_connect(url: str, timeout: float):
     name = unquote(u.path.strip("/"))
     if not name:
         raise ValueError("a MySQL URL ends in the name of a database: mysql://user@host/name")
+    if other := options.keys() - {"unix_socket", "charset"}:
+        raise ValueError(f"{url}: {', '.join(sorted(other))} cannot be set in a MySQL URL, only unix_socket: "
+                         "options such as ssl-ca belong into the section [client] of ~/.my.cnf")
     own = Path(os.path.expanduser("~/.my.cnf"))
     given = dict(host=u.hostname, port=u.port,
                  user=unquote(u.username or ""),
@@ -681,7 +693,7 @@ def _my_connect(url: str, timeout: float):
     try:
         con = _bounded_connection()(
             database=name, connect_timeout=10,
-            read_timeout=timeout + 1, autocommit=True, charset="utf8mb4",
+            read_timeout=timeout + 1, autocommit=True, charset="utf8mb4", conv=_my_kinds(),
             **{k: v for k, v in given.items() if v})
         limits = (f"max_statement_time={timeout}, max_session_mem_used={_MY_MEMORY}" if _is_maria(con)
                   else f"max_execution_time={int(1000*timeout)}")
@@ -901,7 +913,7 @@ def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
             signal.alarm(0)
 
 # %% ../../nbs/world/engines.ipynb #e41c0063
-_DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|MAP|STRUCT|UNION|\]$", re.I) # types that DuckDB prints
+_DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I) # types that DuckDB prints
 
 def _as_texts(sql: str, texts: list[bool]) -> str:
     "A query whose columns of such types are the text that DuckDB prints."
@@ -1007,8 +1019,9 @@ class _DuckDBProcess:
 
     def _read(self):
         try:
-            while True:
-                self.replies.put(pickle.load(self.process.stdout))
+            with self.process.stdout as replies:
+                while True:
+                    self.replies.put(pickle.load(replies))
         except (EOFError, OSError, ValueError, pickle.UnpicklingError): # it has ended
             self.replies.put(None)
 
@@ -1122,7 +1135,7 @@ def engine_of(where: str|Path|Database) -> type|None: # None for SQLite, or what
     path = Path(text)
     if path.is_dir(): # that of another layout has a folder or file of databases
         names = [p.name.lower() for p in path.iterdir()]
-        other = any(n.endswith((".sqlite", ".sqlite3", ".db"))
+        other = any(n.endswith((".sqlite", ".sqlite3", ".db")) and n != "thumbs.db"
                     for n in names) or any(
             "database" in p.name
             for p in path.iterdir() if p.is_dir())
