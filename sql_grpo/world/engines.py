@@ -676,7 +676,11 @@ def _my_kinds() -> dict:
 def _my_connect(url: str, timeout: float):
     "A new connection. Raises Lost, or ValueError where the URL names no database."
     pymysql = _driver("pymysql", "mysql")
-    u = urlsplit(url)
+    try:
+        u = urlsplit(url)
+        port = u.port
+    except ValueError as e:
+        raise ValueError(f"{url}: {e}") from None
     options = dict(parse_qsl(u.query))
     name = unquote(u.path.strip("/"))
     if not name:
@@ -685,7 +689,7 @@ def _my_connect(url: str, timeout: float):
         raise ValueError(f"{url}: {', '.join(sorted(other))} cannot be set in a MySQL URL, only unix_socket: "
                          "options such as ssl-ca belong into the section [client] of ~/.my.cnf")
     own = Path(os.path.expanduser("~/.my.cnf"))
-    given = dict(host=u.hostname, port=u.port,
+    given = dict(host=u.hostname, port=port,
                  user=unquote(u.username or ""),
                  password=_passwords.get(url),
                  unix_socket=options.get("unix_socket"),
@@ -878,7 +882,10 @@ def _open_duckdb(path: str) -> tuple: # a locked connection, what is to be said 
         con = duckdb.connect(":memory:", config=_DUCK_CONFIG)
         said = read_tables(con, path)
     else:
-        con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
+        try:
+            con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
+        except duckdb.Error as e:
+            raise ValueError(f"{path}: {one_line(e, 200)}") from None
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con, said
@@ -1158,6 +1165,10 @@ def _files_state(path: str) -> tuple: # changes with them
     return tuple((f.stat().st_mtime_ns, f.stat().st_size) for f in files)
 
 # %% ../../nbs/world/engines.ipynb #e41c0032
+def _nothing_in(folder: str|Path) -> ValueError:
+    return ValueError(f"{folder} holds no database: expected a SQLite file, or a folder with "
+                      f"{', '.join(READ[:-1])} or {READ[-1]} files")
+
 def open_database(
     where: str|Path|Database, # a file, a folder, a URL; or a Database, which comes back as it is
     **kwargs # timeout, max_rows, max_bytes and, for SQLite, now, as of SQLiteDatabase
@@ -1172,8 +1183,7 @@ def open_database(
     kind = engine_of(where)
     if kind is None:
         if os.path.isdir(where):
-            raise ValueError(f"{where} holds no database: expected a SQLite file, or a folder with "
-                             f"{', '.join(READ[:-1])} or {READ[-1]} files")
+            raise _nothing_in(where)
         if "://" not in str(where):
             return open_sqlite(where, **kwargs)
         raise ValueError(f"{without_password(str(where))}: expected one of "
@@ -1181,6 +1191,8 @@ def open_database(
     if kind is DuckDBDatabase:
         url = os.path.abspath(full_path(_file_of(str(where), "duckdb")))
         state = _files_state(url)
+        if os.path.isdir(url) and not tables_in(url):
+            raise _nothing_in(url)
     else:
         url, state = without_password(str(where)), ()
     kwargs.pop("now", None)

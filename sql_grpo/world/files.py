@@ -6,7 +6,7 @@
 __all__ = ['READ', 'table_name', 'tables_in', 'left_out', 'read_csv', 'read_tables']
 
 # %% ../../nbs/world/files.ipynb #971e0bdb
-import csv, gzip, re, tempfile
+import csv, gzip, re, tempfile, zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
@@ -47,7 +47,7 @@ def tables_in(
         return {}
     found = {where.name: where} if _partitions(where) else {}
     for p in sorted(where.iterdir()):
-        name = table_name(p)
+        name = None if p.is_fifo() else table_name(p)
         if p.is_dir():
             name = p.name if "=" not in p.name and _partitions(p) else None
         if same := [n for n in found if name and n.lower() == name.lower()]:
@@ -184,6 +184,8 @@ def _decimal(reader: _Reader, sample: list) -> str:
     return "." if points or thousands else ","
 
 # %% ../../nbs/world/files.ipynb #2bd13228
+_OTHER_TEXT = re.compile(r"\s*(<!doctype html|<html|<\?xml|version https://git-lfs)", re.I) # what a download may leave
+
 def _best_shape(path: Path, encoding: str) -> _Shape:
     "The shape by the separator that cuts most records into equally many values. Raises ValueError."
     opened = gzip.open if path.suffix.lower() == ".gz" else open
@@ -191,6 +193,10 @@ def _best_shape(path: Path, encoding: str) -> _Shape:
         head = f.read(100_000)
     if not head.strip():
         raise ValueError(f"{path.name} is empty")
+    if "\0" in head.partition("\n")[0]:
+        raise ValueError(f"{path.name} is no text: there are NUL characters in its first line")
+    if m := _OTHER_TEXT.match(head):
+        raise ValueError(f"{path.name} is no table: it begins with {one_line(m[0].strip(), 40)!r}")
     quote = "'" if head.startswith("'") else '"'
     escape = "\\" if "\\" + quote in head else None
     found = []
@@ -253,15 +259,15 @@ def _names(shape: _Shape) -> list[str]:
     "Names of the columns, each once."
     given = [x.strip() for x in shape.header or []]
     given += [""]*(shape.width - len(given))
-    names = []
+    names = {} # by what DuckDB takes for the same
     for i, name in enumerate(given[:shape.width]):
         name = name or f"column{i}"
         n = 0
-        while name.lower() in map(str.lower, names):
+        while name.lower() in names:
             n += 1
             name = f"{given[i] or 'column'}_{n}"
-        names.append(name)
-    return names
+        names[name.lower()] = name
+    return list(names.values())
 
 # %% ../../nbs/world/files.ipynb #fbc0ec9c
 def _notes(shape: _Shape) -> list[str]:
@@ -451,6 +457,7 @@ def read_tables(
     for name, path in tables_in(where).items():
         try:
             said += (_read_partitions if path.is_dir() else _read_file)(con, path, name)
-        except (duckdb.Error, OSError) as e:
-            raise ValueError(f"{path.name}: {one_line(e, 200)}") from None
+        except (duckdb.Error, OSError, EOFError, zlib.error) as e:
+            said_so = str(e).partition("\n")[0]
+            raise ValueError(f"{path.name}: {one_line(said_so, 200)}") from None
     return said
