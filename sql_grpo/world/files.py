@@ -72,6 +72,7 @@ def left_out(
 
 # %% ../../nbs/world/files.ipynb #a52d0594
 _SAMPLE = 1000 # records by which the separator is chosen
+_TITLES = 50 # records in which titles are looked for
 _ONE_COLUMN = "\x1f" # a separator that stands in no text
 
 @dataclass(frozen=True)
@@ -156,14 +157,26 @@ class _Shape:
     zeros: dict = field(default_factory=dict) # line and text of the first number such as 007, by column
 
 # %% ../../nbs/world/files.ipynb #4c5e4c37
+def _behind_titles(records: list[list[str]]) -> int:
+    "Where a header behind an empty record has more values than each before, and as many as each row: titles end there."
+    filled = list(map(_filled, records))
+    for i in reversed(range(1, min(len(filled), _TITLES) - 2)):
+        empty = not filled[i] and records[i] != [""]
+        if empty and filled[i + 1] > max(filled[:i]) > 0 and _is_header(records[i + 1], records[i + 2:]):
+            widths = {len(r) for r in records[i + 1:] if r}
+            return i + 1 if len(widths) == 1 else 0
+    return 0
+
 def _shape(reader: _Reader) -> _Shape | None: # None: no two values in a line
     "The shape of a file by its first records."
     sample = list(islice(reader, _SAMPLE))
-    filled = [n for _, r in sample if (n := _filled(r))]
+    start = _behind_titles([r for _, r in sample])
+    filled = [n for _, r in sample[start:] if (n := _filled(r))]
     if not filled:
         return None
     usual = max(multimode(filled), key=lambda n: n > 1) # of several the first above 1
-    begins = next(i for i, (_, r) in enumerate(sample) if len(r) >= usual and r[0].lower() != "sep=")
+    begins = next(i for i, (_, r) in enumerate(sample)
+                  if i >= start and len(r) >= usual and r[0].lower() != "sep=")
     line, first = sample[begins]
     rows = [r for _, r in sample[begins + 1:]]
     header = first if _is_header(first, rows) else None
@@ -228,15 +241,16 @@ def _tried(reader: _Reader) -> _Shape | None:
         return None
 
 # %% ../../nbs/world/files.ipynb #f35f913d
-_ZERO = re.compile(r"(?:^|\x1f)\s*[-+]?0\d+\s*(?:\x1f|$)") # a number such as 007
+_ZERO = re.compile(r"\s*-?0\d+\s*") # a number such as 007
 
 def _counted(path: Path, encoding: str) -> _Shape:
     "The shape of a whole file. Raises ValueError for a row with more values than columns."
     shape = _best_shape(path, encoding)
     for line, record in _rows_of(shape):
-        if _ZERO.search("\x1f".join(record)):
+        joined = "\x1f" + "\x1f".join(record)
+        if "\x1f0" in joined or "\x1f-0" in joined or "\x1f 0" in joined: # looked at first, since it is quick
             for i, text in enumerate(record):
-                if _ZERO.search(text): shape.zeros.setdefault(i, (line, text))
+                if _ZERO.fullmatch(text): shape.zeros.setdefault(i, (line, text))
         shape.rows += 1
         if _filled(record) > shape.width:
             named = "the header names" if shape.header else "the first row has"
@@ -432,13 +446,17 @@ def _read_partitions(con, folder: Path, name: str) -> list[str]: # what is to be
             raise ValueError(f"{within}/{e}") from None
         given = dict(x.split("=", 1) for x in within.parts if "=" in x)
         chosen = [quoted(c) for c in _columns(con, part) if c not in given]
-        chosen += [f"{v if re.fullmatch('[1-9][0-9]{0,8}', v) else _literal(unquote(v))} AS {quoted(k)}"
-                   for k, v in given.items()]
+        chosen += [f"{_partition_value(v)} AS {quoted(k)}" for k, v in given.items()]
         parts.append(f"SELECT {', '.join(chosen)} FROM {quoted(part)}")
     con.execute(f"CREATE TABLE {quoted(name)} AS {' UNION ALL BY NAME '.join(parts)}")
     for i in range(len(files)):
         con.execute(f"DROP TABLE {quoted(f'{name}/{i}')}")
     return said
+
+def _partition_value(text: str) -> str: # SQL
+    if text == "__HIVE_DEFAULT_PARTITION__":
+        return "NULL"
+    return text if re.fullmatch("[1-9][0-9]{0,8}", text) else _literal(unquote(text))
 
 def _read_file(con, path: Path, name: str) -> list[str]:
     if path.suffix.lower() != ".parquet":
