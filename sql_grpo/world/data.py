@@ -312,6 +312,15 @@ def _names(header: list[str], where: str) -> list[str]:
     return names
 
 # %% ../../nbs/world/data.ipynb #8588c042
+def _check_decimals(path: Path, answers: list) -> None: # of (line, text)
+    "Raises ValueError for 1.234 and 1,234 in one file: nothing tells which of them is a thousand."
+    either = [(line, x) for line, x in answers if re.fullmatch(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}", x)]
+    signs = {sign for _, x in answers for sign in ".," if re.fullmatch(rf"[-+]?[0-9]+[{sign}][0-9]+", x)}
+    if len(signs) == 2 and either:
+        line, text = either[0]
+        raise ValueError(f"{path}: line {line}: field 'answer': {text} may be a thousand or a decimal, "
+                         "since other answers have another sign before decimals: use one sign")
+
 def _from_csv(path: Path) -> list: # of (where, entry)
     "The rows of a CSV file, without empty ones. Raises ValueError."
     text = _read_text(path)
@@ -323,6 +332,10 @@ def _from_csv(path: Path) -> list: # of (where, entry)
         warnings.warn(f"{path}: the columns are named in line {line}, what stands before is left out",
                       stacklevel=2)
     out = []
+    answers = [(line, record[names.index(name)].strip()) for name in names if _known(name) == "answer"
+               for line, record in records[i + 1:] if len(record) > names.index(name)]
+    if separator == ";":
+        _check_decimals(path, answers)
     for line, record in records[i + 1:]:
         where = f"{path}: line {line}"
         if any(x.strip() for x in record[len(names):]):

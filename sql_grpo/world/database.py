@@ -437,7 +437,7 @@ class _Names(_Engine):
 
     def spelt(self, column: str) -> str:
         "A column's name as DESCRIBE prints it."
-        return column if column == escaped(column) else escaped(self.quote(column))
+        return column if column == escaped(column).strip() else escaped(self.quote(column))
 
     def named(self,
               said: str, # by whomever

@@ -39,10 +39,12 @@ def plain_cell(x: object) -> int|float|str|bytes|None:
         return x if math.isfinite(x) else str(x)
     if isinstance(x, (bytearray, memoryview)):
         return bytes(x)
-    try:
-        return json.dumps(x, default=str,
-                          ensure_ascii=False) if isinstance(x, (dict, list, tuple)) else str(x)
-    except TypeError: return str(x) # keys that JSON does not have
+    text = str(x)
+    if isinstance(x, (dict, list, tuple)):
+        try:
+            return json.dumps(x, default=str, ensure_ascii=False)
+        except TypeError: return text # keys that JSON does not have
+    return text.rstrip("0") if re.search(r":\d\d\.\d{6}\Z", text) else text # as engines print times
 
 def _weight(row: tuple) -> int: # about, in bytes
     return sum(8 + (len(c) if type(c) in (str, bytes) else 0) for c in row)
@@ -54,6 +56,7 @@ def _file_of(url: str, begins: str) -> str: # begins: a pattern
     if not m:
         return url
     tried = [m[1], m[1][1:], unquote(m[1]), unquote(m[1][1:])]
+    tried = [*tried, *map(os.path.expanduser, tried)]
     return next(filter(os.path.exists, tried), m[1] or url)
 
 def sqlite_file(where: str|Path) -> str|Path:
@@ -659,16 +662,29 @@ def _bounded_connection():
             raise pymysql.DataError(0, "a row is too large")
     return Bounded
 
+def _my_kinds() -> dict:
+    "How PyMySQL reads values: dates and times are the text that the server prints."
+    kinds = _driver("pymysql", "mysql").converters
+    times = {7, 10, 11, 12} # TIMESTAMP, DATE, TIME, DATETIME
+    return {k: f for k, f in kinds.conversions.items() if k not in times}
+
 def _my_connect(url: str, timeout: float):
     "A new connection. Raises Lost, or ValueError where the URL names no database."
     pymysql = _driver("pymysql", "mysql")
-    u = urlsplit(url)
+    try:
+        u = urlsplit(url)
+        port = u.port
+    except ValueError as e:
+        raise ValueError(f"{url}: {e}") from None
     options = dict(parse_qsl(u.query))
     name = unquote(u.path.strip("/"))
     if not name:
         raise ValueError("a MySQL URL ends in the name of a database: mysql://user@host/name")
+    if other := options.keys() - {"unix_socket", "charset"}:
+        raise ValueError(f"{url}: {', '.join(sorted(other))} cannot be set in a MySQL URL, only unix_socket: "
+                         "options such as ssl-ca belong into the section [client] of ~/.my.cnf")
     own = Path(os.path.expanduser("~/.my.cnf"))
-    given = dict(host=u.hostname, port=u.port,
+    given = dict(host=u.hostname, port=port,
                  user=unquote(u.username or ""),
                  password=_passwords.get(url),
                  unix_socket=options.get("unix_socket"),
@@ -676,7 +692,7 @@ def _my_connect(url: str, timeout: float):
     try:
         con = _bounded_connection()(
             database=name, connect_timeout=10,
-            read_timeout=timeout + 1, autocommit=True, charset="utf8mb4",
+            read_timeout=timeout + 1, autocommit=True, charset="utf8mb4", conv=_my_kinds(),
             **{k: v for k, v in given.items() if v})
         limits = (f"max_statement_time={timeout}, max_session_mem_used={_MY_MEMORY}" if _is_maria(con)
                   else f"max_execution_time={int(1000*timeout)}")
@@ -861,7 +877,10 @@ def _open_duckdb(path: str) -> tuple: # a locked connection, what is to be said 
         con = duckdb.connect(":memory:", config=_DUCK_CONFIG)
         said = read_tables(con, path)
     else:
-        con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
+        try:
+            con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
+        except duckdb.Error as e:
+            raise ValueError(f"{path}: {one_line(e, 200)}") from None
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con, said
@@ -896,7 +915,7 @@ def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
             signal.alarm(0)
 
 # %% ../../nbs/world/engines.ipynb #e41c0063
-_DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|MAP|STRUCT|UNION|\]$", re.I) # types that DuckDB prints
+_DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I) # types that DuckDB prints
 
 def _as_texts(sql: str, texts: list[bool]) -> str:
     "A query whose columns of such types are the text that DuckDB prints."
@@ -1004,8 +1023,9 @@ class _DuckDBProcess:
 
     def _read(self):
         try:
-            while True:
-                self.replies.put(pickle.load(self.process.stdout))
+            with self.process.stdout as replies:
+                while True:
+                    self.replies.put(pickle.load(replies))
         except (EOFError, OSError, ValueError, pickle.UnpicklingError): # it has ended
             self.replies.put(None)
 
@@ -1119,7 +1139,7 @@ def engine_of(where: str|Path|Database) -> type|None: # None for SQLite, or what
     path = Path(text)
     if path.is_dir(): # that of another layout has a folder or file of databases
         names = [p.name.lower() for p in path.iterdir()]
-        other = any(n.endswith((".sqlite", ".sqlite3", ".db"))
+        other = any(n.endswith((".sqlite", ".sqlite3", ".db")) and n != "thumbs.db"
                     for n in names) or any(
             "database" in p.name
             for p in path.iterdir() if p.is_dir())
@@ -1138,10 +1158,14 @@ def _files_state(path: str) -> tuple: # changes with them
         raise FileNotFoundError(f"no such database: {path}")
     files = [Path(path)]
     if os.path.isdir(path):
-        files = sorted([*Path(path).iterdir(), *Path(path).rglob("*/*.parquet")])
+        files = sorted([*Path(path).iterdir(), *Path(path).glob("*/*=*/**/*"), *Path(path).glob("*=*/**/*")])
     return tuple((f.stat().st_mtime_ns, f.stat().st_size) for f in files)
 
 # %% ../../nbs/world/engines.ipynb #e41c0032
+def _nothing_in(folder: str|Path) -> ValueError:
+    return ValueError(f"{folder} holds no database: expected a SQLite file, or a folder with "
+                      f"{', '.join(READ[:-1])} or {READ[-1]} files")
+
 def open_database(
     where: str|Path|Database, # a file, a folder, a URL; or a Database, which comes back as it is
     **kwargs # timeout, max_rows, max_bytes and, for SQLite, now, as of SQLiteDatabase
@@ -1156,8 +1180,7 @@ def open_database(
     kind = engine_of(where)
     if kind is None:
         if os.path.isdir(where):
-            raise ValueError(f"{where} holds no database: expected a SQLite file, or a folder with "
-                             f"{', '.join(READ[:-1])} or {READ[-1]} files")
+            raise _nothing_in(where)
         if "://" not in str(where):
             return open_sqlite(where, **kwargs)
         raise ValueError(f"{without_password(str(where))}: expected one of "
@@ -1165,6 +1188,8 @@ def open_database(
     if kind is DuckDBDatabase:
         url = os.path.abspath(full_path(_file_of(str(where), "duckdb")))
         state = _files_state(url)
+        if os.path.isdir(url) and not tables_in(url):
+            raise _nothing_in(url)
     else:
         url, state = without_password(str(where)), ()
     kwargs.pop("now", None)
