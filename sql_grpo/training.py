@@ -7,7 +7,7 @@ __all__ = ['load_question_prompts', 'chosen_rewards', 'check_rewards', 'build_tr
            'sample_random_policy']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import random, traceback
+import math, random, traceback
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,7 +27,8 @@ from .world.tasks import Task
 from .world.data import load_tasks, share_out
 from .judge.results import without_sql
 from .environment import Rules
-from .rewards import as_trl, call_reward, trl_arguments
+from .rewards import (
+    as_trl, call_reward, is_of_episode, NoNumberError, reward_title, trl_arguments)
 from .rollout import built_in_policy, need_sql, rollout
 from .engine.lm_policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .learner.models import adapters_kept
@@ -118,7 +119,7 @@ def chosen_rewards(
     rewards = [as_trl(r, require_grounded=config.require_grounded) for r in reward_funcs]
     names = [r.__name__ for r in rewards]
     if twice := [n for n in names if names.count(n) > 1]:
-        raise ValueError(f"two rewards are called {twice[0]}, and would be one in the log")
+        raise ValueError(f"two rewards are called {twice[0].removeprefix('reward_')}, and would be one in the log")
     return rewards, weights
 
 # %% ../nbs/04_training.ipynb #95e3c39c
@@ -134,19 +135,29 @@ def check_rewards(
         episodes[2] = replace(episodes[2], turns=[], outcome=None, answer=None, submitted=None)
     given = trl_arguments(episodes, trainer_state=TrainerState())
     for reward in rewards:
+        title = reward_title(reward)
         try:
             got = call_reward(reward, given)
+        except NoNumberError: raise
         except Exception as e:
-            raise ValueError(f"the reward {reward.__name__} fails{_place(e)}: "
+            raise ValueError(f"the reward {title} fails{_place(e, title)}: "
                              f"{type(e).__name__}: {e}") from e
         if len(got) != 3:
-            raise ValueError(f"the reward {reward.__name__} returned {len(got)} numbers for three episodes")
+            raise ValueError(f"the reward {title} returned {len(got)} numbers for three episodes")
+        # TRL's kind may give None to questions that it has no opinion of
+        if is_of_episode(getattr(reward, "reward", reward)) and all(map(math.isnan, got)):
+            raise ValueError(f"{title} returned None for every episode; did you forget return?")
 
-def _place(e: Exception) -> str:
-    "Where an error came from; and what is usually wrong, if it was the call itself."
+def _place(
+    e: Exception,
+    title: str, # of the reward
+) -> str:
+    "The last line of the reward's file that an error came through; or what is wrong with the call."
     if "unexpected keyword argument 'prompts'" in str(e) or "argument 'episodes'" in str(e):
         return " (the argument of a reward of one episode is called `episode`)"
-    last = traceback.extract_tb(e.__traceback__)[-1]
+    frames = traceback.extract_tb(e.__traceback__)
+    own = [f for f in frames if title.startswith(f"{Path(f.filename).name}:")]
+    last = (own or frames)[-1]
     return f" in {Path(last.filename).name}, line {last.lineno}"
 
 # %% ../nbs/04_training.ipynb #df7eeb1a
