@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
-from pathlib import Path
 
+from .common.basics import source_name
 from .world.database import Result
 from .environment import Episode, joined
 from .judge.results import (
@@ -192,15 +192,10 @@ def as_trl(reward: Callable, # of one episode; or TRL's kind, which stays as it 
     else: # an object without a name
         def of_many(*args, **kwargs) -> list[float]:
             return reward(*args, **kwargs)
-    of_many.__name__ = f"reward_{_as_written(reward).__name__}"
+    of_many.__name__ = f"reward_{source_name(reward).rpartition(':')[2]}"
     of_many.__doc__ = reward.__doc__
     of_many.reward = reward # for messages
     return of_many
-
-def _as_written(reward: Callable) -> Callable: # has a name
-    "The function that functools.partial calls, or the class of an object."
-    reward = getattr(reward, "func", reward)
-    return reward if hasattr(reward, "__name__") else type(reward)
 
 # %% ../nbs/02_rewards.ipynb #23e90571
 reward_correctness, reward_progress, reward_operational = map(as_trl, REWARDS)
@@ -208,14 +203,7 @@ reward_correctness, reward_progress, reward_operational = map(as_trl, REWARDS)
 # %% ../nbs/02_rewards.ipynb #23e90581
 def reward_title(reward: Callable) -> str: # of either kind, or of as_trl
     "What messages call a reward: FILE.py:NAME if its file is known, else the name that its author gave."
-    written = _as_written(getattr(reward, "reward", reward))
-    name = written.__name__
-    try:
-        file = Path(inspect.getfile(written))
-    except (TypeError, OSError): # of a class in a notebook, or of C
-        return name
-    own = written.__module__.startswith("sql_grpo.")
-    return name if own or not file.is_file() else f"{file.name}:{name}"
+    return source_name(getattr(reward, "reward", reward))
 
 class NoNumberError(ValueError):
     "A reward returned something else than a number."

@@ -7,7 +7,7 @@ __all__ = ['load_question_prompts', 'chosen_rewards', 'check_rewards', 'build_tr
            'sample_random_policy']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import math, random, traceback
+import math, random
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,7 +22,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerState
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
 
-from .common.basics import is_main, pick_some, say
+from .common.basics import is_main, pick_some, place_of, say
 from .world.tasks import Task
 from .world.data import load_tasks, share_out
 from .judge.results import without_sql
@@ -140,7 +140,7 @@ def check_rewards(
             got = call_reward(reward, given)
         except NoNumberError: raise
         except Exception as e:
-            raise ValueError(f"the reward {title} fails{_place(e, title)}: "
+            raise ValueError(f"the reward {title} fails{_fault(e, title)}: "
                              f"{type(e).__name__}: {e}") from e
         if len(got) != 3:
             raise ValueError(f"the reward {title} returned {len(got)} numbers for three episodes")
@@ -148,17 +148,11 @@ def check_rewards(
         if is_of_episode(getattr(reward, "reward", reward)) and all(map(math.isnan, got)):
             raise ValueError(f"{title} returned None for every episode; did you forget return?")
 
-def _place(
-    e: Exception,
-    title: str, # of the reward
-) -> str:
-    "The last line of the reward's file that an error came through; or what is wrong with the call."
+def _fault(e: Exception, title: str) -> str:
+    "Where a reward failed; or what is wrong with the call itself."
     if "unexpected keyword argument 'prompts'" in str(e) or "argument 'episodes'" in str(e):
         return " (the argument of a reward of one episode is called `episode`)"
-    frames = traceback.extract_tb(e.__traceback__)
-    own = [f for f in frames if title.startswith(f"{Path(f.filename).name}:")]
-    last = (own or frames)[-1]
-    return f" in {Path(last.filename).name}, line {last.lineno}"
+    return f" in {place_of(e, title)}"
 
 # %% ../nbs/04_training.ipynb #df7eeb1a
 def _enough_for_a_step(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
