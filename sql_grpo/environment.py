@@ -14,6 +14,7 @@ from itertools import groupby
 
 from fastcore.basics import patch
 
+from .common.basics import place_of, source_name
 from .world.database import format_value, one_line, Result
 from .world.replies import (
     ACTIONS, SQLAction, as_rows, as_text, ends_at, is_action, parse_action, parse_actions)
@@ -69,6 +70,7 @@ class Turn:
     result: Result|None # of QUERY or SAMPLE, or a DESCRIBE's error; None for others
     text: str # what the policy wrote: the whole reply
     reply: int|None = None # number of the reply, from 0; None: a reply of its own
+    sql: str|None = None # what gave the result, if an answer may come from it
 
 # %% ../nbs/01_environment.ipynb #98c8c6cf
 @dataclass(repr=False)
@@ -181,8 +183,18 @@ class Rules:
 class SQLEnvironment:
     "A question about a database, to be answered in a limited number of turns."
     one_reply = False # does the first reply end an episode?
-    # of subclasses: words, and functions (env, argument) -> (text, Result or None)
+    # of subclasses: words, and functions (env, argument) -> (text, Result or None);
+    # with the result's SQL as a third, the result is kept like that of a QUERY
     own_actions = {}
+
+    def __init_subclass__(cls, **kwargs):
+        "Raises ValueError for an own action that could not be sent."
+        super().__init_subclass__(**kwargs)
+        for word, act in cls.own_actions.items():
+            taken = word in (*ACTIONS, 'SELECT', 'WITH')
+            if taken or not (re.fullmatch('[A-Z][A-Z0-9_]*', word) and callable(act)):
+                raise ValueError(f'own_actions of {cls.__name__} has {word!r}: {act!r}; expected a word '
+                                 f'in capitals, none of {", ".join(ACTIONS)}, and a function')
 
     @classmethod
     def understands(cls, text: str|bytes) -> bool:
@@ -256,7 +268,10 @@ def _turn(self: SQLEnvironment, action: SQLAction,
     if kind in ('DESCRIBE', 'SAMPLE'):
         action = replace(action,
                          argument=self.db.named(action.argument))
-    text, result = _carry_out(self, action)
+    text, result, sql = _carry_out(self, action)
+    if sql is not None:
+        self._last = result
+        self._last_sql = sql
     left = self.rules.max_turns - len(ep.turns) - 1
     if kind == 'ANSWER' and not (result and result.error):
         ep.outcome = 'answered'
@@ -276,7 +291,7 @@ def _turn(self: SQLEnvironment, action: SQLAction,
         added = said
     obs = SQLObservation(text + added, ep.terminated,
                          ep.truncated, left, added=added)
-    return Turn(action, obs, result, raw, number)
+    return Turn(action, obs, result, raw, number, sql)
 
 # %% ../nbs/01_environment.ipynb #213efcfb
 ANSWER_VALUE = 'Leave it out: then the whole result of the last query is submitted.'
@@ -284,33 +299,58 @@ _OLDER = 'The answer. If it is empty, the whole result of the last query is subm
 # a model that is shown tools may send the description back
 _DESCRIPTIONS = {ANSWER_VALUE.casefold(), _OLDER.casefold()}
 
-def _carry_out(env, action: SQLAction): # text, result or None
+def _carry_out(env, action: SQLAction): # text, result or None, SQL of a result that is kept
     "Carry out an action: the observation's text, and the result if there is one."
     kind = action.action_type
     arg = action.argument
     rules = env.rules
     if action.fault:
-        return f'Error: {action.fault}', Result([], [], error=action.fault)
+        return *_failed(action.fault), None
     if kind in env.own_actions:
-        try:
-            text, result = env.own_actions[kind](env, arg)
-            return text, result
-        except ValueError as e: # such as that of a table that there is not
-            return f'Error: {e}', Result([], [], error=str(e))
+        return _own(env, kind, arg)
     if kind == 'ANSWER':
-        return _answered(env, arg)
+        return *_answered(env, arg), None
     try:
         if kind == 'DESCRIBE':
-            return _described(env, arg), None
+            return _described(env, arg), None, None
         result = env.db.sample(arg) if kind == 'SAMPLE' else env.db.query(arg)
     except ValueError as e:
         result = Result([], [],
                         error=_table_error(arg, e, rules.all_actions))
-    if kind == 'QUERY' and result.ok:
-        env._last, env._last_sql = result, arg
+    kept = arg if kind == 'QUERY' and result.ok else None
     note = f'\nNote: {result.note}.' if result.note else ''
     return format_result(result, rules.max_obs_rows,
-                         rules.max_obs_chars) + note, result
+                         rules.max_obs_chars) + note, result, kept
+
+def _failed(error: str): # text, result
+    "What a policy reads of an action that failed."
+    return f'Error: {error}', Result([], [], error=error)
+
+# %% ../nbs/01_environment.ipynb #213efcfc
+def _own(env, word: str, argument: str): # text, result or None, SQL of a result that is kept
+    "Carry out an action of a subclass. Raises ValueError for a mistake in its function."
+    act = env.own_actions[word]
+    source = source_name(act)
+    try:
+        found = act(env, argument)
+    except ValueError as e: # such as that of a table that there is not
+        return *_failed(str(e)), None
+    except Exception as e:
+        raise ValueError(f'the action {word} ({source}) fails in {place_of(e, source)}: '
+                         f'{type(e).__name__}: {e}') from e
+    if not _is_outcome(found):
+        raise ValueError(f'the action {word} ({source}) returned {one_line(repr(found))}; expected '
+                         'a pair, the text that the policy reads and a Result or None; or three, '
+                         'with the SQL of a Result that is kept')
+    text, result, sql = (*found, None)[:3]
+    return text, result, sql if result and result.ok else None
+
+def _is_outcome(found: object) -> bool:
+    "Is it what an action may return?"
+    match found:
+        case (str(), None) | (str(), Result()) | (str(), Result(), str() | None):
+            return isinstance(found, tuple)
+    return False
 
 # %% ../nbs/01_environment.ipynb #5a1c0201
 _DATE = re.compile(r'(?<![\d./-])\d{1,2}([./-])\d{1,2}\1\d{4}(?![./-]?\d)')
@@ -453,7 +493,7 @@ def _suggestion(task, turn: Turn) -> str:
     if kind == 'QUERY' and failed:
         return ('\n\nCorrect the SELECT statement, with columns that exist. '
                 f'The question is: {task.question}')
-    if kind == 'QUERY':
+    if turn.sql is not None:
         return ('\n\nIf this result answers the question, '
                 'reply with the one word ANSWER.')
     if failed: return ''

@@ -4,18 +4,19 @@
 
 # %% auto #0
 __all__ = ['REWARDS', 'reward_correctness', 'reward_progress', 'reward_operational', 'STD_EPS', 'correctness', 'result_progress',
-           'progress', 'operational', 'total_reward', 'explain_rewards', 'as_trl', 'trl_arguments', 'call_reward',
-           'sample_std', 'group_advantages']
+           'progress', 'operational', 'total_reward', 'explain_rewards', 'is_of_episode', 'as_trl', 'reward_title',
+           'NoNumberError', 'trl_arguments', 'call_reward', 'sample_std', 'group_advantages']
 
 # %% ../nbs/02_rewards.ipynb #8cd0b4fa
 import asyncio
 import inspect
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
+from .common.basics import source_name
 from .world.database import Result
 from .environment import Episode, joined
 from .judge.results import (
@@ -173,27 +174,39 @@ def explain_rewards(episode: Episode) -> dict:
                 total=round(total_reward(episode), 6))
 
 # %% ../nbs/02_rewards.ipynb #23e90561
+def is_of_episode(reward: Callable) -> bool:
+    "Is it a reward of one episode, and not of TRL's kind?"
+    return list(inspect.signature(reward).parameters)[:1] == ["episode"]
+
 def as_trl(reward: Callable, # of one episode; or TRL's kind, which stays as it is
            **given, # such as require_grounded, for rewards that take it
           ) -> Callable:
     "A reward as TRL calls it, with lists of prompts, completions and episodes."
-    takes = list(inspect.signature(reward).parameters)
-    if takes[:1] != ["episode"] and hasattr(reward, "__name__"):
+    if not is_of_episode(reward) and hasattr(reward, "__name__"):
         return reward
+    takes = inspect.signature(reward).parameters
     given = {name: value for name, value in given.items() if name in takes}
-    if takes[:1] == ["episode"]:
+    if is_of_episode(reward):
         def of_many(prompts=None, completions=None, episodes=None, **kwargs) -> list[float]:
             return [reward(ep, **given) for ep in episodes]
     else: # an object without a name
         def of_many(*args, **kwargs) -> list[float]:
             return reward(*args, **kwargs)
-    named = getattr(reward, "func", reward) # what functools.partial calls
-    of_many.__name__ = f"reward_{getattr(named, '__name__', type(named).__name__)}"
+    of_many.__name__ = f"reward_{source_name(reward).rpartition(':')[2]}"
     of_many.__doc__ = reward.__doc__
+    of_many.reward = reward # for messages
     return of_many
 
 # %% ../nbs/02_rewards.ipynb #23e90571
 reward_correctness, reward_progress, reward_operational = map(as_trl, REWARDS)
+
+# %% ../nbs/02_rewards.ipynb #23e90581
+def reward_title(reward: Callable) -> str: # of either kind, or of as_trl
+    "What messages call a reward: FILE.py:NAME if its file is known, else the name that its author gave."
+    return source_name(getattr(reward, "reward", reward))
+
+class NoNumberError(ValueError):
+    "A reward returned something else than a number."
 
 # %% ../nbs/02_rewards.ipynb #23e90562
 def trl_arguments(episodes: list[Episode], **more) -> dict:
@@ -210,15 +223,24 @@ def trl_arguments(episodes: list[Episode], **more) -> dict:
         log_extra=lambda *args: None, log_metric=lambda *args: None) | more
 
 def call_reward(reward: Callable, given: dict) -> list[float]: # None becomes nan, which TRL leaves out
-    "The numbers of a reward, which may be async. Raises TypeError or ValueError for others."
+    "The numbers of a reward, which may be async. Raises NoNumberError for others."
     got = reward(**given)
     if inspect.isawaitable(got): # a thread of its own, since a notebook has a loop already
         with ThreadPoolExecutor(1) as pool:
             got = pool.submit(asyncio.run, got).result()
-    numbers = [math.nan if x is None else float(x) for x in got]
-    if any(map(math.isinf, numbers)):
-        raise ValueError("a reward is infinite")
-    return numbers
+    if isinstance(got, str) or not isinstance(got, Iterable):
+        raise NoNumberError(f"the reward {reward_title(reward)} returned {got!r}; expected a list of numbers")
+    return [_as_number(x, reward) for x in got]
+
+def _as_number(x: object, reward: Callable) -> float:
+    "What a reward gave an episode. Raises NoNumberError."
+    try:
+        number = math.nan if x is None else float(x)
+        if math.isinf(number): raise ValueError
+        return number
+    except (TypeError, ValueError):
+        raise NoNumberError(f"the reward {reward_title(reward)} returned {x!r} for an episode; "
+                            "expected a number") from None
 
 # %% ../nbs/02_rewards.ipynb #f2cfa191
 STD_EPS = 1e-4 # as in TRL; added to the spread, which may be zero

@@ -7,7 +7,7 @@ __all__ = ['load_question_prompts', 'chosen_rewards', 'check_rewards', 'build_tr
            'sample_random_policy']
 
 # %% ../nbs/04_training.ipynb #550c2742
-import math, random, traceback, warnings
+import math, random, warnings
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,12 +22,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerState
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
 
-from .common.basics import is_main, pick_some, say
+from .common.basics import is_main, pick_some, place_of, say
 from .world.tasks import Task
 from .world.data import load_tasks, share_out
 from .judge.results import without_sql
 from .environment import Rules
-from .rewards import as_trl, call_reward, trl_arguments
+from .rewards import (
+    as_trl, call_reward, is_of_episode, NoNumberError, reward_title, trl_arguments)
 from .rollout import built_in_policy, need_sql, rollout
 from .engine.lm_policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .learner.models import adapters_kept
@@ -118,7 +119,7 @@ def chosen_rewards(
     rewards = [as_trl(r, require_grounded=config.require_grounded) for r in reward_funcs]
     names = [r.__name__ for r in rewards]
     if twice := [n for n in names if names.count(n) > 1]:
-        raise ValueError(f"two rewards are called {twice[0]}, and would be one in the log")
+        raise ValueError(f"two rewards are called {twice[0].removeprefix('reward_')}, and would be one in the log")
     return rewards, weights
 
 # %% ../nbs/04_training.ipynb #95e3c39c
@@ -134,23 +135,27 @@ def check_rewards(
         episodes[2] = replace(episodes[2], turns=[], outcome=None, answer=None, submitted=None)
     given = trl_arguments(episodes, trainer_state=TrainerState())
     for reward in rewards:
+        title = reward_title(reward)
         try:
             got = call_reward(reward, given)
+        except NoNumberError: raise
         except Exception as e:
-            raise ValueError(f"the reward {reward.__name__} fails{_place(e)}: "
+            raise ValueError(f"the reward {title} fails{_fault(e, title)}: "
                              f"{type(e).__name__}: {e}") from e
         if len(got) != 3:
-            raise ValueError(f"the reward {reward.__name__} returned {len(got)} numbers for three episodes")
-        if all(map(math.isnan, got)):
-            warnings.warn(f"the reward {reward.__name__} gave no number for three random episodes",
-                          stacklevel=2)
+            raise ValueError(f"the reward {title} returned {len(got)} numbers for three episodes")
+        if not all(map(math.isnan, got)):
+            continue
+        if is_of_episode(getattr(reward, "reward", reward)):
+            raise ValueError(f"{title} returned None for every episode; did you forget return?")
+        # TRL's kind may give None to questions that it has no opinion of
+        warnings.warn(f"the reward {title} gave no number for three random episodes", stacklevel=2)
 
-def _place(e: Exception) -> str:
-    "Where an error came from; and what is usually wrong, if it was the call itself."
+def _fault(e: Exception, title: str) -> str:
+    "Where a reward failed; or what is wrong with the call itself."
     if "unexpected keyword argument 'prompts'" in str(e) or "argument 'episodes'" in str(e):
         return " (the argument of a reward of one episode is called `episode`)"
-    last = traceback.extract_tb(e.__traceback__)[-1]
-    return f" in {Path(last.filename).name}, line {last.lineno}"
+    return f" in {place_of(e, title)}"
 
 # %% ../nbs/04_training.ipynb #df7eeb1a
 def _enough_for_a_step(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:

@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_exit', 'did_you_mean', 'Parser', 'short_warnings',
            'escape_output', 'written_whole', 'full_path', 'json_object', 'is_disk_full', 'listening', 'pick_some',
-           'wilson', 'rounded', 'peak_memory', 'MarkdownText', 'markdown_table', 'load_env', 'from_file']
+           'wilson', 'rounded', 'peak_memory', 'MarkdownText', 'markdown_table', 'load_env', 'from_file', 'source_name',
+           'place_of']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
-import argparse, codecs, ctypes, difflib, errno, importlib.util, json, math, os, random, re, socket
-import sys, time, warnings
+import argparse, codecs, ctypes, difflib, errno, importlib.util, inspect, json, math, os, random, re
+import socket, symtable, sys, time, traceback, warnings
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -307,6 +308,15 @@ def _module_of(path: Path):
         sys.path.remove(str(path.parent))
     return module
 
+def _defined(module) -> list[str]:
+    "The names that a module does not import."
+    source = Path(module.__file__).read_text(encoding="utf-8")
+    table = symtable.symtable(source, module.__file__, "exec")
+    own = {s.get_name() for s in table.get_symbols()
+           if s.is_assigned() and not s.is_imported()}
+    return [name for name in vars(module)
+            if name in own and not name.startswith("_")]
+
 @lru_cache # the same for one process, whatever its working folder becomes
 def from_file(given: str): # FILE.py:NAME
     "The object of that name in a Python file. Raises ValueError if there is none."
@@ -320,7 +330,28 @@ def from_file(given: str): # FILE.py:NAME
     found = vars(module)
     if name in found:
         return found[name]
-    own = [n for n, x in found.items()
-           if getattr(x, "__module__", None) == module.__name__]
+    own = _defined(module)
     raise ValueError(f"there is no {name} in {path.name}{did_you_mean(name, own)}"
                      + f"; it defines {', '.join(own)}"*bool(own))
+
+# %% ../../nbs/common/basics.ipynb #f11e0005
+def source_name(
+    made: object, # a function, a class, or an object of a class
+) -> str: # FILE.py:NAME; the name alone for the package's own, and without a file
+    "What messages call somebody's function."
+    made = getattr(made, "func", made) # what functools.partial calls
+    if not hasattr(made, "__name__"):
+        made = type(made)
+    try:
+        file = Path(inspect.getfile(made))
+    except (TypeError, OSError): # of C, or a class in a notebook
+        return made.__name__
+    own = made.__module__.startswith("sql_grpo.") or not file.is_file()
+    return made.__name__ if own else f"{file.name}:{made.__name__}"
+
+def place_of(e: BaseException, source: str) -> str: # of source_name
+    "The last line of its file that an error came through; else where the error arose."
+    frames = traceback.extract_tb(e.__traceback__)
+    own = [f for f in frames if source.startswith(f"{Path(f.filename).name}:")]
+    last = (own or frames)[-1]
+    return f"{Path(last.filename).name}, line {last.lineno}"

@@ -6,13 +6,11 @@
 __all__ = ['INSTRUCTIONS', 'AGENT', 'SINGLE_TURN', 'GAMES', 'Game', 'reward_name', 'find_game', 'new_environment']
 
 # %% ../../nbs/games/game.ipynb #6a3e0006
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..common.basics import from_file
 from ..environment import Rules, SQLEnvironment
-from ..world.replies import ACTIONS
 from ..rewards import REWARDS, as_trl, correctness
 from .text2sql import (
     ExecutionReward, SemanticReward, SyntaxReward, TEXT2SQL_INSTRUCTIONS, Text2SQLEnvironment)
@@ -46,14 +44,11 @@ class Game:
     teacher: Callable | None = None
 
     def __post_init__(self):
-        "Raises ValueError for what is no environment, and for words that are none of its own."
+        "Raises ValueError for what is no environment, and for rewards that are none."
         if not (isinstance(self.environment, type) and issubclass(self.environment, SQLEnvironment)):
             raise ValueError(f"environment is {self.environment!r}; expected a subclass of SQLEnvironment")
         if not (isinstance(self.rewards, dict) and self.rewards):
             raise ValueError(f"rewards is {self.rewards!r}; expected functions and their weights, a dict")
-        for word in self.environment.own_actions:
-            if not re.fullmatch("[A-Z][A-Z0-9_]*", word) or word in (*ACTIONS, "SELECT", "WITH"):
-                raise ValueError(f"own_actions has {word!r}; expected a word in capitals of its own")
 
     @property
     def one_reply(self) -> bool: return self.environment.one_reply
@@ -83,6 +78,9 @@ def find_game(
     if isinstance(given, str) and given in GAMES:
         return GAMES[given]
     game = from_file(given) if ".py:" in str(given) else given
+    if isinstance(game, type) and issubclass(game, SQLEnvironment):
+        raise ValueError(f"{given} is an environment; expected a Game, which has it: "
+                         f'Game("my_game", environment={game.__name__})')
     if not isinstance(game, Game):
         raise ValueError(f"there is no game {given!r}: expected {', '.join(GAMES)}, or FILE.py:NAME "
                          "of a Game (a model that was trained in your own game needs its file)")

@@ -401,9 +401,8 @@ def as_read(result: Result) -> Result:
     return replace(result, rows=rows)
 
 def _queries(turns: list):
-    "The turns whose QUERY executed."
-    return [t for t in turns if t.action.action_type == "QUERY"
-            and t.result and t.result.ok]
+    "The turns whose QUERY executed, or whose action kept a result."
+    return [t for t in turns if t.sql is not None]
 
 def _answer(episode: Episode) -> Result|str|None:
     "What the episode answers: a text, or the result that a bare ANSWER submits."
@@ -415,7 +414,7 @@ def _answer(episode: Episode) -> Result|str|None:
     gold = episode.task.gold
     if result is None or not result.truncated or len(gold.rows) <= len(result.rows):
         return result
-    return episode.task.database().whole(_queries(episode.turns)[-1].action.argument, like=gold)
+    return episode.task.database().whole(_queries(episode.turns)[-1].sql, like=gold)
 
 # %% ../../nbs/judge/results.ipynb #afbf889c
 def once(find: Callable): # find(episode): a part of the verdict
@@ -522,9 +521,9 @@ def query_behind(
         return None
     ran = _queries(episode.turns if turns is None else turns)[::-1]
     if not episode.answer.strip():
-        return (ran[0].action.argument, None) if ran and episode.submitted is not None else None
+        return (ran[0].sql, None) if ran and episode.submitted is not None else None
     found = _behind(ran, episode.answer) or _behind(ran, as_rows(episode.answer))
-    return found and (found[0].action.argument, found[1])
+    return found and (found[0].sql, found[1])
 
 # %% ../../nbs/judge/results.ipynb #3cf22add
 MAX_SQL_CHARS = 10_000 # longer queries are not looked at, and earn nothing
@@ -577,9 +576,9 @@ def _depends_on_rows(task, sql: str, columns: tuple|None):
 
 # %% ../../nbs/judge/results.ipynb #2c7eeade
 def reading_queries(episode: Episode) -> list:
-    "The turns whose QUERY executed and read a table."
+    "The turns whose QUERY executed, or whose action kept a result, and whose SQL reads a table."
     return [t for t in _queries(episode.turns)
-            if reads_table(t.action.argument)]
+            if reads_table(t.sql)]
 
 @once
 def is_grounded(episode: Episode) -> bool:

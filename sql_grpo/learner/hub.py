@@ -15,7 +15,7 @@ from huggingface_hub.errors import (
     HfHubHTTPError, OfflineModeIsEnabled, RepositoryNotFoundError)
 
 from ..common.basics import full_path, is_main, json_object
-from .gguf import ADAPTED
+from ..world.embedded import ADAPTED
 
 # %% ../../nbs/learner/hub.ipynb #6a647add
 def tensor_shapes(

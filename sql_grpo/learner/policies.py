@@ -11,17 +11,17 @@ from dataclasses import asdict
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
+from ..config import folder_config, SQLGRPOConfig
 from transformers.utils import logging as hf_logging
 
 from ..common.basics import json_object, load_env
+from ..world.embedded import model_path
 from ..environment import Rules
 from ..games.game import find_game
 from ..rollout import AS_TOOLS, BUILT_IN, built_in_policy, Policy
 from ..engine.endpoint import EndpointPolicy
 from ..engine.lm_policy import LMPolicy
-from .gguf import model_path
-from .models import folder_config, load_model_and_tokenizer
+from .models import load_model_and_tokenizer
 
 # %% ../../nbs/learner/policies.ipynb #4453358f
 _OF_HUB = "; a model on the Hub is given by its name there, such as Qwen/Qwen3-0.6B"

@@ -28,7 +28,7 @@ from .checkpoints import (
     broken_files, write_checksums, step_of, unfinished, whole_checkpoint)
 from .half_weights import optimizer_for
 from ..world.database import SQLiteDatabase
-from ..world.embedded import packaged_data
+from ..world.embedded import model_path
 from ..world.made_up import common_words, made_up_question, tables_in, wrong_query
 from ..world.questions import dealt, everyday_words, world_script
 from ..world.tasks import cache_folder, Task
@@ -536,7 +536,7 @@ def _keep(model, tokenizer, info: dict,
 # %% ../../nbs/learner/warmup.ipynb #8b0e51a1
 def shipped_base() -> Path: # its folder
     "The base model that comes with the package. Raises ValueError if it is not as it was saved."
-    folder = (packaged_data() or Path("data"))/"models"/"embedded-base"
+    folder = Path(model_path("embedded"))
     sums = "checksums.json"
     broken = broken_files(folder) if (folder/sums).is_file() else [sums]
     if broken:

@@ -21,11 +21,11 @@ from transformers.integrations import integration_utils
 
 from ..common.basics import is_main, load_env
 from ..world.database import one_line
+from ..world.embedded import ADAPTED
 from ..games.game import AGENT, find_game, SINGLE_TURN
 from ..learner.baselines import BASELINES
 from ..learner.demonstrations import DEMONSTRATIONS
 from ..evaluation import GROUPS, report_table
-from ..learner.gguf import ADAPTED
 from ..learner.hub import CODE_MODEL
 from ..learner.models import model_folder
 

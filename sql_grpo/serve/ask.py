@@ -33,7 +33,7 @@ class Answer:
     def sql(self) -> str|None:
         "The query that produced it; None if it was a guess."
         if self.kept:
-            return self.kept.action.argument
+            return self.kept.sql
         return (query_behind(self.episode) or [None])[0]
 
     @property
@@ -72,9 +72,7 @@ class Answer:
 # %% ../../nbs/serve/ask.ipynb #6019783c
 def _kept_turn(ep: Episode): # a turn, or None
     "The last query that worked, if its result was kept without an ANSWER."
-    ran = [t for t in ep.turns
-           if t.action.action_type == "QUERY"
-           and t.result and t.result.ok]
+    ran = [t for t in ep.turns if t.sql is not None]
     return ran[-1] if ran and ep.truncated and ep.submitted is not None else None
 
 def _result_of(ep: Episode) -> Result|None:
@@ -84,8 +82,7 @@ def _result_of(ep: Episode) -> Result|None:
         return ep.final
     sql, columns = behind
     found = next(t.result for t in ep.turns
-                 if t.action.argument == sql
-                 and t.result and t.result.ok)
+                 if t.sql == sql)
     if columns is None: return found
     rows = [tuple(row[i] for i in columns)
             for row in found.rows]

@@ -611,8 +611,12 @@ def _engine_tasks(split, path, questions):
     kind = engine_of(path)
     if kind is None: # says what is wrong with it
         open_database(path)
+    return _tasks_about(str(path), questions, split, name, kind.dialect)
+
+def _tasks_about(database: str|Database, questions, split, name, dialect):
+    "Tasks about one database, all of whose questions are in one file."
     tasks = _make_tasks(Path(questions), split,
-                        lambda e: str(path), name, kind.dialect)
+                        lambda e: database, name, dialect)
     for t in tasks:
         t.extra["heldout"] = False
     return tasks
@@ -770,11 +774,20 @@ _QUESTION_SPLITS = ("train", "dev", "eval")
 
 def _load(source, split, path, questions):
     "All tasks of a source."
+    if isinstance(source, Database):
+        if path is not None or questions is None or split not in _QUESTION_SPLITS:
+            raise ValueError(f"{source!r}: give the questions about it as questions, no path, "
+                             f"and a split of {', '.join(_QUESTION_SPLITS)}")
+        return _tasks_about(source, os.path.expanduser(questions), split,
+                            re.sub(r"[^\w.-]", "_", source.name), source.dialect)
     source, path, questions = (x
                                and without_password(os.path.expanduser(x))
                                for x in (source, path, questions))
     if source not in _LOADERS:
-        if path is not None or not (Path(source).exists() or "://" in source):
+        there = "://" in source or Path(source).exists()
+        if path is None and not there and source != Path(source).stem:
+            raise FileNotFoundError(f"there is no file or folder {str(source)!r}")
+        if path is not None or not there:
             raise ValueError(f"unknown source {str(source)!r}: expected a file, a folder, "
                              f"or one of {', '.join(_LOADERS)} (with a path)")
         source, path = "sqlite", source
@@ -789,7 +802,7 @@ def _load(source, split, path, questions):
     return _LOADERS[source](split, path, questions)
 
 def load_with_report(
-    source: str|Path = "embedded", # spider, bird, context, ...; or a folder or SQLite file
+    source: str|Path|Database = "embedded", # spider, bird, context, ...; or a folder, file or URL
     split: str = "train", # train, dev or eval; in the embedded world also plain and others
     path: str|Path|None = None, # the folder or file, where `source` is a loader's name
     questions: str|Path|None = None # the question file, if its name is not one of the usual ones
@@ -825,7 +838,7 @@ def _checked(tasks, drop):
 
 # %% ../../nbs/world/data.ipynb #58c286da
 def load_tasks(
-    source: str|Path = "embedded", # spider, bird, context, ...; or a folder or SQLite file
+    source: str|Path|Database = "embedded", # spider, bird, context, ...; or a folder, file or URL
     split: str = "train", # train, dev or eval; in the embedded world also plain and others
     path: str|Path|None = None, # the folder or file, where `source` is a loader's name
     questions: str|Path|None = None, # the question file, if its name is not one of the usual ones

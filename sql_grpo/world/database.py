@@ -11,7 +11,7 @@ import os, re, threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
@@ -445,7 +445,7 @@ class _Names(_Engine):
         "The table that is meant: as it is printed, else without what people put around names."
         return _meant(said, self.tables)
 
-    def _table(self, name: str) -> str:
+    def table(self, name: str) -> str:
         "The table's name as the schema spells it. Raises ValueError if there is none."
         tables = self.tables
         found = name if name in tables else self.named(name)
@@ -458,7 +458,7 @@ class _Names(_Engine):
 
     def identifier(self, table: str) -> str:
         "A table as a query names it. Raises ValueError if there is none."
-        return self.quote(self._table(table))
+        return self.quote(self.table(table))
 
     def unescaped(self, sql: str) -> str:
         "A query with names as they are, where they stand as they are printed: see `escaped`."
@@ -473,8 +473,28 @@ class _Names(_Engine):
         return sql
 
 # %% ../../nbs/world/database.ipynb #d8a60003
+def _checked(run: Callable, engine: str) -> Callable:
+    "`run` of another package's engine. Raises RuntimeError where it raises, or gives no Result."
+    @wraps(run)
+    def checked(self, sql, *args, **kwargs):
+        try: result = run(self, sql, *args, **kwargs)
+        except Exception as e:
+            raise RuntimeError(f'the engine {engine}: run raised {type(e).__name__}: {e}; expected '
+                               'Result([], [], error=...)') from e
+        if not isinstance(result, Result):
+            raise RuntimeError(f'the engine {engine}: run returned {one_line(repr(result))}; '
+                               'expected a Result')
+        return result
+    return checked
+
 class Database(_Names):
     "A database that can be read and nothing else: subclasses write `tables`, `columns` and `run`."
+    def __init_subclass__(cls, **kwargs):
+        "Another package's `run` is checked."
+        super().__init_subclass__(**kwargs)
+        if 'run' in vars(cls) and not cls.__module__.startswith('sql_grpo.'):
+            cls.run = _checked(cls.run, f'{cls.__module__}.{cls.__name__}')
+
     def __init__(self,
                  name: str, # what observations and reports call it
                  timeout: float = 2.0, # seconds that a query may take
@@ -506,7 +526,7 @@ class Database(_Names):
 
     def row_count(self, table: str) -> int|None: # `_COUNTED` + 1 if there are more
         "Rows in a table; counted once. None for a view that takes too long, or fails."
-        table = self._table(table)
+        table = self.table(table)
         if table not in self._counts:
             rows = f'SELECT 1 FROM {self.identifier(table)} LIMIT {_COUNTED + 1}'
             found = self.run(f'SELECT COUNT(*) FROM ({rows}) AS counted')
@@ -515,7 +535,7 @@ class Database(_Names):
 
     def texts(self, table: str) -> dict: # column -> texts, sorted
         "The distinct short texts in each column, at most `max_rows` of them; read once."
-        table = self._table(table)
+        table = self.table(table)
         if table not in self._texts:
             self._texts[table] = dict(_read_texts(self, table))
         return self._texts[table]
@@ -557,7 +577,7 @@ class SQLiteDatabase(Database):
 
     def columns(self, table: str) -> list: # of Column
         "The columns of a table; raises `ValueError` if there is no such table."
-        table = self._table(table)
+        table = self.table(table)
         if table not in self._columns:
             self._columns[table] = _read_columns(self, table)
         return list(self._columns[table])
@@ -975,7 +995,7 @@ _COUNTED = 100_000 # rows of a table, at most, so that no table takes long
 @patch
 def describe(self: Database, table: str) -> str:
     "Size, columns, types and foreign keys of a table, one column a line."
-    table = self._table(table)
+    table = self.table(table)
     said = lambda comment: comment and f'-- {one_line(comment)}'
     parts = [(self.spelt(c.name), c.type,
               c.fk and f'-> {escaped(c.fk)}', said(c.comment))

@@ -159,14 +159,14 @@ class _NamedTables(Database):
 
     def columns(self, table: str) -> list: # of Column
         "The columns of a table. Raises ValueError if there is no such table."
-        return list(self._columns[self._table(table)])
+        return list(self._columns[self.table(table)])
 
     def kind(self, table: str) -> str:
         return self._tables[table]
 
     def identifier(self, table: str) -> str:
         "A table as a query names it. Raises ValueError if there is none."
-        return self._identifiers[self._table(table)]
+        return self._identifiers[self.table(table)]
 
     def spelt(self, column: str) -> str:
         "A column's name as a query needs it: in quotes, if it cannot stand without."
@@ -1184,7 +1184,8 @@ def open_database(
         if "://" not in str(where):
             return open_sqlite(where, **kwargs)
         raise ValueError(f"{without_password(str(where))}: expected one of "
-                         f"{', '.join(['sqlite', *_ENGINES, *_entry_points()])} before ://, and a database after it")
+                         f"{', '.join(['sqlite', *_ENGINES, *_entry_points()])}, "
+                         "or a name that a package registers, before ://, and a database after it")
     if kind is DuckDBDatabase:
         url = os.path.abspath(full_path(_file_of(str(where), "duckdb")))
         state = _files_state(url)
