@@ -406,7 +406,6 @@ def read_csv(
     name: str, # of the table
 ) -> list[str]: # what is to be said of it
     "Make a table of a CSV file. Raises ValueError, which names the file and the line."
-    import duckdb
     with path.open("rb") as f:
         marked = f.read(2) in (b"\xff\xfe", b"\xfe\xff")
     try:
