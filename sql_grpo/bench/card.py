@@ -116,6 +116,7 @@ def run_stages(
             p.wait()
     return [stage for stage, p in running.items() if p.returncode]
 
+# %% ../../nbs/bench/card.ipynb #ca4d00f4
 def _wait(running: dict[str, subprocess.Popen], seconds: float) -> None:
     "Wait so long, or until one has ended."
     end = time.perf_counter() + seconds
@@ -159,6 +160,7 @@ def join_stages(
                             | _counted(reports, name))
     return joined
 
+# %% ../../nbs/bench/card.ipynb #ca4d00f5
 def _counted(reports: dict, name: str) -> dict: # seconds, updates, tokens
     "What the learning of a policy took; {} if nothing was learned."
     stage = {"warmed": FIRST, "trained": "grpo"}.get(name, name)
@@ -192,6 +194,7 @@ def card_table(
             rows.append([title, *_reached(told), *_ahead(reports, name)])
     return markdown_table(head, rows)
 
+# %% ../../nbs/bench/card.ipynb #ca4d00f3
 def _reached(told: list[dict]) -> list: # five cells
     "Of all seeds: the rate, and the mean of what was counted."
     n = sum(t["n"] for t in told)
@@ -230,6 +233,7 @@ def _parser() -> argparse.ArgumentParser:
         help="print the table of these folders, and end")
     return p
 
+# %% ../../nbs/bench/card.ipynb #ca4d00f1
 def main(argv: list | None = None) -> None: # by default the command line's
     "The command. Raises SystemExit: 2 for bad input, 1 if a stage failed."
     own, more = _parser().parse_known_args(argv)
@@ -253,6 +257,7 @@ def main(argv: list | None = None) -> None: # by default the command line's
         _run_all(own, more, folder)
         print(card_table([folder]))
 
+# %% ../../nbs/bench/card.ipynb #ca4d00f2
 def _run_all(own: argparse.Namespace, more: list[str], folder: Path) -> None:
     "Run the stages that have no report. Raises SystemExit if one fails."
     words = [sys.executable, "-u", "-m", "sql_grpo.bench.card",
