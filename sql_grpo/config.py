@@ -193,6 +193,8 @@ def _check_together(c) -> None:
                          "a number of epochs above 0")
     if c.max_steps == 0 and demos == "none":
         raise ValueError("max_steps is 0, and demonstrations is 'none': nothing would be learned")
+    if c.max_steps == 0 and c.max_seconds:
+        raise ValueError(f"max_seconds is {c.max_seconds:g}; it has no effect with max_steps 0")
     if demos != "none" and _processes() > 1:
         raise ValueError("demonstrations are learned by one process: learn them in a run of their "
                          "own, and go on from its model")

@@ -235,6 +235,9 @@ class TimeLimit(TrainerCallback):
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState,
                     control: TrainerControl, **kwargs):
-        "Stop, if it is time."
-        if time.perf_counter() - self.begun >= self.seconds:
+        "Stop, if it is time for one of the processes, and save a checkpoint."
+        over = time.perf_counter() - self.begun >= self.seconds
+        if any(gather_object([over])):
+            say(f"time is up after step {state.global_step}")
             control.should_training_stop = True
+            control.should_save = args.save_strategy != "no"

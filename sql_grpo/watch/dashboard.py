@@ -626,6 +626,6 @@ def on_train_end(self:LiveVisualizationCallback,
                  model: torch.nn.Module|None = None, **kwargs):
     "The last measurement, unless somebody has ended the run early, and the final picture."
     if not self._active: return
-    if state.global_step >= state.max_steps:
+    if state.global_step >= state.max_steps or control.should_training_stop: # its time was up
         self._look(state.global_step, model, always=True)
     self.close()

@@ -413,7 +413,7 @@ def _meant(said: str, tables: list) -> str: # as it is in `tables`, or what was 
     bare = re.sub(r'^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$', '', bare,
                   flags=re.I).strip(around)
     inside = inner and inner[1].replace('""', '"')
-    word = r'(?:the\s+|table\s+)*(?:([`"\'*]+)(.+?)\1|(\w+)\s+table\b)'
+    word = r'(?:the\s+|table\s+)*(?:([`"\'*]{1,3})(.+?)\1|(\w+)\s+table\b)'
     words = re.match(word, said, re.I) # "the `pets` table to see its columns"
     among = words and (words[2] or words[3])
     forms = said, inside, bare, bare.removeprefix('main.'), among

@@ -79,7 +79,7 @@ _SPECIAL = re.compile(r'<[|｜][^<>\n]{1,40}[|｜]>|<\|/\w+\|>|<escape>|</s>|\[/
 _WRAPPER = re.compile(r'^[ \t]*</?(?:response|output|result|reply|final|assistant|solution)>[ \t]*$',
                       re.M | re.I)
 _SAYS = (r'(?:\n[ \t>*]*(?:user|human|observation|database|(?:sql[ _]?)?result|output)[ \t*]*:'
-         r'|\s*(?:<\|?(?:tool_response|start_of_turn|im_start|start_header_id|function_results?)\|?>|\[TOOL_RESULTS\])'
+         r'|(?<!\s)\s*(?:<\|?(?:tool_response|start_of_turn|im_start|start_header_id|function_results?)\|?>|\[TOOL_RESULTS\])'
          r'(?!assistant|model))')
 _INVENTED = re.compile(_SAYS + '.*', re.S | re.I)
 _ROLE = re.compile(r'\A(?:assistant|you|ai)[ \t]*:[ \t]*', re.I)
@@ -309,7 +309,7 @@ def _without_remarks(sql: str,
 _BEGINS = re.compile(
     r'(?:^(?:\w{0,9}[=#-]*>)?[ \t>*]*|(?<=[\s(])"(?=\w+\s+[^\s"])|[:：][\s*_"]*'
     r'|\b(?-i:QUERY)[ \t:]+'
-    rf'|[:：]?[\s*_]*`{{1,2}}[ \t]*(?=\w+\s+[^\s`]))(?={_SELECTS})', re.M | re.I)
+    rf'|(?:[:：]|(?<![\s*_]))[\s*_]*`{{1,2}}[ \t]*(?=\w+\s+[^\s`]))(?={_SELECTS})', re.M | re.I)
 
 _SQL_LABEL = re.compile(r'[^\w\n]*sql[ _]?(?:query)?[^\w\n]*', re.I)
 
