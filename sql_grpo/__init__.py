@@ -9,7 +9,9 @@ __all__ = []
 # %% ../nbs/common/threads.ipynb #665f754e
 import os
 
-os.environ.setdefault("GOMP_SPINCOUNT", "1000") # checks before a thread sleeps
-os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128") # kernels that oneDNN keeps
-if "IN_TEST" in os.environ: # nbdev_test runs several pages side by side
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # checks before a thread sleeps
+os.environ.setdefault(
+    "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128"
+)  # kernels that oneDNN keeps
+if "IN_TEST" in os.environ:  # nbdev_test runs several pages side by side
     os.environ.setdefault("OMP_NUM_THREADS", "1")

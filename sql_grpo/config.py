@@ -10,7 +10,9 @@ __all__ = ['DEMONSTRATIONS', 'PRESETS', 'read_rewards', 'folder_config', 'SQLGRP
 import logging
 
 # %% ../nbs/00_setup.ipynb #d3f7e18a
-logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR) # of a package not needed here
+logging.getLogger("bitsandbytes.backends").setLevel(
+    logging.ERROR
+)  # of a package not needed here
 
 # %% ../nbs/00_setup.ipynb #4d9059b6
 import argparse, copy, math, os
@@ -23,7 +25,14 @@ from transformers import HfArgumentParser
 from transformers.hf_argparser import string_to_bool
 from trl import GRPOConfig
 from trl.import_utils import is_vllm_available
-from .common.basics import from_file, full_path, json_object, Parser, did_you_mean, markdown_table
+from sql_grpo.common.basics import (
+    from_file,
+    full_path,
+    json_object,
+    Parser,
+    did_you_mean,
+    markdown_table,
+)
 from .common.machine import Runtime, detect_runtime, native_dtype
 from .world.embedded import model_path
 from .world.engines import without_password
@@ -33,11 +42,12 @@ from .games.game import find_game, Game, reward_name
 # %% ../nbs/00_setup.ipynb #9eb56175
 def _is_small(name: str) -> bool:
     "Is it the embedded model, or one in a folder with as few words?"
-    file = Path(name)/"config.json"
+    file = Path(name) / "config.json"
     if name == "embedded" or not file.is_file():
         return name == "embedded"
     words = json_object(file).get("vocab_size")
     return isinstance(words, int) and words < 10_000
+
 
 def _fit_to(c, runtime: Runtime) -> None:
     "Settle device, precision and checkpointing of configuration `c` for `runtime`."
@@ -47,8 +57,10 @@ def _fit_to(c, runtime: Runtime) -> None:
     if c.fp16 and c.use_cpu:
         raise ValueError("fp16 is true, and there is no GPU to use; leave fp16 out")
     if c.bf16 and not c.use_cpu and native != "bfloat16":
-        raise ValueError(f"bf16 is true, and the {runtime.gpu_name} has no native bfloat16; "
-                         "choose fp16, or neither")
+        raise ValueError(
+            f"bf16 is true, and the {runtime.gpu_name} has no native bfloat16; "
+            "choose fp16, or neither"
+        )
     if c.bf16 is None and not c.fp16 and not _is_small(c.model_name):
         c.bf16 = native == "bfloat16"
         c.fp16 = native == "float16"
@@ -59,13 +71,15 @@ def _fit_to(c, runtime: Runtime) -> None:
 # %% ../nbs/00_setup.ipynb #e293867d
 DEMONSTRATIONS = ("none", "oracle", "explore", "self")
 
+
 def _option(
     default,
     help: str,
-    **checks, # least, a number; needs, an option without which it has no effect; fitted to a machine
+    **checks,  # least, a number; needs, an option without which it has no effect; fitted to a machine
 ):
     "A field that says what it is for, and what is checked of it."
     return field(default=default, metadata=dict(help=help, checks=checks))
+
 
 _Loss = Literal["dapo", "grpo", "bnpo", "dr_grpo", "cispo", "sapo", "luspo", "vespo"]
 
@@ -75,15 +89,21 @@ def _of_trl(name: str, **checks):
     own = GRPOConfig.__dataclass_fields__[name]
     return field(default=own.default, metadata=own.metadata | dict(checks=checks))
 
+
 @dataclass
 class _Checked(GRPOConfig):
     "What is checked of fields that are TRL's alone."
+
     num_iterations: int = _of_trl("num_iterations", least=1)
     # of no use where models are loaded and episodes played without TRL
-    model_init_kwargs: dict[str, Any] | str | None = _of_trl("model_init_kwargs", unused=True)
+    model_init_kwargs: dict[str, Any] | str | None = _of_trl(
+        "model_init_kwargs", unused=True
+    )
     trust_remote_code: bool = _of_trl("trust_remote_code", unused=True)
     generation_kwargs: dict | str | None = _of_trl("generation_kwargs", unused=True)
-    chat_template_kwargs: dict | str | None = _of_trl("chat_template_kwargs", unused=True)
+    chat_template_kwargs: dict | str | None = _of_trl(
+        "chat_template_kwargs", unused=True
+    )
     repetition_penalty: float = _of_trl("repetition_penalty", unused=True)
 
 # %% ../nbs/00_setup.ipynb #5e77ab1e
@@ -93,13 +113,15 @@ def _check_use(c, f: Field, value) -> None:
         return
     checks = f.metadata.get("checks", {})
     needs = checks.get("needs")
-    if f.name.startswith("vllm_"): # TRL's too
+    if f.name.startswith("vllm_"):  # TRL's too
         needs = "use_vllm"
     if needs and getattr(c, needs) in ("none", False):
         raise ValueError(f"{f.name} is {value!r}; it has no effect without {needs}")
     if checks.get("unused"):
-        raise ValueError(f"{f.name} is {value!r}; it has no effect here, where models are "
-                         "loaded and episodes played without TRL")
+        raise ValueError(
+            f"{f.name} is {value!r}; it has no effect here, where models are "
+            "loaded and episodes played without TRL"
+        )
 
 # %% ../nbs/00_setup.ipynb #f53fc038
 def _check_each(c) -> None:
@@ -112,32 +134,47 @@ def _check_each(c) -> None:
         _check_use(c, f, value)
         least = f.metadata.get("checks", {}).get("least")
         if None not in (least, value) and not least <= value < math.inf:
-            raise ValueError(f"{f.name} is {value}; expected a number of at least {least}")
+            raise ValueError(
+                f"{f.name} is {value}; expected a number of at least {least}"
+            )
+
 
 def _check_weights(c) -> None:
     "Raise a ValueError for a temperature or weights of rewards that teach nothing."
     if not 0 < c.temperature < math.inf:
-        raise ValueError(f"temperature is {c.temperature}; expected a number above 0: at 0 all "
-                         "episodes of a group would be alike")
-    if not (any(c.reward_weights)
-            and all(map(math.isfinite, c.reward_weights))):
-        raise ValueError(f"reward_weights is {c.reward_weights}; expected numbers, not all of "
-                         "them 0")
+        raise ValueError(
+            f"temperature is {c.temperature}; expected a number above 0: at 0 all "
+            "episodes of a group would be alike"
+        )
+    if not (any(c.reward_weights) and all(map(math.isfinite, c.reward_weights))):
+        raise ValueError(
+            f"reward_weights is {c.reward_weights}; expected numbers, not all of them 0"
+        )
 
 # %% ../nbs/00_setup.ipynb #b0a9b36c
-_UPDATES = 8 # of a generation, where its batches can be shared out so
+_UPDATES = 8  # of a generation, where its batches can be shared out so
+
 
 def _settle_updates(c) -> None:
     "The number of updates of a generation, if it is not given."
     if c.updates_per_generation is not None:
         return
-    launched = os.environ.get("ACCELERATE_USE_FSDP"), os.environ.get("ACCELERATE_USE_DEEPSPEED")
-    sharded = getattr(c, "fsdp", None) or c.deepspeed or "true" in launched # not tried with several
-    c.updates_per_generation = 1 if sharded else math.gcd(_UPDATES, c.gradient_accumulation_steps)
+    launched = (
+        os.environ.get("ACCELERATE_USE_FSDP"),
+        os.environ.get("ACCELERATE_USE_DEEPSPEED"),
+    )
+    sharded = (
+        getattr(c, "fsdp", None) or c.deepspeed or "true" in launched
+    )  # not tried with several
+    c.updates_per_generation = (
+        1 if sharded else math.gcd(_UPDATES, c.gradient_accumulation_steps)
+    )
+
 
 def _processes() -> int:
     "Processes of the run, as a launcher says."
     return int(os.environ.get("WORLD_SIZE", 1))
+
 
 def _check_batch(c) -> None:
     "Raise a ValueError for a step that does not hold whole groups, or cannot be divided."
@@ -145,73 +182,104 @@ def _check_batch(c) -> None:
     processes = _processes()
     for name in ("steps_per_generation", "generation_batch_size"):
         if (value := getattr(c, name)) is not None:
-            raise ValueError(f"{name} is {value}; it has no effect here: a step plays "
-                             "gradient_accumulation_steps batches, and learns them in "
-                             "updates_per_generation updates")
+            raise ValueError(
+                f"{name} is {value}; it has no effect here: a step plays "
+                "gradient_accumulation_steps batches, and learns them in "
+                "updates_per_generation updates"
+            )
     batches = c.gradient_accumulation_steps
-    batch = c.per_device_train_batch_size*batches*processes
+    batch = c.per_device_train_batch_size * batches * processes
     if batch % n:
         made_of = f"{c.per_device_train_batch_size} x {batches} batches x {processes} processes"
-        raise ValueError(f"a step of {batch} episodes (per_device_train_batch_size {made_of}) "
-                         f"cannot be split into groups of num_generations {n}")
-    if (c.advantage_level == "turn"
-        or c.dynamic_sampling) and batch//processes % n:
-        raise ValueError(f"a process plays {batch//processes} episodes a step: advantage_level='turn' and "
-                         f"dynamic_sampling need whole groups of num_generations {n} in each")
+        raise ValueError(
+            f"a step of {batch} episodes (per_device_train_batch_size {made_of}) "
+            f"cannot be split into groups of num_generations {n}"
+        )
+    if (c.advantage_level == "turn" or c.dynamic_sampling) and batch // processes % n:
+        raise ValueError(
+            f"a process plays {batch // processes} episodes a step: advantage_level='turn' and "
+            f"dynamic_sampling need whole groups of num_generations {n} in each"
+        )
     if batches % c.updates_per_generation:
-        raise ValueError(f"updates_per_generation is {c.updates_per_generation}; expected a number "
-                         f"that divides the {batches} batches of a step "
-                         "(gradient_accumulation_steps)")
+        raise ValueError(
+            f"updates_per_generation is {c.updates_per_generation}; expected a number "
+            f"that divides the {batches} batches of a step "
+            "(gradient_accumulation_steps)"
+        )
 
 # %% ../nbs/00_setup.ipynb #93b8554a
 def _check_together(c) -> None:
     "Raise a ValueError for options that do not go together."
     demos = str(c.demonstrations)
     if c.hub_token is not None:
-        raise ValueError("hub_token is given, and would stand in logs and reports: put it as "
-                         "HF_TOKEN=... into the environment, or into the file .env")
+        raise ValueError(
+            "hub_token is given, and would stand in logs and reports: put it as "
+            "HF_TOKEN=... into the environment, or into the file .env"
+        )
     if c.fresh_base and c.model_name != "embedded":
-        raise ValueError(f"fresh_base is True, and model_name is {c.model_name!r}: only the embedded "
-                         "model is made here")
+        raise ValueError(
+            f"fresh_base is True, and model_name is {c.model_name!r}: only the embedded "
+            "model is made here"
+        )
     if c.dynamic_sampling and c.curriculum:
-        raise ValueError("dynamic_sampling draws from all questions, and curriculum holds some "
-                         "back: choose one of them")
+        raise ValueError(
+            "dynamic_sampling draws from all questions, and curriculum holds some "
+            "back: choose one of them"
+        )
     if c.data_path is not None and not Path(c.data_path).exists():
-        fetch = (f"; fetch Spider with `sql_grpo data spider --folder {c.data_path}`"
-                 if c.data_source.startswith("spider") else "")
+        fetch = (
+            f"; fetch Spider with `sql_grpo data spider --folder {c.data_path}`"
+            if c.data_source.startswith("spider")
+            else ""
+        )
         raise ValueError(f"data_path is {c.data_path!r}, and nothing is there{fetch}")
     if demos not in DEMONSTRATIONS and not Path(demos).is_file():
-        raise ValueError(f"demonstrations is {demos!r}; it must be one of "
-                         f"{', '.join(DEMONSTRATIONS)}, or an existing file")
+        raise ValueError(
+            f"demonstrations is {demos!r}; it must be one of "
+            f"{', '.join(DEMONSTRATIONS)}, or an existing file"
+        )
     if demos == "explore" and find_game(c.mode).one_reply:
-        raise ValueError("demonstrations is 'explore', which takes several turns, and in the game "
-                         f"{c.mode} one reply is all: choose oracle, self or a file")
+        raise ValueError(
+            "demonstrations is 'explore', which takes several turns, and in the game "
+            f"{c.mode} one reply is all: choose oracle, self or a file"
+        )
     if c.unparseable_bound > 1:
-        raise ValueError(f"unparseable_bound is {c.unparseable_bound}; expected a share, 0 to 1")
+        raise ValueError(
+            f"unparseable_bound is {c.unparseable_bound}; expected a share, 0 to 1"
+        )
     if c.max_steps == -1 and not c.num_train_epochs > 0:
-        raise ValueError(f"max_steps is -1, and num_train_epochs is {c.num_train_epochs}: expected "
-                         "a number of epochs above 0")
+        raise ValueError(
+            f"max_steps is -1, and num_train_epochs is {c.num_train_epochs}: expected "
+            "a number of epochs above 0"
+        )
     if c.max_steps == 0 and demos == "none":
-        raise ValueError("max_steps is 0, and demonstrations is 'none': nothing would be learned")
+        raise ValueError(
+            "max_steps is 0, and demonstrations is 'none': nothing would be learned"
+        )
     if c.max_steps == 0 and c.max_seconds:
-        raise ValueError(f"max_seconds is {c.max_seconds:g}; it has no effect with max_steps 0")
+        raise ValueError(
+            f"max_seconds is {c.max_seconds:g}; it has no effect with max_steps 0"
+        )
     if demos != "none" and _processes() > 1:
-        raise ValueError("demonstrations are learned by one process: learn them in a run of their "
-                         "own, and go on from its model")
+        raise ValueError(
+            "demonstrations are learned by one process: learn them in a run of their "
+            "own, and go on from its model"
+        )
 
 # %% ../nbs/00_setup.ipynb #93b8554b
 def read_rewards(
-    given: str, # separated by commas: a game's reward or FILE.py:NAME, and =weight if it is another
+    given: str,  # separated by commas: a game's reward or FILE.py:NAME, and =weight if it is another
     game: Game,
-) -> dict: # rewards and their weights
+) -> dict:  # rewards and their weights
     "The rewards that a line names; one's own weigh 1. Raises ValueError."
-    known = dict(zip(game.reward_names,
-                     game.rewards.items(), strict=True))
+    known = dict(zip(game.reward_names, game.rewards.items(), strict=True))
     found = {}
     for part in given.split(","):
         name, given_one, weight = map(str.strip, part.partition("="))
         if name not in known and ".py:" not in name:
-            raise ValueError(f"rewards names {name!r}; expected {', '.join(known)}, or FILE.py:NAME")
+            raise ValueError(
+                f"rewards names {name!r}; expected {', '.join(known)}, or FILE.py:NAME"
+            )
         reward, usual = known[name] if name in known else (from_file(name), 1.0)
         if not callable(reward):
             raise ValueError(f"rewards names {name!r}, which is no function")
@@ -220,8 +288,11 @@ def read_rewards(
         try:
             found[reward] = float(weight if given_one else usual)
         except ValueError:
-            raise ValueError(f"rewards has the weight {weight!r}, which is no number") from None
+            raise ValueError(
+                f"rewards has the weight {weight!r}, which is no number"
+            ) from None
     return found
+
 
 def _settle_rewards(c, game: Game) -> None:
     "The weights of the rewards. Raises ValueError if they are not as many."
@@ -229,10 +300,14 @@ def _settle_rewards(c, game: Game) -> None:
     if c.reward_weights is None:
         c.reward_weights = list(rewards.values())
     elif "=" in (c.rewards or "") and c.reward_weights != list(rewards.values()):
-        raise ValueError("rewards has weights, and reward_weights is given: leave one of them out")
+        raise ValueError(
+            "rewards has weights, and reward_weights is given: leave one of them out"
+        )
     if len(c.reward_weights) != len(rewards):
-        raise ValueError(f"reward_weights is {c.reward_weights!r}; it must be {len(rewards)} numbers "
-                         f"for {', '.join(map(reward_name, rewards))}")
+        raise ValueError(
+            f"reward_weights is {c.reward_weights!r}; it must be {len(rewards)} numbers "
+            f"for {', '.join(map(reward_name, rewards))}"
+        )
 
 # %% ../nbs/00_setup.ipynb #c0a20002
 def _settle_vllm(c) -> None:
@@ -243,21 +318,40 @@ def _settle_vllm(c) -> None:
     if c.use_cpu:
         raise ValueError("use_vllm needs a GPU, and there is none; leave it out")
     if not is_vllm_available():
-        raise ValueError("use_vllm is True, and vLLM is not installed: "
-                         "in the clone, pip install -e '.[vllm]'")
+        raise ValueError(
+            "use_vllm is True, and vLLM is not installed: "
+            "in the clone, pip install -e '.[vllm]'"
+        )
     if c.model_name == "embedded":
-        raise ValueError("use_vllm is True, and vLLM cannot load the embedded model: "
-                         "give a model of the Hub or a folder")
+        raise ValueError(
+            "use_vllm is True, and vLLM cannot load the embedded model: "
+            "give a model of the Hub or a folder"
+        )
     if c.peft == "qlora":
-        raise ValueError("use_vllm cannot be combined with peft qlora, whose 4 bits would be "
-                         "rounded anew at every step: choose lora")
+        raise ValueError(
+            "use_vllm cannot be combined with peft qlora, whose 4 bits would be "
+            "rounded anew at every step: choose lora"
+        )
     if c.dynamic_sampling and _processes() > 1:
-        raise ValueError("with use_vllm, several processes must play equally often: "
-                         "leave dynamic_sampling out")
+        raise ValueError(
+            "with use_vllm, several processes must play equally often: "
+            "leave dynamic_sampling out"
+        )
 
 # %% ../nbs/00_setup.ipynb #9b742a3f
-_PATHS = ("model_name", "data_source", "data_path", "question_file", "demonstrations", "output_dir",
-          "resume_from_checkpoint", "deepspeed", "fsdp_config", "accelerator_config")
+_PATHS = (
+    "model_name",
+    "data_source",
+    "data_path",
+    "question_file",
+    "demonstrations",
+    "output_dir",
+    "resume_from_checkpoint",
+    "deepspeed",
+    "fsdp_config",
+    "accelerator_config",
+)
+
 
 def _expand_paths(c) -> None:
     "Put the home folder for ~ in what may be a path. Raises ValueError for an empty one."
@@ -265,6 +359,7 @@ def _expand_paths(c) -> None:
         value = getattr(c, name)
         if isinstance(value, (str, Path)):
             setattr(c, name, full_path(value, name))
+
 
 def _settle(c) -> None:
     "Check a configuration before TRL does, and settle what the machine decides."
@@ -282,10 +377,15 @@ def _settle(c) -> None:
     _settle_rewards(c, game)
     if game.one_reply:
         c.max_turns = 1
-    if c.max_turns is None: # what is right takes the small model five
+    if c.max_turns is None:  # what is right takes the small model five
         c.max_turns = 6 if _is_small(c.model_name) else Rules.max_turns
-    Rules(**{f.name: getattr(c, f.name)
-             for f in fields(Rules) if f.name != "instructions"})
+    Rules(
+        **{
+            f.name: getattr(c, f.name)
+            for f in fields(Rules)
+            if f.name != "instructions"
+        }
+    )
     _settle_updates(c)
     _check_weights(c)
     _check_batch(c)
@@ -299,12 +399,14 @@ def _one_line(c) -> str:
     device = "cpu" if c.use_cpu else "cuda"
     epochs = f"{c.num_train_epochs} epochs in steps"
     length = f"{c.max_steps} steps" if c.max_steps >= 0 else epochs
-    groups = c.generation_batch_size//c.num_generations
-    updates = f"{c.updates_per_generation} updates, "*(c.updates_per_generation > 1)
+    groups = c.generation_batch_size // c.num_generations
+    updates = f"{c.updates_per_generation} updates, " * (c.updates_per_generation > 1)
     turns = "1 turn" if c.max_turns == 1 else f"{c.max_turns} turns"
-    return (f"<SQLGRPOConfig {c.model_name}: {length} of {c.generation_batch_size} "
-            f"episodes ({groups} groups of {c.num_generations}), {updates}{turns}, "
-            f"{device} {c.dtype}, seed {c.seed} -> {c.output_dir}>")
+    return (
+        f"<SQLGRPOConfig {c.model_name}: {length} of {c.generation_batch_size} "
+        f"episodes ({groups} groups of {c.num_generations}), {updates}{turns}, "
+        f"{device} {c.dtype}, seed {c.seed} -> {c.output_dir}>"
+    )
 
 # %% ../nbs/00_setup.ipynb #bad5e70a
 def _as_table(c) -> str:
@@ -324,17 +426,20 @@ def _as_table(c) -> str:
 def folder_config(model_name: str) -> dict:
     "A model's config.json, or its adapters' sql_grpo.json; {} for other names. Raises ValueError."
     folder = Path(model_path(model_name))
-    found = [f for n in ("config.json", "sql_grpo.json")
-             if (f := folder/n).is_file()]
-    if not found: return {}
+    found = [f for n in ("config.json", "sql_grpo.json") if (f := folder / n).is_file()]
+    if not found:
+        return {}
     config = json_object(found[0])
     try:
         Rules.from_saved(config.get("sql_grpo") or {})
     except (ValueError, TypeError) as e:
-        raise ValueError(f"{found[0]}: the rules under sql_grpo cannot be used: {e}") from e
+        raise ValueError(
+            f"{found[0]}: the rules under sql_grpo cannot be used: {e}"
+        ) from e
     return config
 
-def _instructions(c, saved: Rules | None) -> str: # those that the model was trained by
+
+def _instructions(c, saved: Rules | None) -> str:  # those that the model was trained by
     "The user's system message; else an earlier training's, the standard one, or none if embedded."
     if c.instructions is not None:
         return c.instructions
@@ -344,10 +449,10 @@ def _instructions(c, saved: Rules | None) -> str: # those that the model was tra
         return saved.instructions
     return find_game(c.mode).instructions
 
+
 def _rules(c) -> Rules:
     "Those of a configuration; what it leaves open is as the model was trained."
-    given = {f.name: getattr(c, f.name)
-             for f in fields(Rules)}
+    given = {f.name: getattr(c, f.name) for f in fields(Rules)}
     saved = folder_config(c.model_name).get("sql_grpo")
     saved = Rules.from_saved(saved) if saved else None
     for name in ("all_actions", "note_repeats", "suggest", "show_values"):
@@ -359,191 +464,336 @@ def _rules(c) -> Rules:
 @dataclass(repr=False)
 class SQLGRPOConfig(_Checked):
     "Every dial of a run: TRL's GRPOConfig, and this project's own options."
+
     # the model
     model_name: str = _option(
-        "embedded", "embedded (small, comes with the package), smollm2, smollm2-spider, "
-                    "qwen-coder-spider, a name on the Hub, or a folder")
+        "embedded",
+        "embedded (small, comes with the package), smollm2, smollm2-spider, "
+        "qwen-coder-spider, a name on the Hub, or a folder",
+    )
     peft: Literal["none", "lora", "qlora"] = _option(
-        "none", "none trains every weight; lora trains adapters; qlora adapters on weights in 4 "
-                "bits")
+        "none",
+        "none trains every weight; lora trains adapters; qlora adapters on weights in 4 "
+        "bits",
+    )
     lora_rank: int = _option(16, "rank of the adapters", least=1, needs="peft")
     lora_alpha: int = _option(
-        32, "their scale: what they add is multiplied by lora_alpha/lora_rank",
-        least=1, needs="peft")
+        32,
+        "their scale: what they add is multiplied by lora_alpha/lora_rank",
+        least=1,
+        needs="peft",
+    )
     lora_targets: str = _option(
-        "all-linear", "layers that get adapters: all-linear, or names separated by commas",
-        needs="peft")
+        "all-linear",
+        "layers that get adapters: all-linear, or names separated by commas",
+        needs="peft",
+    )
     save_merged: bool = _option(
-        True, "adapters: also save the whole model, with the adapters merged into its weights")
+        True,
+        "adapters: also save the whole model, with the adapters merged into its weights",
+    )
     fresh_base: bool = _option(
-        False, "embedded model: make its base anew, with this seed and the three options below")
+        False,
+        "embedded model: make its base anew, with this seed and the three options below",
+    )
     warmup_steps_sft: int = _option(
-        3500, "fresh base: supervised steps", least=0, needs="fresh_base")
+        3500, "fresh base: supervised steps", least=0, needs="fresh_base"
+    )
     warmup_batch_size: int = _option(
-        4, "fresh base: demonstrations in a supervised step", least=1, needs="fresh_base")
+        4,
+        "fresh base: demonstrations in a supervised step",
+        least=1,
+        needs="fresh_base",
+    )
     warmup_learning_rate: float = _option(
-        1.1e-3, "fresh base: highest learning rate of the supervised steps",
-        least=0, needs="fresh_base")
+        1.1e-3,
+        "fresh base: highest learning rate of the supervised steps",
+        least=0,
+        needs="fresh_base",
+    )
     # the questions
     data_source: str = _option(
-        "embedded", "where the questions come from: embedded, spider, spider_by_database, bird, "
-                    "context, sqlite, a path, or a URL: postgresql://, mysql://, duckdb://")
+        "embedded",
+        "where the questions come from: embedded, spider, spider_by_database, bird, "
+        "context, sqlite, a path, or a URL: postgresql://, mysql://, duckdb://",
+    )
     data_path: str | None = _option(
-        None, "folder or database file, where data_source is the name of a loader")
+        None, "folder or database file, where data_source is the name of a loader"
+    )
     question_file: str | None = _option(
-        None, "questions about one database (JSON, JSON lines or CSV); by default the file "
-              "beside it that has its name")
+        None,
+        "questions about one database (JSON, JSON lines or CSV); by default the file "
+        "beside it that has its name",
+    )
     curriculum: bool = _option(
-        False, "begin with easy questions, and bring the harder ones in later")
+        False, "begin with easy questions, and bring the harder ones in later"
+    )
     answers_only: bool = _option(
-        False, "train and judge on answers alone: gold SQL is run once, for its result, and thrown"
-               " away")
+        False,
+        "train and judge on answers alone: gold SQL is run once, for its result, and thrown"
+        " away",
+    )
     eval_questions: int = _option(0, "questions of an evaluation; 0 takes all", least=0)
     base_questions: int = _option(
-        0, "those that the model is measured on before demonstrations; 0 takes the same", least=0)
+        0,
+        "those that the model is measured on before demonstrations; 0 takes the same",
+        least=0,
+    )
     # the episode: the fields of Rules
     mode: str = _option(
-        Rules.mode, "the game: agent explores a database in turns; single_turn is shown the schema "
-                    "and replies with SQL; FILE.py:NAME is one of your own")
+        Rules.mode,
+        "the game: agent explores a database in turns; single_turn is shown the schema "
+        "and replies with SQL; FILE.py:NAME is one of your own",
+    )
     max_turns: int | None = _option(
-        None, "actions that a policy may send before its episode is cut off; by default 6 for the "
-              "embedded model, else 10")
+        None,
+        "actions that a policy may send before its episode is cut off; by default 6 for the "
+        "embedded model, else 10",
+    )
     max_turn_tokens: int = _option(
-        Rules.max_turn_tokens, "tokens that the model may write in one turn")
+        Rules.max_turn_tokens, "tokens that the model may write in one turn"
+    )
     max_context: int = _option(
-        Rules.max_context, "tokens that an episode may hold; older turns are dropped when it "
-                           "outgrows them")
-    max_obs_rows: int = _option(Rules.max_obs_rows, "rows of a result that an observation shows")
+        Rules.max_context,
+        "tokens that an episode may hold; older turns are dropped when it "
+        "outgrows them",
+    )
+    max_obs_rows: int = _option(
+        Rules.max_obs_rows, "rows of a result that an observation shows"
+    )
     max_obs_chars: int = _option(
-        Rules.max_obs_chars, "characters of a result that an observation shows")
+        Rules.max_obs_chars, "characters of a result that an observation shows"
+    )
     require_grounded: bool = _option(
-        Rules.require_grounded, "score a guess 0: a right answer that no executed query produced")
+        Rules.require_grounded,
+        "score a guess 0: a right answer that no executed query produced",
+    )
     all_actions: bool | None = _option(
-        None, "carry out all actions of a reply, or the first alone; by default as the model was "
-              "trained, else all")
+        None,
+        "carry out all actions of a reply, or the first alone; by default as the model was "
+        "trained, else all",
+    )
     note_repeats: bool | None = _option(
-        None, "tell a policy that it sent the same action before; by default as the model was "
-              "trained, else yes")
+        None,
+        "tell a policy that it sent the same action before; by default as the model was "
+        "trained, else yes",
+    )
     suggest: bool | None = _option(
-        None, "end observations with what may be sent next, for models that do not know it; by "
-              "default as the model was trained, else no")
+        None,
+        "end observations with what may be sent next, for models that do not know it; by "
+        "default as the model was trained, else no",
+    )
     show_values: bool | None = _option(
-        None, "end a description with the values that the question names; by default as the model "
-              "was trained, else no")
+        None,
+        "end a description with the values that the question names; by default as the model "
+        "was trained, else no",
+    )
     on_last_turn: Literal["ask", "submit"] = _option(
-        Rules.on_last_turn, "without an ANSWER: ask leaves the episode unanswered; submit keeps "
-                            "the last result, which counts apart")
+        Rules.on_last_turn,
+        "without an ANSWER: ask leaves the episode unanswered; submit keeps "
+        "the last result, which counts apart",
+    )
     instructions: str | None = _option(
-        None, "system message; or tools, which the chat template then announces; by default the "
-              "standard one, or none if the model is the embedded one")
+        None,
+        "system message; or tools, which the chat template then announces; by default the "
+        "standard one, or none if the model is the embedded one",
+    )
     # the learning
     advantage_level: Literal["trajectory", "turn"] = _option(
-        "trajectory", "what a token is paid for: trajectory, the reward of the whole; turn, what came "
-                      "from its turn on")
+        "trajectory",
+        "what a token is paid for: trajectory, the reward of the whole; turn, what came "
+        "from its turn on",
+    )
     negative_weight: float = _option(
-        0.0, "weight of episodes below their group's mean: 0 learns from those above it alone; 1 "
-             "counts both alike, as GRPO does", least=0)
+        0.0,
+        "weight of episodes below their group's mean: 0 learns from those above it alone; 1 "
+        "counts both alike, as GRPO does",
+        least=0,
+    )
     only_groups_with_success: bool = _option(
-        False, "learn nothing from groups in which no episode is right, which only compare failures")
+        False,
+        "learn nothing from groups in which no episode is right, which only compare failures",
+    )
     updates_per_generation: int | None = _option(
-        None, "updates of the weights in a step, each by its share of the episodes; by default 8, or "
-              "as many of them as divide the batches of a step", least=1)
+        None,
+        "updates of the weights in a step, each by its share of the episodes; by default 8, or "
+        "as many of them as divide the batches of a step",
+        least=1,
+    )
     dynamic_sampling: int = _option(
-        0, "times that groups whose episodes all earned the same are played anew, with other "
-           "questions", least=0)
+        0,
+        "times that groups whose episodes all earned the same are played anew, with other "
+        "questions",
+        least=0,
+    )
     unparseable_bound: float = _option(
-        0.2, "share of turns without an action from which on training warns, 0 to 1", least=0)
+        0.2,
+        "share of turns without an action from which on training warns, 0 to 1",
+        least=0,
+    )
     # demonstrations before GRPO
     demonstrations: str = _option(
-        "none", "none, oracle, explore (describes all tables of the gold SQL), self (the model's "
-                "own right episodes), or a file of them")
+        "none",
+        "none, oracle, explore (describes all tables of the gold SQL), self (the model's "
+        "own right episodes), or a file of them",
+    )
     demonstration_count: int = _option(
-        200, "demonstrations to make, at most; 0: of all training questions; a file's are all "
-             "taken", least=0, needs="demonstrations")
+        200,
+        "demonstrations to make, at most; 0: of all training questions; a file's are all "
+        "taken",
+        least=0,
+        needs="demonstrations",
+    )
     demonstration_tokens: int = _option(
-        0, "demonstrations of more tokens are left out; 0: none is", least=0, needs="demonstrations")
+        0,
+        "demonstrations of more tokens are left out; 0: none is",
+        least=0,
+        needs="demonstrations",
+    )
     demonstration_epochs: int = _option(
-        2, "how often each is learned", least=1, needs="demonstrations")
+        2, "how often each is learned", least=1, needs="demonstrations"
+    )
     demonstration_learning_rate: float | None = _option(
-        None, "highest learning rate; by default 2e-5 for all weights, 2e-4 for adapters, 3e-4 for"
-              " the embedded model", least=0, needs="demonstrations")
+        None,
+        "highest learning rate; by default 2e-5 for all weights, 2e-4 for adapters, 3e-4 for"
+        " the embedded model",
+        least=0,
+        needs="demonstrations",
+    )
     # what is shown
-    dashboard: bool = _option(True, "show the dashboard: plots in a notebook, lines in a terminal")
-    plot_every: int = _option(10, "steps between two drawings of the plots; 0: never", least=0)
+    dashboard: bool = _option(
+        True, "show the dashboard: plots in a notebook, lines in a terminal"
+    )
+    plot_every: int = _option(
+        10, "steps between two drawings of the plots; 0: never", least=0
+    )
     trace_every: int = _option(20, "steps between two transcripts; 0: never", least=0)
     success_every: int = _option(
-        20, "steps between two measurements of greedy success; 0: never", least=0)
+        20, "steps between two measurements of greedy success; 0: never", least=0
+    )
     dashboard_questions: int = _option(
-        48, "questions that the greedy success is measured on", least=0)
+        48, "questions that the greedy success is measured on", least=0
+    )
     # the training: fields of TRL
     max_steps: int = _option(
-        70, "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
-             "demonstrations alone, -1 trains for num_train_epochs", least=-1)
+        70,
+        "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
+        "demonstrations alone, -1 trains for num_train_epochs",
+        least=-1,
+    )
     max_seconds: float = _option(
-        0.0, "GRPO ends after the step in which so many seconds are over; 0: no limit", least=0)
+        0.0,
+        "GRPO ends after the step in which so many seconds are over; 0: no limit",
+        least=0,
+    )
     learning_rate: float = _option(1e-4, "highest learning rate of GRPO", least=0)
-    num_generations: int = _option(8, "episodes of one question, compared with each other", least=2)
+    num_generations: int = _option(
+        8, "episodes of one question, compared with each other", least=2
+    )
     per_device_train_batch_size: int | None = _option(
-        None, "episodes in a batch; if not given, 16, and fewer where memory is short, in as large"
-              " a step", least=1)
+        None,
+        "episodes in a batch; if not given, 16, and fewer where memory is short, in as large"
+        " a step",
+        least=1,
+    )
     gradient_accumulation_steps: int = _option(
-        8, "batches in a step; raise it, and lower the batch, when memory is short", least=1)
+        8,
+        "batches in a step; raise it, and lower the batch, when memory is short",
+        least=1,
+    )
     activation_checkpointing: bool | None = _option(
-        None, "recompute activations to save memory", fitted=True)
-    temperature: float = _option(1.0, "of the sampling during training; evaluation is greedy")
+        None, "recompute activations to save memory", fitted=True
+    )
+    temperature: float = _option(
+        1.0, "of the sampling during training; evaluation is greedy"
+    )
     beta: float = _option(
-        0.0, "weight of the KL term against the reference model; 0 loads none", least=0)
+        0.0, "weight of the KL term against the reference model; 0 loads none", least=0
+    )
     rewards: str | None = _option(
-        None, "rewards with their weights, those of the game and your own, such as correctness,"
-              "progress=0.5,FILE.py:NAME=0.1; by default those of the game")
+        None,
+        "rewards with their weights, those of the game and your own, such as correctness,"
+        "progress=0.5,FILE.py:NAME=0.1; by default those of the game",
+    )
     reward_weights: list[float] | None = _option(
-        None, "weights of correctness, progress, operational (by default 1 0.3 0.2); single_turn: "
-              "correctness, syntax, execution, semantic (0 0.2 0.6 0.2)")
+        None,
+        "weights of correctness, progress, operational (by default 1 0.3 0.2); single_turn: "
+        "correctness, syntax, execution, semantic (0 0.2 0.6 0.2)",
+    )
     bf16: bool | None = _option(
-        None, "bfloat16 mixed precision; chosen for the machine if not given", fitted=True)
+        None,
+        "bfloat16 mixed precision; chosen for the machine if not given",
+        fitted=True,
+    )
     fp16: bool = _option(
-        False, "float16 mixed precision; chosen for the machine if bf16 is not given", fitted=True)
+        False,
+        "float16 mixed precision; chosen for the machine if bf16 is not given",
+        fitted=True,
+    )
     use_cpu: bool = _option(False, "use the CPU even if there is a GPU", fitted=True)
     use_vllm: bool = _option(
-        False, "play episodes through vLLM (pip install -e '.[vllm]'), on a GPU")
+        False, "play episodes through vLLM (pip install -e '.[vllm]'), on a GPU"
+    )
     vllm_mode: Literal["colocate", "server"] = _option(
-        "colocate", "colocate: in this process, on the same GPU; server: one that vllm serve has "
-                    "started")
-    seed: int = _option(42, "of weights, demonstrations, questions and sampling", least=0)
+        "colocate",
+        "colocate: in this process, on the same GPU; server: one that vllm serve has "
+        "started",
+    )
+    seed: int = _option(
+        42, "of weights, demonstrations, questions and sampling", least=0
+    )
     output_dir: str = _option("outputs/default", "folder that the run writes to")
     save_steps: float = _option(20, "steps between two checkpoints")
     report_to: list[str] | None = _option(
-        None, "trackers: tensorboard, trackio, wandb, or several of them")
+        None, "trackers: tensorboard, trackio, wandb, or several of them"
+    )
     push_to_hub: bool = _option(False, "upload the finished model and its card")
     hub_model_id: str | None = _option(
-        None, "where to: NAME/MODEL on the Hub", needs="push_to_hub")
+        None, "where to: NAME/MODEL on the Hub", needs="push_to_hub"
+    )
     resume_from_checkpoint: str | None = _option(
-        None, "checkpoint folder to go on from, or last for the newest one in output_dir")
+        None,
+        "checkpoint folder to go on from, or last for the newest one in output_dir",
+    )
     # fields of TRL that are seldom turned
     loss_type: _Loss = _option(
-        "dapo", "how the losses of tokens are averaged; dapo counts every token of a step alike")
+        "dapo",
+        "how the losses of tokens are averaged; dapo counts every token of a step alike",
+    )
     scale_rewards: Literal["batch", "group", "none"] = _option(
-        "batch", "by whose spread an advantage is divided")
-    lr_scheduler_type: str = _option("constant_with_warmup", "course of the learning rate")
+        "batch", "by whose spread an advantage is divided"
+    )
+    lr_scheduler_type: str = _option(
+        "constant_with_warmup", "course of the learning rate"
+    )
     warmup_steps: float = _option(
-        3, "updates in which the learning rate rises; below 1 a share of all of them", least=0)
+        3,
+        "updates in which the learning rate rises; below 1 a share of all of them",
+        least=0,
+    )
     logging_steps: float = _option(1, "steps between two lines of the log")
     save_total_limit: int | None = _option(2, "checkpoints that are kept")
     vllm_server_timeout: float = _option(10.0, "seconds to wait for a vLLM server")
     project: str = _option("sql_grpo", "name of the project in trackers")
     hub_strategy: str = _option("end", "when the model is uploaded")
     disable_tqdm: bool | None = _option(True, "no progress bars")
-    gradient_checkpointing: bool | None = _option(None, "an older name of activation_checkpointing")
+    gradient_checkpointing: bool | None = _option(
+        None, "an older name of activation_checkpointing"
+    )
     ddp_find_unused_parameters: bool | None = _option(
-        False, "look for weights without a gradient, at each step")
+        False, "look for weights without a gradient, at each step"
+    )
     ddp_broadcast_buffers: bool | None = _option(
-        False, "send buffers to all processes, at each step")
+        False, "send buffers to all processes, at each step"
+    )
 
     def __post_init__(self):
         _settle(self)
         super().__post_init__()
-        self._n_gpu = min(self.n_gpu, 1) # with more, transformers takes nn.DataParallel
-        if self.half_weights: # autocast would find nothing to convert
+        self._n_gpu = min(
+            self.n_gpu, 1
+        )  # with more, transformers takes nn.DataParallel
+        if self.half_weights:  # autocast would find nothing to convert
             self.mixed_precision = "no"
 
     def with_(self, **changes) -> "SQLGRPOConfig":
@@ -555,26 +805,35 @@ class SQLGRPOConfig(_Checked):
         return other
 
     @property
-    def rules(self) -> Rules: # that a model is trained with, and plays by later
+    def rules(self) -> Rules:  # that a model is trained with, and plays by later
         return _rules(self)
 
     @property
-    def weighted_rewards(self) -> dict: # rewards, of an episode or of TRL's kind, and their weights
+    def weighted_rewards(
+        self,
+    ) -> dict:  # rewards, of an episode or of TRL's kind, and their weights
         game = find_game(self.mode)
         rewards = read_rewards(self.rewards, game) if self.rewards else game.rewards
         return dict(zip(rewards, self.reward_weights, strict=True))
 
     @property
-    def half_weights(self) -> bool: # is what is trained itself in bfloat16?
-        return bool(self.bf16 and self.use_cpu and self.peft != "qlora"
-                    and self.model_name != "embedded")
+    def half_weights(self) -> bool:  # is what is trained itself in bfloat16?
+        return bool(
+            self.bf16
+            and self.use_cpu
+            and self.peft != "qlora"
+            and self.model_name != "embedded"
+        )
 
     @property
-    def dtype(self) -> str: # "bfloat16", "float16" or "float32": what is computed in
+    def dtype(self) -> str:  # "bfloat16", "float16" or "float32": what is computed in
         return "bfloat16" if self.bf16 else "float16" if self.fp16 else "float32"
+
     __repr__ = __str__ = _one_line
-    __signature__ = Signature([Parameter("options", Parameter.VAR_KEYWORD)]) # for help
-    def _repr_markdown_(self): return _as_table(self)
+    __signature__ = Signature([Parameter("options", Parameter.VAR_KEYWORD)])  # for help
+
+    def _repr_markdown_(self):
+        return _as_table(self)
 
 # %% ../nbs/00_setup.ipynb #ecc0ff3c
 # instructions that the code model was measured with
@@ -588,34 +847,65 @@ ANSWER
 First DESCRIBE the tables that you need, then QUERY. When the last result answers the question, \
 reply ANSWER."""
 _SPIDER = dict(
-    data_source="spider_by_database", data_path="spider", peft="lora", lora_rank=16,
-    lora_alpha=32, max_turns=8, max_context=768, demonstrations="explore",
-    demonstration_count=0, # all that fit
-    demonstration_epochs=1, negative_weight=0.0, base_questions=100)
+    data_source="spider_by_database",
+    data_path="spider",
+    peft="lora",
+    lora_rank=16,
+    lora_alpha=32,
+    max_turns=8,
+    max_context=768,
+    demonstrations="explore",
+    demonstration_count=0,  # all that fit
+    demonstration_epochs=1,
+    negative_weight=0.0,
+    base_questions=100,
+)
 _CODE = _SPIDER | dict(
-    model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct", instructions=_FOUR_ACTIONS,
-    max_turn_tokens=96, show_values=True,
-    demonstration_tokens=500, demonstration_learning_rate=1e-3,
-    max_steps=40, learning_rate=1e-4, gradient_accumulation_steps=16) # 32 questions x 8 a step
+    model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct",
+    instructions=_FOUR_ACTIONS,
+    max_turn_tokens=96,
+    show_values=True,
+    demonstration_tokens=500,
+    demonstration_learning_rate=1e-3,
+    max_steps=40,
+    learning_rate=1e-4,
+    gradient_accumulation_steps=16,
+)  # 32 questions x 8 a step
 PRESETS = {
     "default": {},
     "quick": dict(
-        max_steps=8, gradient_accumulation_steps=4,
-        eval_questions=40, save_steps=4, plot_every=2,
-        trace_every=4, success_every=4,
-        dashboard_questions=16, output_dir="outputs/quick"),
-    "laptop": _SPIDER | dict(
-        model_name="smollm2", instructions="", max_turn_tokens=128, demonstration_tokens=400,
-        demonstration_learning_rate=4e-3, max_steps=0, learning_rate=5e-5,
-        gradient_accumulation_steps=4, success_every=0,
-        save_steps=5, output_dir="outputs/laptop"),
+        max_steps=8,
+        gradient_accumulation_steps=4,
+        eval_questions=40,
+        save_steps=4,
+        plot_every=2,
+        trace_every=4,
+        success_every=4,
+        dashboard_questions=16,
+        output_dir="outputs/quick",
+    ),
+    "laptop": _SPIDER
+    | dict(
+        model_name="smollm2",
+        instructions="",
+        max_turn_tokens=128,
+        demonstration_tokens=400,
+        demonstration_learning_rate=4e-3,
+        max_steps=0,
+        learning_rate=5e-5,
+        gradient_accumulation_steps=4,
+        success_every=0,
+        save_steps=5,
+        output_dir="outputs/laptop",
+    ),
     "t4": _CODE | dict(activation_checkpointing=True, output_dir="outputs/t4"),
-    "gpu": _CODE | dict(output_dir="outputs/gpu")}
+    "gpu": _CODE | dict(output_dir="outputs/gpu"),
+}
 
 # %% ../nbs/00_setup.ipynb #e520adcc
 def preset_config(
     name: str = "default",  # a key of PRESETS
-    **overrides  # options that differ from the preset's
+    **overrides,  # options that differ from the preset's
 ) -> SQLGRPOConfig:
     "The configuration of a preset, with some options changed. Raises ValueError."
     if name not in PRESETS:
@@ -627,12 +917,10 @@ def preset_config(
             raise ValueError(f"there is no option {option}{near}")
     own = dict(PRESETS[name])
     if overrides.get("data_source") not in (None, own.get("data_source")):
-        own.pop("data_path", None) # it belongs to the preset's source
+        own.pop("data_path", None)  # it belongs to the preset's source
     for option, rest in (("demonstrations", "demonstration_"), ("peft", "lora_")):
-        if overrides.get(option) == "none": # then these would have no effect
-            own = {k: v
-                   for k, v in own.items()
-                   if not k.startswith(rest)}
+        if overrides.get(option) == "none":  # then these would have no effect
+            own = {k: v for k, v in own.items() if not k.startswith(rest)}
     return SQLGRPOConfig(**own | overrides)
 
 # %% ../nbs/00_setup.ipynb #a8c37d52
@@ -645,30 +933,38 @@ def preset_for(runtime: Runtime) -> str:  # a key of PRESETS
 # %% ../nbs/00_setup.ipynb #bf851b62
 class _TrainParser(Parser, HfArgumentParser):
     "Makes an option of each field."
+
     def add_argument(self, *names, checks=None, **options):
         "A field's checks are the configuration's."
         return super().add_argument(*names, **options)
+
 
 def option_parser(
     prog: str = "sql_grpo train",  # name of the command
 ) -> Parser:
     "Every field of the configuration as an option; what is not given is left out."
-    parser = _TrainParser(SQLGRPOConfig, prog=prog,
-                          allow_abbrev=False, add_help=False)
+    parser = _TrainParser(SQLGRPOConfig, prog=prog, allow_abbrev=False, add_help=False)
     for action in parser._actions:
         action.help = f"{action.help or ''} (default: {action.default})"
         action.default = argparse.SUPPRESS
-        if action.type is string_to_bool: # may stand alone
+        if action.type is string_to_bool:  # may stand alone
             action.nargs, action.const = "?", True
-        if get_origin(action.type) is dict: # JSON, which the configuration reads
+        if get_origin(action.type) is dict:  # JSON, which the configuration reads
             action.type = str
     add = parser.add_argument
     add("--preset", default="default", choices=PRESETS, help="defaults under a name")
-    add("--baselines", action="store_true",
-        help="also report what cheaper ways reach in the time that GRPO took")
-    add("--help_all", action="help",
-        help="show every field of TRL's GRPOConfig; all of them are options, too")
+    add(
+        "--baselines",
+        action="store_true",
+        help="also report what cheaper ways reach in the time that GRPO took",
+    )
+    add(
+        "--help_all",
+        action="help",
+        help="show every field of TRL's GRPOConfig; all of them are options, too",
+    )
     return parser
+
 
 def parse_args(
     argv: list,  # the words of a command line
@@ -676,6 +972,5 @@ def parse_args(
 ) -> tuple:  # (SQLGRPOConfig, argparse.Namespace of preset and baselines)
     "Read a configuration from a command line. Raises ValueError for what does not go together."
     given = vars(option_parser(prog).parse_args(argv))
-    own = {name: given.pop(name)
-           for name in ("preset", "baselines")}
+    own = {name: given.pop(name) for name in ("preset", "baselines")}
     return preset_config(own["preset"], **given), argparse.Namespace(**own)

@@ -16,20 +16,29 @@ from fastcore.basics import patch
 
 from .common.basics import place_of, source_name
 from .world.database import format_value, one_line, Result
-from .world.replies import (
-    ACTIONS, SQLAction, as_rows, as_text, ends_at, is_action, parse_action, parse_actions)
+from sql_grpo.world.replies import (
+    ACTIONS,
+    SQLAction,
+    as_rows,
+    as_text,
+    ends_at,
+    is_action,
+    parse_action,
+    parse_actions,
+)
 from .world.values import named_values
 
 # %% ../nbs/01_environment.ipynb #5479874c
 @dataclass
 class SQLObservation:
     "What a policy gets back."
-    text: str # all that the policy sees
-    terminated: bool = False # the policy has answered
-    truncated: bool = False # the turns ran out
-    turns_left: int = 0 # actions that may still be sent
-    engine: str = 'SQLite' # whose SQL is understood
-    added: str = '' # the end of `text` that is about the episode, not the database
+
+    text: str  # all that the policy sees
+    terminated: bool = False  # the policy has answered
+    truncated: bool = False  # the turns ran out
+    turns_left: int = 0  # actions that may still be sent
+    engine: str = "SQLite"  # whose SQL is understood
+    added: str = ""  # the end of `text` that is about the episode, not the database
 
     @property
     def done(self) -> bool:
@@ -37,152 +46,168 @@ class SQLObservation:
         return self.terminated or self.truncated
 
 # %% ../nbs/01_environment.ipynb #fd795b89
-def _cut(text: str, max_chars: int, footer: str = ''):
+def _cut(text: str, max_chars: int, footer: str = ""):
     "The lines of `text` that fit in `max_chars`, and a note if those are not all."
     if len(text) <= max_chars:
         return text + footer
-    end = text.rfind('\n', 0, max_chars + 1)
-    return f'{text[:end if end > 0 else max_chars]}\n... cut at {max_chars} characters'
+    end = text.rfind("\n", 0, max_chars + 1)
+    return f"{text[: end if end > 0 else max_chars]}\n... cut at {max_chars} characters"
 
-def format_result(result: Result, # of a query
-                  max_rows: int = 10, # rows that are shown
-                  max_chars: int = 800, # that are shown, the note not counted
-                 ) -> str:
+
+def format_result(
+    result: Result,  # of a query
+    max_rows: int = 10,  # rows that are shown
+    max_chars: int = 800,  # that are shown, the note not counted
+) -> str:
     "The text of a result: the names of the columns, then one row a line."
     if not result.ok:
-        return _cut(f'Error: {result.error}', max_chars)
+        return _cut(f"Error: {result.error}", max_chars)
     n = len(result.rows)
-    more = 'more than ' if result.truncated else ''
-    rows = [' | '.join(map(format_value, row))
-            for row in result.rows[:max_rows]]
-    lines = [' | '.join(map(one_line, result.columns)),
-             *(rows or ['(0 rows)'])]
-    left_out = f'\n... {min(n, max_rows)} of {more}{n} rows'
-    return _cut('\n'.join(lines),
-                max_chars, left_out if more or n > max_rows else '')
+    more = "more than " if result.truncated else ""
+    rows = [" | ".join(map(format_value, row)) for row in result.rows[:max_rows]]
+    lines = [" | ".join(map(one_line, result.columns)), *(rows or ["(0 rows)"])]
+    left_out = f"\n... {min(n, max_rows)} of {more}{n} rows"
+    return _cut("\n".join(lines), max_chars, left_out if more or n > max_rows else "")
 
 # %% ../nbs/01_environment.ipynb #0accd0f0
 @dataclass
 class Turn:
     "One action and its observation."
-    action: SQLAction # what was understood
-    observation: SQLObservation # what came of it
-    result: Result|None # of QUERY or SAMPLE, or a DESCRIBE's error; None for others
-    text: str # what the policy wrote: the whole reply
-    reply: int|None = None # number of the reply, from 0; None: a reply of its own
-    sql: str|None = None # what gave the result, if an answer may come from it
+
+    action: SQLAction  # what was understood
+    observation: SQLObservation  # what came of it
+    result: Result | None  # of QUERY or SAMPLE, or a DESCRIBE's error; None for others
+    text: str  # what the policy wrote: the whole reply
+    reply: int | None = None  # number of the reply, from 0; None: a reply of its own
+    sql: str | None = None  # what gave the result, if an answer may come from it
 
 # %% ../nbs/01_environment.ipynb #98c8c6cf
 @dataclass(repr=False)
 class Episode:
     "From reset to end: what the judge and the reader need."
-    task: object # a `Task`
-    turns: list = field(default_factory=list) # of `Turn`
-    outcome: str|None = None # None, then "answered", "out_of_turns" or "out_of_tokens"
-    answer: str|None = None # the argument of ANSWER
-    submitted: Result|None = None # what an ANSWER without a value submits
-    prompt_tokens: int = 0 # filled in by policies that count
-    completion_tokens: int = 0 # the same
-    start: SQLObservation|None = None # the first observation
+
+    task: object  # a `Task`
+    turns: list = field(default_factory=list)  # of `Turn`
+    outcome: str | None = (
+        None  # None, then "answered", "out_of_turns" or "out_of_tokens"
+    )
+    answer: str | None = None  # the argument of ANSWER
+    submitted: Result | None = None  # what an ANSWER without a value submits
+    prompt_tokens: int = 0  # filled in by policies that count
+    completion_tokens: int = 0  # the same
+    start: SQLObservation | None = None  # the first observation
     # what the judge has found
     verdict: dict = field(default_factory=dict, init=False, compare=False)
 
     @property
     def done(self) -> bool:
         return self.outcome is not None
+
     @property
-    def terminated(self) -> bool: return self.outcome == 'answered'
+    def terminated(self) -> bool:
+        return self.outcome == "answered"
+
     @property
     def truncated(self) -> bool:
         return self.done and not self.terminated
 
     @property
-    def final(self) -> Result|None:
+    def final(self) -> Result | None:
         "The answer as rows, whichever way it was given; None if there is none."
-        given = (self.answer or '').strip()
+        given = (self.answer or "").strip()
         return _as_result(self.answer) if given else self.submitted
 
     def transcript(self) -> str:
         "The whole episode as text."
-        first = self.start.text if self.start else f'Question: {self.task.question}'
-        turns = (f'> {t.action}\n{t.observation.text}' for t in self.turns)
-        return '\n\n'.join([first, *turns])
+        first = self.start.text if self.start else f"Question: {self.task.question}"
+        turns = (f"> {t.action}\n{t.observation.text}" for t in self.turns)
+        return "\n\n".join([first, *turns])
 
-    def __repr__(self) -> str: return f'<Episode {self.task.db_id}: {_end(self)}>'
+    def __repr__(self) -> str:
+        return f"<Episode {self.task.db_id}: {_end(self)}>"
+
     def _repr_markdown_(self) -> str:
-        text = self.transcript().replace('```', "'''")
-        return f'```text\n{text}\n```\n\n*{self.task.db_id}: {_end(self)}*'
-
+        text = self.transcript().replace("```", "'''")
+        return f"```text\n{text}\n```\n\n*{self.task.db_id}: {_end(self)}*"
 
 # %% ../nbs/01_environment.ipynb #3a0000a1
 @patch(as_prop=True)
-def replies(self: Episode) -> list: # of lists of turns
+def replies(self: Episode) -> list:  # of lists of turns
     "The turns of each reply: one, or several where the reply held several actions."
-    def number(pair): # a turn and its place
-        place, turn = pair
-        return ('own', place) if turn.reply is None else turn.reply
-    grouped = groupby(enumerate(self.turns), number)
-    return [[turn for _, turn in same]
-            for _, same in grouped]
 
+    def number(pair):  # a turn and its place
+        place, turn = pair
+        return ("own", place) if turn.reply is None else turn.reply
+
+    grouped = groupby(enumerate(self.turns), number)
+    return [[turn for _, turn in same] for _, same in grouped]
 
 # %% ../nbs/01_environment.ipynb #3a0000a2
 def _as_result(answer: str) -> Result:
     "The rows of an answer, in the form in which observations print them."
-    rows = [tuple(line.split(' | '))
-            for line in as_rows(answer).strip().split('\n')]
+    rows = [tuple(line.split(" | ")) for line in as_rows(answer).strip().split("\n")]
     if len(set(map(len, rows))) > 1:
-        rows = [(' | '.join(row),) for row in rows]
-    return Result(['answer']*len(rows[0]), rows)
+        rows = [(" | ".join(row),) for row in rows]
+    return Result(["answer"] * len(rows[0]), rows)
+
 
 def _end(ep: Episode) -> str:
     "The number of turns and the outcome, in words."
-    turns = f'{len(ep.turns)} turn' + 's'*(len(ep.turns) != 1)
+    turns = f"{len(ep.turns)} turn" + "s" * (len(ep.turns) != 1)
     return f"{turns}, {(ep.outcome or 'running').replace('_', ' ')}"
-
 
 # %% ../nbs/01_environment.ipynb #fb6fe06e
 @dataclass(frozen=True)
 class Rules:
     "By what rules an episode is played; limits on tokens are for language models."
-    mode: str = 'agent' # the game; in single_turn the schema is shown, the reply is SQL
-    max_turns: int = 10 # actions in an episode, the ANSWER included; one in single_turn
-    max_obs_rows: int = 10 # rows of a result that an observation shows
-    max_obs_chars: int = 800 # characters of a result or description that it shows
-    max_turn_tokens: int = 64 # tokens that the model may write in one turn
-    max_context: int|None = 512 # tokens of an episode, older turns dropped; None: any
-    instructions: str = '' # the system message; none if empty
-    require_grounded: bool = False # is a guess wrong, even if it is right?
-    all_actions: bool = True # are all actions of a reply carried out, or one?
-    note_repeats: bool = True # is a policy told that it sent the same action before?
-    suggest: bool = False # do observations end with what may be sent next?
-    show_values: bool = False # does DESCRIBE list the values that the question names?
-    on_last_turn: str = 'ask' # submit: without an ANSWER the last result is submitted
+
+    mode: str = (
+        "agent"  # the game; in single_turn the schema is shown, the reply is SQL
+    )
+    max_turns: int = (
+        10  # actions in an episode, the ANSWER included; one in single_turn
+    )
+    max_obs_rows: int = 10  # rows of a result that an observation shows
+    max_obs_chars: int = 800  # characters of a result or description that it shows
+    max_turn_tokens: int = 64  # tokens that the model may write in one turn
+    max_context: int | None = (
+        512  # tokens of an episode, older turns dropped; None: any
+    )
+    instructions: str = ""  # the system message; none if empty
+    require_grounded: bool = False  # is a guess wrong, even if it is right?
+    all_actions: bool = True  # are all actions of a reply carried out, or one?
+    note_repeats: bool = True  # is a policy told that it sent the same action before?
+    suggest: bool = False  # do observations end with what may be sent next?
+    show_values: bool = False  # does DESCRIBE list the values that the question names?
+    on_last_turn: str = "ask"  # submit: without an ANSWER the last result is submitted
 
     def __post_init__(self):
-        for name in ('max_turns', 'max_obs_rows', 'max_obs_chars', 'max_turn_tokens'):
+        for name in ("max_turns", "max_obs_rows", "max_obs_chars", "max_turn_tokens"):
             value = getattr(self, name)
             if value < 1:
-                raise ValueError(f'{name} must be at least 1, got {value}')
-        if self.on_last_turn not in ('ask', 'submit'):
-            raise ValueError('on_last_turn must be ask or submit, '
-                             f'got {self.on_last_turn!r}')
+                raise ValueError(f"{name} must be at least 1, got {value}")
+        if self.on_last_turn not in ("ask", "submit"):
+            raise ValueError(
+                f"on_last_turn must be ask or submit, got {self.on_last_turn!r}"
+            )
         if self.max_context is not None and self.max_turn_tokens >= self.max_context:
-            raise ValueError('max_turn_tokens must be below max_context, '
-                             f'got {self.max_turn_tokens} and {self.max_context}')
+            raise ValueError(
+                "max_turn_tokens must be below max_context, "
+                f"got {self.max_turn_tokens} and {self.max_context}"
+            )
 
     @classmethod
-    def from_saved(cls, saved: dict): # Rules
+    def from_saved(cls, saved: dict):  # Rules
         "The rules in a saved model's config; two that an older one lacks are off."
         before = dict(all_actions=False, note_repeats=False)
         known = before | saved
-        return cls(**{f.name: known[f.name]
-                      for f in fields(cls) if f.name in known})
+        return cls(**{f.name: known[f.name] for f in fields(cls) if f.name in known})
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
 class SQLEnvironment:
     "A question about a database, to be answered in a limited number of turns."
-    one_reply = False # does the first reply end an episode?
+
+    one_reply = False  # does the first reply end an episode?
     # of subclasses: words, and functions (env, argument) -> (text, Result or None);
     # with the result's SQL as a third, the result is kept like that of a QUERY
     own_actions = {}
@@ -191,59 +216,70 @@ class SQLEnvironment:
         "Raises ValueError for an own action that could not be sent."
         super().__init_subclass__(**kwargs)
         for word, act in cls.own_actions.items():
-            taken = word in (*ACTIONS, 'SELECT', 'WITH')
-            if taken or not (re.fullmatch('[A-Z][A-Z0-9_]*', word) and callable(act)):
-                raise ValueError(f'own_actions of {cls.__name__} has {word!r}: {act!r}; expected a word '
-                                 f'in capitals, none of {", ".join(ACTIONS)}, and a function')
+            taken = word in (*ACTIONS, "SELECT", "WITH")
+            if taken or not (re.fullmatch("[A-Z][A-Z0-9_]*", word) and callable(act)):
+                raise ValueError(
+                    f"own_actions of {cls.__name__} has {word!r}: {act!r}; expected a word "
+                    f"in capitals, none of {', '.join(ACTIONS)}, and a function"
+                )
 
     @classmethod
-    def understands(cls, text: str|bytes) -> bool:
+    def understands(cls, text: str | bytes) -> bool:
         "Is there an action in a reply?"
         return is_action(text, cls.own_actions)
 
-    def __init__(self,
-                 tasks: list|None = None, # the tasks that `reset` picks from
-                 rules: Rules|None = None): # of the game; None: the defaults
+    def __init__(
+        self,
+        tasks: list | None = None,  # the tasks that `reset` picks from
+        rules: Rules | None = None,
+    ):  # of the game; None: the defaults
         self.tasks = list(tasks or [])
         self.rules = rules or Rules()
         self.episode = None
         self._rng = random.Random(0)
 
-    def reset(self,
-              task: object = None, # a `Task`; None picks one of the environment's own
-              seed: int|None = None, # decides which one
-             ) -> SQLObservation: # the question, and the names of the tables
+    def reset(
+        self,
+        task: object = None,  # a `Task`; None picks one of the environment's own
+        seed: int | None = None,  # decides which one
+    ) -> SQLObservation:  # the question, and the names of the tables
         "Begin a new episode; raises `ValueError` if there is no task."
         if seed is not None:
             self._rng = random.Random(seed)
         if task is None and not self.tasks:
-            raise ValueError('no task: give one to reset(), or some to SQLEnvironment')
+            raise ValueError("no task: give one to reset(), or some to SQLEnvironment")
         task = self._rng.choice(self.tasks) if task is None else task
         self.db = task.database()
         self._last = None
-        self._last_sql = ''
-        tables = ', '.join(map(self.db.label, self.db.tables))
-        start = SQLObservation(f'Question: {task.question}\nTables: {tables}',
-                               turns_left=self.rules.max_turns, engine=self.db.engine)
+        self._last_sql = ""
+        tables = ", ".join(map(self.db.label, self.db.tables))
+        start = SQLObservation(
+            f"Question: {task.question}\nTables: {tables}",
+            turns_left=self.rules.max_turns,
+            engine=self.db.engine,
+        )
         self.episode = Episode(task, start=start)
         return start
 
-    def step(self,
-             action: SQLAction|str|bytes, # an action, or a policy's text
-            ) -> SQLObservation: # what came of it, of several actions together
+    def step(
+        self,
+        action: SQLAction | str | bytes,  # an action, or a policy's text
+    ) -> SQLObservation:  # what came of it, of several actions together
         "Carry out a reply; raises `RuntimeError` if there is no episode to continue."
         if self.episode is None or self.episode.done:
-            raise RuntimeError('no running episode: call reset() first')
+            raise RuntimeError("no running episode: call reset() first")
         raw = str(action) if isinstance(action, SQLAction) else as_text(action)
         turns, note = _take_turns(self, self._read(action, raw), raw)
         return _told(self, turns, note)
 
-
 # %% ../nbs/01_environment.ipynb #3a0000a8
-INVENTED = ('\nNote: what you wrote after your action was left out, '
-            'since only the database can say it.')
+INVENTED = (
+    "\nNote: what you wrote after your action was left out, "
+    "since only the database can say it."
+)
 
-def _take_turns(env, actions: list, raw: str): # turns, and a note on what was left out
+
+def _take_turns(env, actions: list, raw: str):  # turns, and a note on what was left out
     "Carry out the actions of a reply, one after the other."
     ep = env.episode
     number = len(ep.replies)
@@ -251,7 +287,8 @@ def _take_turns(env, actions: list, raw: str): # turns, and a note on what was l
     for action in actions:
         left = env.rules.max_turns - len(ep.turns)
         note = _not_taken(action, turns, left)
-        if ep.done or note: break
+        if ep.done or note:
+            break
         turns.append(env._turn(action, raw, number))
         ep.turns.append(turns[-1])
     if env.rules.all_actions and not note and _is_cut(raw, turns[-1]):
@@ -260,46 +297,46 @@ def _take_turns(env, actions: list, raw: str): # turns, and a note on what was l
 
 # %% ../nbs/01_environment.ipynb #3a0000a3
 @patch
-def _turn(self: SQLEnvironment, action: SQLAction,
-          raw: str, number: int) -> Turn:
+def _turn(self: SQLEnvironment, action: SQLAction, raw: str, number: int) -> Turn:
     "Carry out one action, and see whether the episode ends."
     ep = self.episode
     kind = action.action_type
-    if kind in ('DESCRIBE', 'SAMPLE'):
-        action = replace(action,
-                         argument=self.db.named(action.argument))
+    if kind in ("DESCRIBE", "SAMPLE"):
+        action = replace(action, argument=self.db.named(action.argument))
     text, result, sql = _carry_out(self, action)
     if sql is not None:
         self._last = result
         self._last_sql = sql
     left = self.rules.max_turns - len(ep.turns) - 1
-    if kind == 'ANSWER' and not (result and result.error):
-        ep.outcome = 'answered'
+    if kind == "ANSWER" and not (result and result.error):
+        ep.outcome = "answered"
         left = 0
-    elif ep.done: # by an action of one's own
+    elif ep.done:  # by an action of one's own
         left = 0
     elif left == 0:
-        ep.outcome = 'out_of_turns'
-        if self.rules.on_last_turn == 'submit':
+        ep.outcome = "out_of_turns"
+        if self.rules.on_last_turn == "submit":
             ep.submitted = self._last
-    added = f'\nNote: {action.note}.' if action.note else ''
-    said = ''
+    added = f"\nNote: {action.note}." if action.note else ""
+    said = ""
     if self.rules.note_repeats and left:
         said = _said_before(self, action, result, left)
     if said:
-        text = ''
+        text = ""
         added = said
-    obs = SQLObservation(text + added, ep.terminated,
-                         ep.truncated, left, added=added)
+    obs = SQLObservation(text + added, ep.terminated, ep.truncated, left, added=added)
     return Turn(action, obs, result, raw, number, sql)
 
 # %% ../nbs/01_environment.ipynb #213efcfb
-ANSWER_VALUE = 'Leave it out: then the whole result of the last query is submitted.'
-_OLDER = 'The answer. If it is empty, the whole result of the last query is submitted.'
+ANSWER_VALUE = "Leave it out: then the whole result of the last query is submitted."
+_OLDER = "The answer. If it is empty, the whole result of the last query is submitted."
 # a model that is shown tools may send the description back
 _DESCRIPTIONS = {ANSWER_VALUE.casefold(), _OLDER.casefold()}
 
-def _carry_out(env, action: SQLAction): # text, result or None, SQL of a result that is kept
+
+def _carry_out(
+    env, action: SQLAction
+):  # text, result or None, SQL of a result that is kept
     "Carry out an action: the observation's text, and the result if there is one."
     kind = action.action_type
     arg = action.argument
@@ -308,42 +345,52 @@ def _carry_out(env, action: SQLAction): # text, result or None, SQL of a result 
         return *_failed(action.fault), None
     if kind in env.own_actions:
         return _own(env, kind, arg)
-    if kind == 'ANSWER':
+    if kind == "ANSWER":
         return *_answered(env, arg), None
     try:
-        if kind == 'DESCRIBE':
+        if kind == "DESCRIBE":
             return _described(env, arg), None, None
-        result = env.db.sample(arg) if kind == 'SAMPLE' else env.db.query(arg)
+        result = env.db.sample(arg) if kind == "SAMPLE" else env.db.query(arg)
     except ValueError as e:
-        result = Result([], [],
-                        error=_table_error(arg, e, rules.all_actions))
-    kept = arg if kind == 'QUERY' and result.ok else None
-    note = f'\nNote: {result.note}.' if result.note else ''
-    return format_result(result, rules.max_obs_rows,
-                         rules.max_obs_chars) + note, result, kept
+        result = Result([], [], error=_table_error(arg, e, rules.all_actions))
+    kept = arg if kind == "QUERY" and result.ok else None
+    note = f"\nNote: {result.note}." if result.note else ""
+    return (
+        format_result(result, rules.max_obs_rows, rules.max_obs_chars) + note,
+        result,
+        kept,
+    )
 
-def _failed(error: str): # text, result
+
+def _failed(error: str):  # text, result
     "What a policy reads of an action that failed."
-    return f'Error: {error}', Result([], [], error=error)
+    return f"Error: {error}", Result([], [], error=error)
 
 # %% ../nbs/01_environment.ipynb #213efcfc
-def _own(env, word: str, argument: str): # text, result or None, SQL of a result that is kept
+def _own(
+    env, word: str, argument: str
+):  # text, result or None, SQL of a result that is kept
     "Carry out an action of a subclass. Raises ValueError for a mistake in its function."
     act = env.own_actions[word]
     source = source_name(act)
     try:
         found = act(env, argument)
-    except ValueError as e: # such as that of a table that there is not
+    except ValueError as e:  # such as that of a table that there is not
         return *_failed(str(e)), None
     except Exception as e:
-        raise ValueError(f'the action {word} ({source}) fails in {place_of(e, source)}: '
-                         f'{type(e).__name__}: {e}') from e
+        raise ValueError(
+            f"the action {word} ({source}) fails in {place_of(e, source)}: "
+            f"{type(e).__name__}: {e}"
+        ) from e
     if not _is_outcome(found):
-        raise ValueError(f'the action {word} ({source}) returned {one_line(repr(found))}; expected '
-                         'a pair, the text that the policy reads and a Result or None; or three, '
-                         'with the SQL of a Result that is kept')
+        raise ValueError(
+            f"the action {word} ({source}) returned {one_line(repr(found))}; expected "
+            "a pair, the text that the policy reads and a Result or None; or three, "
+            "with the SQL of a Result that is kept"
+        )
     text, result, sql = (*found, None)[:3]
     return text, result, sql if result and result.ok else None
+
 
 def _is_outcome(found: object) -> bool:
     "Is it what an action may return?"
@@ -353,197 +400,234 @@ def _is_outcome(found: object) -> bool:
     return False
 
 # %% ../nbs/01_environment.ipynb #5a1c0201
-_DATE = re.compile(r'(?<![\d./-])\d{1,2}([./-])\d{1,2}\1\d{4}(?![./-]?\d)')
+_DATE = re.compile(r"(?<![\d./-])\d{1,2}([./-])\d{1,2}\1\d{4}(?![./-]?\d)")
 
-def _asked_back(ep: Episode, answer: str, turns: int) -> str: # empty if the answer stands
+
+def _asked_back(
+    ep: Episode, answer: str, turns: int
+) -> str:  # empty if the answer stands
     "What is asked of a policy that writes a date as no result showed it, unless it says so again."
     date = _DATE.search(answer)
     shown = date and any(date[0] in t.observation.text for t in ep.turns)
-    again = ep.turns and ep.turns[-1].action == SQLAction('ANSWER', answer)
-    if not date or shown or again or len(ep.turns) + 1 >= turns: return ''
-    return f'{date[0]} may be read in two ways: write the date as the database does, YYYY-MM-DD'
+    again = ep.turns and ep.turns[-1].action == SQLAction("ANSWER", answer)
+    if not date or shown or again or len(ep.turns) + 1 >= turns:
+        return ""
+    return f"{date[0]} may be read in two ways: write the date as the database does, YYYY-MM-DD"
 
-def _answered(env, answer: str): # text, a result if it is an error
+
+def _answered(env, answer: str):  # text, a result if it is an error
     "End an episode with an answer, unless that cannot be meant, or can be read in two ways."
     ep = env.episode
     if answer.strip().casefold() in _DESCRIPTIONS:
-        error = 'this is the description of an argument, not an answer'
+        error = "this is the description of an argument, not an answer"
     else:
         error = _asked_back(ep, answer, env.rules.max_turns)
     if error:
-        return f'Error: {error}', Result([], [], error=error)
+        return f"Error: {error}", Result([], [], error=error)
     ep.answer = answer
     if not answer:
         ep.submitted = env._last
-    return 'Answer submitted.', None
+    return "Answer submitted.", None
 
 # %% ../nbs/01_environment.ipynb #3a0000a4
 def _described(env, table: str) -> str:
     "What DESCRIBE tells of a table, cut to the length of an observation."
     most = env.rules.max_obs_chars
-    line = ''
+    line = ""
     text = env.db.describe(table)
     if env.rules.show_values:
-        line = named_values(env.db, table,
-                            env.episode.task.question, most//4)
+        line = named_values(env.db, table, env.episode.task.question, most // 4)
     return _cut(text, most - len(line)) + line
+
 
 def _table_error(arg: str, e: ValueError, all_actions: bool):
     "What to tell a policy that named no table, several, or an unknown one."
-    first, comma, _ = arg.partition(',')
+    first, comma, _ = arg.partition(",")
     if comma and not all_actions:
-        return f'one table at a time, for example {one_line(first)}'
-    return str(e) if arg else str(e).replace('no such table: .', 'name a table.')
+        return f"one table at a time, for example {one_line(first)}"
+    return str(e) if arg else str(e).replace("no such table: .", "name a table.")
 
 # %% ../nbs/01_environment.ipynb #3a000011
 def joined(turns: list) -> str:
     "What a policy reads after a reply: the observations of its actions, in order."
     if len(turns) == 1:
         return turns[0].observation.text
-    return '\n\n'.join(f'> {one_line(str(t.action))}\n{t.observation.text}'
-                       for t in turns)
+    return "\n\n".join(
+        f"> {one_line(str(t.action))}\n{t.observation.text}" for t in turns
+    )
 
-_BLIND = r'[;\s>*_`]*(?:QUERY|ANSWER|SELECT|WITH)\b' # how a query or an answer begins
 
-def _is_cut(raw: str, last: Turn) -> bool: # the last turn of the reply
+_BLIND = r"[;\s>*_`]*(?:QUERY|ANSWER|SELECT|WITH)\b"  # how a query or an answer begins
+
+
+def _is_cut(raw: str, last: Turn) -> bool:  # the last turn of the reply
     "Was something left out of a reply that the policy has to be told of?"
     end = ends_at(raw)
-    if end is None: return False
-    looked = last.action.action_type in ('DESCRIBE', 'SAMPLE')
+    if end is None:
+        return False
+    looked = last.action.action_type in ("DESCRIBE", "SAMPLE")
     return looked or not re.match(_BLIND, raw[end:])
 
 # %% ../nbs/01_environment.ipynb #3a0000a5
 @patch
-def _read(self: SQLEnvironment, said: SQLAction|str|bytes,
-          raw: str) -> list: # of actions, at least one
+def _read(
+    self: SQLEnvironment, said: SQLAction | str | bytes, raw: str
+) -> list:  # of actions, at least one
     "The actions of a reply that are carried out. Raises ValueError for one that is unknown."
     given = [said] if isinstance(said, SQLAction) else None
     known = (*ACTIONS, *self.own_actions)
     if given and said.action_type not in known:
-        raise ValueError(f'no action {said.action_type!r}: '
-                         f'it must be one of {", ".join(known)}')
+        raise ValueError(
+            f"no action {said.action_type!r}: it must be one of {', '.join(known)}"
+        )
     if not self.rules.all_actions:
         return given or [parse_action(raw, self.own_actions)]
-    actions = [one
-               for action in given or parse_actions(raw, self.own_actions)
-               for one in _each_table(self.db, action)]
+    actions = [
+        one
+        for action in given or parse_actions(raw, self.own_actions)
+        for one in _each_table(self.db, action)
+    ]
     if not self.rules.note_repeats:
         return actions
     return _without_known(self.episode, actions) or actions[:1]
 
-def _each_table(db, action: SQLAction) -> list: # of actions
+
+def _each_table(db, action: SQLAction) -> list:  # of actions
     "An action for each table of `DESCRIBE song, genre`."
-    names = [name
-             for name in re.split(r',|\band\b', action.argument)
-             if name.strip()]
-    if action.action_type not in ('DESCRIBE', 'SAMPLE') or len(names) < 2:
+    names = [name for name in re.split(r",|\band\b", action.argument) if name.strip()]
+    if action.action_type not in ("DESCRIBE", "SAMPLE") or len(names) < 2:
         return [action]
-    known = [db.named(name) in db.tables
-             for name in (action.argument, *names)]
+    known = [db.named(name) in db.tables for name in (action.argument, *names)]
     if known[0] or not any(known):
         return [action]
-    return [replace(action, argument=name.strip())
-            for name in names]
+    return [replace(action, argument=name.strip()) for name in names]
 
 # %% ../nbs/01_environment.ipynb #3a000012
-_KEPT = 3 # turns that a reply with many tables leaves, for two queries and an ANSWER
-_LOOKS = 'DESCRIBE', 'SAMPLE'
+_KEPT = 3  # turns that a reply with many tables leaves, for two queries and an ANSWER
+_LOOKS = "DESCRIBE", "SAMPLE"
 
-def _not_taken(action: SQLAction,
-               before: list, # turns of the same reply
-               left: int) -> str: # a note
+
+def _not_taken(
+    action: SQLAction,
+    before: list,  # turns of the same reply
+    left: int,
+) -> str:  # a note
     "Why the rest of a reply is not carried out; empty if it is."
-    if not before: return ''
+    if not before:
+        return ""
     result = before[-1].result
     kind = action.action_type
     if kind not in _LOOKS and before[-1].action.action_type in _LOOKS:
-        why = 'since it was written before you saw the columns'
-        return f'\nNote: {kind} was not carried out, {why}.'
-    if action == SQLAction('ANSWER') and result is not None and not result.ok:
-        return '\nNote: ANSWER was not taken, since the action before it failed.'
-    if kind == 'ANSWER' and action.argument:
-        return ('\nNote: ANSWER was not taken, '
-                'since it was written before you saw the result.')
+        why = "since it was written before you saw the columns"
+        return f"\nNote: {kind} was not carried out, {why}."
+    if action == SQLAction("ANSWER") and result is not None and not result.ok:
+        return "\nNote: ANSWER was not taken, since the action before it failed."
+    if kind == "ANSWER" and action.argument:
+        return (
+            "\nNote: ANSWER was not taken, "
+            "since it was written before you saw the result."
+        )
     if kind in _LOOKS and left <= _KEPT:
-        turns = f'{left} turn{"s are" if left != 1 else " is"} left'
-        return f'\nNote: {kind} {action.argument} was not carried out, since {turns}.'
-    return ''
+        turns = f"{left} turn{'s are' if left != 1 else ' is'} left"
+        return f"\nNote: {kind} {action.argument} was not carried out, since {turns}."
+    return ""
 
 # %% ../nbs/01_environment.ipynb #3a0000a6
-LAST_TURN = '\nLast turn: send ANSWER.' # ends the last but one observation
+LAST_TURN = "\nLast turn: send ANSWER."  # ends the last but one observation
+
 
 def _told(env, turns: list, note: str) -> SQLObservation:
     "What a reply gets back: the last of its observations says how the episode stands."
     last = turns[-1].observation
     left = last.turns_left
-    hint = ''
-    new = last.text != last.added # else it says already what comes next
+    hint = ""
+    new = last.text != last.added  # else it says already what comes next
     if env.rules.suggest and left > 1 and new:
         hint = _suggestion(env.episode.task, turns[-1])
-    for more in (note, hint,
-                 LAST_TURN if left == 1 else ''):
+    for more in (note, hint, LAST_TURN if left == 1 else ""):
         last.text = last.text + more
         last.added = last.added + more
     return last if len(turns) == 1 else replace(last, text=joined(turns))
+
 
 def _suggestion(task, turn: Turn) -> str:
     "What a policy may send next, for a model that was not trained to know it."
     kind = turn.action.action_type
     failed = turn.result is not None and not turn.result.ok
-    if kind == 'QUERY' and failed:
-        return ('\n\nCorrect the SELECT statement, with columns that exist. '
-                f'The question is: {task.question}')
+    if kind == "QUERY" and failed:
+        return (
+            "\n\nCorrect the SELECT statement, with columns that exist. "
+            f"The question is: {task.question}"
+        )
     if turn.sql is not None:
-        return ('\n\nIf this result answers the question, '
-                'reply with the one word ANSWER.')
-    if failed: return ''
-    return ('\n\nNow reply with QUERY and a SELECT statement '
-            f'for the question: {task.question}')
+        return (
+            "\n\nIf this result answers the question, reply with the one word ANSWER."
+        )
+    if failed:
+        return ""
+    return (
+        "\n\nNow reply with QUERY and a SELECT statement "
+        f"for the question: {task.question}"
+    )
 
 # %% ../nbs/01_environment.ipynb #3a00001c
-_RECENT = 3 # replies, the newest included, that a policy is expected to have before it
+_RECENT = 3  # replies, the newest included, that a policy is expected to have before it
+
 
 def _recent(ep: Episode, action: SQLAction) -> bool:
     "Was the same action sent in one of the last replies?"
-    return any(t.action.key == action.key
-               for turns in ep.replies[1 - _RECENT:]
-               for t in turns)
+    return any(
+        t.action.key == action.key for turns in ep.replies[1 - _RECENT :] for t in turns
+    )
 
-def _without_known(ep: Episode, actions: list) -> list: # may be empty
+
+def _without_known(ep: Episode, actions: list) -> list:  # may be empty
     "The actions of a reply without looks at tables that were just taken."
-    return [a for a in actions if a.action_type not in _LOOKS
-            or not _recent(ep, a)]
+    return [a for a in actions if a.action_type not in _LOOKS or not _recent(ep, a)]
 
 # %% ../nbs/01_environment.ipynb #3a0000a7
-def _said_before(env, action: SQLAction, result: Result|None,
-                 left: int) -> str: # empty if it was not
+def _said_before(
+    env, action: SQLAction, result: Result | None, left: int
+) -> str:  # empty if it was not
     "What a policy reads instead of the same observation once more."
-    own = action.action_type in ('ANSWER', *env.own_actions)
+    own = action.action_type in ("ANSWER", *env.own_actions)
     if own or not _recent(env.episode, action):
-        return ''
-    turns = f'{left} turn' + 's'*(left != 1) + ' left'
+        return ""
+    turns = f"{left} turn" + "s" * (left != 1) + " left"
     question = env.episode.task.question
     if result is not None and not result.ok and action.action_type in _LOOKS:
-        return f'You sent this before, and it fails again: {result.error}. {turns}.'
+        return f"You sent this before, and it fails again: {result.error}. {turns}."
     if result is not None and not result.ok:
-        return (f'You sent this before, and it fails again: {result.error}. {turns}.'
-                f'{_columns(env, action)} Write a different SELECT statement '
-                f'for the question: {question}')
-    if action.action_type == 'QUERY':
-        return (f'You have this result already. {turns}. '
-                'To submit it, reply with the one word ANSWER.')
-    submit = ''
+        return (
+            f"You sent this before, and it fails again: {result.error}. {turns}."
+            f"{_columns(env, action)} Write a different SELECT statement "
+            f"for the question: {question}"
+        )
+    if action.action_type == "QUERY":
+        return (
+            f"You have this result already. {turns}. "
+            "To submit it, reply with the one word ANSWER."
+        )
+    submit = ""
     if env._last_sql:
-        submit = (f' To submit the result of {one_line(env._last_sql)}, '
-                  'reply with the one word ANSWER.')
-    return (f'You have seen this already. {turns}. Now reply with QUERY '
-            f'and a SELECT statement for the question: {question}{submit}')
+        submit = (
+            f" To submit the result of {one_line(env._last_sql)}, "
+            "reply with the one word ANSWER."
+        )
+    return (
+        f"You have seen this already. {turns}. Now reply with QUERY "
+        f"and a SELECT statement for the question: {question}{submit}"
+    )
+
 
 def _columns(env, action: SQLAction) -> str:
     "The columns of the tables in a query that failed twice."
+
     def names(t):
-        return re.search(rf'\b{re.escape(t)}\b', action.argument, re.I)
+        return re.search(rf"\b{re.escape(t)}\b", action.argument, re.I)
+
     named = list(filter(names, env.db.tables))
-    lists = [f'{t} ({", ".join(c.name for c in env.db.columns(t))})' for t in named[:3]]
-    if not lists: return ''
-    return _cut(f' The columns are: {"; ".join(lists)}.', env.rules.max_obs_chars)
+    lists = [f"{t} ({', '.join(c.name for c in env.db.columns(t))})" for t in named[:3]]
+    if not lists:
+        return ""
+    return _cut(f" The columns are: {'; '.join(lists)}.", env.rules.max_obs_chars)

@@ -22,27 +22,29 @@ from .rollout import Policy, rollout
 @dataclass
 class _Record:
     "What one episode achieved, in numbers."
+
     id: str
     db_id: str
     difficulty: str
-    heldout: bool # its database has no training questions
+    heldout: bool  # its database has no training questions
     correct: bool
     progress: float
     operational: float
-    reward: float # of all three rewards, with the default weights
+    reward: float  # of all three rewards, with the default weights
     turns: int
-    errors: int # actions that were refused
-    failed: int # queries among them
-    outcome: str # "answered", "out_of_turns" or "out_of_tokens"
-    grounded: bool # the answer came out of an executed query
-    suite: bool | None # right on all variants of the database; None if there are none
-    kind: str # of question, if its task says so
-    words: str # plain or everyday, if its task says so
-    kept_right: bool = False # unanswered, but the last result was kept, and is right
+    errors: int  # actions that were refused
+    failed: int  # queries among them
+    outcome: str  # "answered", "out_of_turns" or "out_of_tokens"
+    grounded: bool  # the answer came out of an executed query
+    suite: bool | None  # right on all variants of the database; None if there are none
+    kind: str  # of question, if its task says so
+    words: str  # plain or everyday, if its task says so
+    kept_right: bool = False  # unanswered, but the last result was kept, and is right
 
     @property
     def guessed(self) -> bool:
         return self.outcome == "answered" and not self.grounded
+
     @property
     def lucky(self) -> bool:
         return self.correct and self.suite is False
@@ -55,93 +57,112 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
     right = correctness(ep, require_grounded)
     near = progress(ep, require_grounded)
     signals = operational(ep)
-    refused = [t.action.action_type
-               for t in ep.turns if t.result
-               and not t.result.ok]
-    told = {key: str(task.extra.get(key) or "")
-            for key in ("kind", "words")}
-    kept = ep.submitted if ep.truncated else None # on_last_turn="submit"
+    refused = [t.action.action_type for t in ep.turns if t.result and not t.result.ok]
+    told = {key: str(task.extra.get(key) or "") for key in ("kind", "words")}
+    kept = ep.submitted if ep.truncated else None  # on_last_turn="submit"
     return _Record(
         id=task.id,
-        db_id=task.db_id, difficulty=task.difficulty,
+        db_id=task.db_id,
+        difficulty=task.difficulty,
         heldout=bool(task.extra.get("heldout")),
-        correct=right == 1.0, progress=near,
+        correct=right == 1.0,
+        progress=near,
         operational=signals,
-        reward=sum(w*p
-                   for w, p in zip(REWARDS.values(),
-                                   (right, near, signals), strict=True)),
+        reward=sum(
+            w * p for w, p in zip(REWARDS.values(), (right, near, signals), strict=True)
+        ),
         turns=len(ep.turns),
-        errors=len(refused), failed=refused.count("QUERY"),
-        outcome=ep.outcome, grounded=is_grounded(ep),
-        suite=suite and right == 1.0, **told,
-        kept_right=kept is not None and is_correct(kept, task))
+        errors=len(refused),
+        failed=refused.count("QUERY"),
+        outcome=ep.outcome,
+        grounded=is_grounded(ep),
+        suite=suite and right == 1.0,
+        **told,
+        kept_right=kept is not None and is_correct(kept, task),
+    )
 
 # %% ../nbs/05_evaluation.ipynb #7c83d9a5
 def _mean(values) -> float | None:
     "The mean; of nothing there is none."
     values = list(values)
-    return sum(values)/len(values) if values else None
+    return sum(values) / len(values) if values else None
+
 
 def _rate(right: list, prefix: str = "") -> dict:
     "How many, the share that is right, and its interval."
     low, high = wilson(sum(right), len(right)) if right else (None, None)
-    return {f"{prefix}n": len(right), f"{prefix}success": _mean(right),
-            f"{prefix}ci_low": low, f"{prefix}ci_high": high}
+    return {
+        f"{prefix}n": len(right),
+        f"{prefix}success": _mean(right),
+        f"{prefix}ci_low": low,
+        f"{prefix}ci_high": high,
+    }
 
 # %% ../nbs/05_evaluation.ipynb #e0500005
 def aggregate(
     records: list[_Record],
-) -> dict: # None where there is nothing to average
+) -> dict:  # None where there is nothing to average
     "Success with its 95 % interval, mean rewards and turns, and other rates."
     failed = [r.correct for r in records if r.failed]
     turns = sum(r.turns for r in records)
-    means = {f"mean_{k}": _mean(getattr(r, k) for r in records)
-             for k in ("reward", "progress", "operational", "turns")}
+    means = {
+        f"mean_{k}": _mean(getattr(r, k) for r in records)
+        for k in ("reward", "progress", "operational", "turns")
+    }
     rates = dict(
-        action_error_rate=sum(r.errors for r in records)/turns if turns else None,
+        action_error_rate=sum(r.errors for r in records) / turns if turns else None,
         grounded_rate=_mean(r.grounded for r in records),
-        guess_rate=_mean(r.guessed
-                         for r in records if r.outcome == "answered"))
-    return (_rate([r.correct for r in records]) | means | rates
-            | _rate([r.suite
-                     for r in records if r.suite is not None], "suite_")
-            | dict(failed_n=len(failed),
-                   recovered=_mean(failed)))
+        guess_rate=_mean(r.guessed for r in records if r.outcome == "answered"),
+    )
+    return (
+        _rate([r.correct for r in records])
+        | means
+        | rates
+        | _rate([r.suite for r in records if r.suite is not None], "suite_")
+        | dict(failed_n=len(failed), recovered=_mean(failed))
+    )
 
 # %% ../nbs/05_evaluation.ipynb #8ad0b1fc
-GROUPS = dict(train_dbs="training databases", heldout_dbs="held-out databases",
-              all="all")
+GROUPS = dict(
+    train_dbs="training databases", heldout_dbs="held-out databases", all="all"
+)
+
 
 @dataclass
 class Evaluation:
     "A policy's records on some tasks, with the episodes they were made from."
+
     name: str
     records: list[_Record]
     episodes: list[Episode] = field(default_factory=list)
 
-    def pick(self, group: str) -> list[_Record]: # of `GROUPS`
+    def pick(self, group: str) -> list[_Record]:  # of `GROUPS`
         "The records of a group."
-        return [r for r in self.records
-                if group == "all" or r.heldout == (group == "heldout_dbs")]
+        return [
+            r
+            for r in self.records
+            if group == "all" or r.heldout == (group == "heldout_dbs")
+        ]
 
-    def summary(self) -> dict: # group -> numbers, and the ids of the lucky answers
+    def summary(self) -> dict:  # group -> numbers, and the ids of the lucky answers
         "All the numbers, as plain dictionaries."
-        return ({g: aggregate(self.pick(g)) for g in GROUPS}
-                | dict(lucky=[r.id
-                              for r in self.records if r.lucky]))
+        return {g: aggregate(self.pick(g)) for g in GROUPS} | dict(
+            lucky=[r.id for r in self.records if r.lucky]
+        )
 
     def _repr_markdown_(self):
         return report_table({self.name: self.summary()})
+
     def __repr__(self):
         rate = _success(aggregate(self.records), f" of {len(self.records)}")
         return f"<Evaluation {self.name}: {rate}>"
 
 # %% ../nbs/05_evaluation.ipynb #5b6689e9
 def evaluate(
-    policy: Policy, # play a language model greedily
-    tasks: list[Task], # each is played once
-    rules: Rules | None = None, # by default the policy's own
-    progress: Callable | None = None, # called with episodes done, and all
+    policy: Policy,  # play a language model greedily
+    tasks: list[Task],  # each is played once
+    rules: Rules | None = None,  # by default the policy's own
+    progress: Callable | None = None,  # called with episodes done, and all
 ) -> Evaluation:
     "Play every task once, judge the episodes. Raises ValueError if there is no task."
     if not tasks:
@@ -149,28 +170,26 @@ def evaluate(
     rules = rules or getattr(policy, "rules", None) or Rules()
     episodes = rollout(policy, tasks, rules, progress)
     records = [_record(ep, rules.require_grounded) for ep in episodes]
-    return Evaluation(getattr(policy, "name", type(policy).__name__),
-                      records, episodes)
+    return Evaluation(getattr(policy, "name", type(policy).__name__), records, episodes)
 
 # %% ../nbs/05_evaluation.ipynb #858b0e61
 def mcnemar(
-    gained: int, # questions that only the new policy got right
-    lost: int, # and only the old one
-) -> float: # two-sided p value
+    gained: int,  # questions that only the new policy got right
+    lost: int,  # and only the old one
+) -> float:  # two-sided p value
     "Exact McNemar test of two policies on the same questions (Psychometrika 12, 1947)."
     n = gained + lost
     tail = min(gained, lost)
-    return min(1.0, 2 * sum(math.comb(n, i)
-                            for i in range(tail + 1)) / 2**n)
+    return min(1.0, 2 * sum(math.comb(n, i) for i in range(tail + 1)) / 2**n)
 
 # %% ../nbs/05_evaluation.ipynb #13277145
 def _paired_interval(
-    both: int, # questions that both policies got right
-    gained: int, # only the new one
-    lost: int, # only the old one
+    both: int,  # questions that both policies got right
+    gained: int,  # only the new one
+    lost: int,  # only the old one
     neither: int,
     z: float = 1.96,
-) -> tuple[float, float]: # low and high end of new rate - old rate
+) -> tuple[float, float]:  # low and high end of new rate - old rate
     "Of a paired difference (R. G. Newcombe, Stat Med 17:2635, 1998, method 10)."
     n = both + gained + lost + neither
     if n == 0:
@@ -181,33 +200,38 @@ def _paired_interval(
     (l2, u2) = wilson(both + lost, n, z)
     margins = (both + gained) * (lost + neither) * (both + lost) * (gained + neither)
     cross = both * neither - gained * lost
-    phi = (cross if cross < 0 else max(cross - n/2, 0)) / math.sqrt(margins or 1)
-    spread = lambda x, y: math.sqrt(max(0.0,
-                                        x * x - 2 * phi * x * y + y * y))
+    phi = (cross if cross < 0 else max(cross - n / 2, 0)) / math.sqrt(margins or 1)
+    spread = lambda x, y: math.sqrt(max(0.0, x * x - 2 * phi * x * y + y * y))
     d = new - old
     return d - spread(new - l1, u2 - old), d + spread(u1 - new, old - l2)
 
 # %% ../nbs/05_evaluation.ipynb #7dd5d58c
 def _paired_difference(
-    old: list, new: list, # was each question answered right?
-) -> dict: # n, gained, lost; difference, ci_low, ci_high, p_value, of none None
+    old: list,
+    new: list,  # was each question answered right?
+) -> dict:  # n, gained, lost; difference, ci_low, ci_high, p_value, of none None
     "The difference between two policies on the same questions."
-    pairs = [(bool(a), bool(b))
-             for a, b in zip(old, new, strict=True)]
+    pairs = [(bool(a), bool(b)) for a, b in zip(old, new, strict=True)]
     kinds = (True, True), (False, True), (True, False), (False, False)
     counts = [pairs.count(k) for k in kinds]
     n = len(pairs)
     (_, won, lost, _) = counts
     low, high = _paired_interval(*counts) if n else (None, None)
-    return dict(n=n, gained=won, lost=lost,
-                difference=(won - lost)/n if n else None,
-                ci_low=low, ci_high=high,
-                p_value=mcnemar(won, lost) if n else None)
+    return dict(
+        n=n,
+        gained=won,
+        lost=lost,
+        difference=(won - lost) / n if n else None,
+        ci_low=low,
+        ci_high=high,
+        p_value=mcnemar(won, lost) if n else None,
+    )
 
 # %% ../nbs/05_evaluation.ipynb #0bc9352f
 @dataclass
 class Comparison:
     "Evaluations of the same questions by name; the last has played all, others perhaps some."
+
     evaluations: dict[str, Evaluation]
 
     def __post_init__(self):
@@ -219,50 +243,59 @@ class Comparison:
             if not known >= {r.id for r in other.records}:
                 raise ValueError(f"{name!r} played questions that {last!r} did not")
 
-    def paired(self) -> dict: # "old -> new" -> group -> numbers
+    def paired(self) -> dict:  # "old -> new" -> group -> numbers
         "The difference between the last policy and each of the others, on the questions of both."
-        right = {name: {g: {r.id: r.correct
-                            for r in e.pick(g)} for g in GROUPS}
-                 for name, e in self.evaluations.items()}
+        right = {
+            name: {g: {r.id: r.correct for r in e.pick(g)} for g in GROUPS}
+            for name, e in self.evaluations.items()
+        }
         *others, last = right
+
         def pair(a, g):
             old = right[a][g]
-            return _paired_difference([*old.values()],
-                                      [right[last][g][id] for id in old])
-        return {f"{a} -> {last}": {g: pair(a, g) for g in GROUPS}
-                for a in others}
+            return _paired_difference(
+                [*old.values()], [right[last][g][id] for id in old]
+            )
 
-    def summary(self) -> dict: # policy -> its numbers, then "paired"
+        return {f"{a} -> {last}": {g: pair(a, g) for g in GROUPS} for a in others}
+
+    def summary(self) -> dict:  # policy -> its numbers, then "paired"
         "All the numbers, as plain dictionaries."
-        each = {name: e.summary()
-                for name, e in self.evaluations.items()}
+        each = {name: e.summary() for name, e in self.evaluations.items()}
         return each | dict(paired=self.paired())
 
     def _repr_markdown_(self):
         s = self.summary()
-        return "\n\n".join([report_table(s)] + [differences_table(s)]*bool(s["paired"]))
-    def __repr__(self): return f"<Comparison {list(self.evaluations.values())}>"
+        return "\n\n".join(
+            [report_table(s)] + [differences_table(s)] * bool(s["paired"])
+        )
+
+    def __repr__(self):
+        return f"<Comparison {list(self.evaluations.values())}>"
 
 # %% ../nbs/05_evaluation.ipynb #04ee6fdb
 def policies_of(report: dict) -> list[str]:
     "The policies that a report is about, in its order."
-    return [name for name, v in report.items()
-            if isinstance(v, dict)
-            and GROUPS.keys() <= v.keys()]
+    return [
+        name
+        for name, v in report.items()
+        if isinstance(v, dict) and GROUPS.keys() <= v.keys()
+    ]
+
 
 def _success(s: dict, of: str = "", digits: int = 1) -> str:
     "A success rate with its interval."
     if s["success"] is None:
         return "-"
-    low, high = (f"{100*s[k]:.{digits}f}" for k in ("ci_low", "ci_high"))
-    return f"{100*s['success']:.1f} %{of} ({low} to {high})"
+    low, high = (f"{100 * s[k]:.{digits}f}" for k in ("ci_low", "ci_high"))
+    return f"{100 * s['success']:.1f} %{of} ({low} to {high})"
 
 # %% ../nbs/05_evaluation.ipynb #6615c6e6
 def _success_cells(
-    numbers: dict, # of a policy, by group
-    full: dict, # of the policy that has played all
-    digits: int, # of the interval
-) -> list[str]: # a cell for each group
+    numbers: dict,  # of a policy, by group
+    full: dict,  # of the policy that has played all
+    digits: int,  # of the interval
+) -> list[str]:  # a cell for each group
     "A policy's success by group; of how many questions, if it played fewer."
     cells = []
     for g in GROUPS:
@@ -273,28 +306,34 @@ def _success_cells(
 
 # %% ../nbs/05_evaluation.ipynb #6615c6e7
 def report_table(
-    reports: dict | list, # one, or several: a list's rows begin with the seed
-    policies: list | None = None, # by default all
-    names: dict | None = None, # policy -> label
-) -> MarkdownText: # of one report, also what a policy needs and how long it took
+    reports: dict | list,  # one, or several: a list's rows begin with the seed
+    policies: list | None = None,  # by default all
+    names: dict | None = None,  # policy -> label
+) -> MarkdownText:  # of one report, also what a policy needs and how long it took
     "Success of policies with its interval, by group of questions."
     many = isinstance(reports, list)
     called = names or {}
     reports = reports if many else [reports]
     needs = {} if many else reports[0].get("needs") or {}
     wall = reports[0].get("wall_seconds") or {}
-    full = reports[0][policies_of(reports[0])[-1]] # the last one has played all
+    full = reports[0][policies_of(reports[0])[-1]]  # the last one has played all
+
     def row(r, p):
         rates = _success_cells(r[p], full, digits=1 - many)
         took = wall.get("grpo" if p == "trained" else p)
-        cost = [needs.get(p, "-"),
-                "-" if took is None else f"{took:.0f}"]
-        return [r.get("seed")]*many + [called.get(p, p), *rates] + cost*bool(needs)
-    rows = [row(r, p) for r in reports for p in policies_of(r)
-            if policies is None or p in policies]
-    head = ["policy",
-            *(f"{label} (N={full[g]['n']})" for g, label in GROUPS.items())]
-    return markdown_table(["seed"]*many + head + ["needs", "seconds"]*bool(needs), rows)
+        cost = [needs.get(p, "-"), "-" if took is None else f"{took:.0f}"]
+        return [r.get("seed")] * many + [called.get(p, p), *rates] + cost * bool(needs)
+
+    rows = [
+        row(r, p)
+        for r in reports
+        for p in policies_of(r)
+        if policies is None or p in policies
+    ]
+    head = ["policy", *(f"{label} (N={full[g]['n']})" for g, label in GROUPS.items())]
+    return markdown_table(
+        ["seed"] * many + head + ["needs", "seconds"] * bool(needs), rows
+    )
 
 # %% ../nbs/05_evaluation.ipynb #38023679
 def _points(d: dict) -> str:
@@ -302,20 +341,24 @@ def _points(d: dict) -> str:
     if not d["n"]:
         return "-"
     p = "p < 0.001" if d["p_value"] < 0.001 else f"p {d['p_value']:.3f}"
-    rate, low, high = (f"{100*d[k]:+.1f}"
-                       for k in ("difference", "ci_low", "ci_high"))
+    rate, low, high = (
+        f"{100 * d[k]:+.1f}" for k in ("difference", "ci_low", "ci_high")
+    )
     return f"{rate} ({low} to {high}), {d['gained']} : {d['lost']}, {p}"
+
 
 def differences_table(report: dict) -> MarkdownText:
     "What the last policy has gained over each of the others; questions won : lost."
-    rows = [[pair, *(_points(by[g]) for g in GROUPS)]
-            for pair, by in report["paired"].items()]
+    rows = [
+        [pair, *(_points(by[g]) for g in GROUPS)]
+        for pair, by in report["paired"].items()
+    ]
     return markdown_table(["points", *GROUPS.values()], rows)
 
 # %% ../nbs/05_evaluation.ipynb #5e4c2013
 def mean_interval(
-    values: list[float], # one for each question
-) -> tuple[float, float]: # low and high end
+    values: list[float],  # one for each question
+) -> tuple[float, float]:  # low and high end
     "95 % bootstrap interval of a mean (percentiles; B. Efron, Ann Stat 7, 1979)."
     x = np.asarray(values, float)
     rng = np.random.default_rng(0)
@@ -324,10 +367,13 @@ def mean_interval(
 
 # %% ../nbs/05_evaluation.ipynb #a2375fd6
 def pooled(
-    reports: list[dict], # runs with other seeds; those that lack a policy are left out
-    old: str, new: str, # policies
-    **only, # what a question's line must say, such as words="plain"
-) -> dict: # runs, questions; difference, ci_low, ci_high, p_value; answers gained and lost
+    reports: list[dict],  # runs with other seeds; those that lack a policy are left out
+    old: str,
+    new: str,  # policies
+    **only,  # what a question's line must say, such as words="plain"
+) -> (
+    dict
+):  # runs, questions; difference, ci_low, ci_high, p_value; answers gained and lost
     "A paired difference over runs, by question. Raises ValueError if there is none."
     runs = [r for r in reports if old in r and new in r]
     found = {}
@@ -336,20 +382,27 @@ def pooled(
             found.setdefault(q["id"], []).append(q["right"][new] - q["right"][old])
     if not found:
         raise ValueError(f"no run has {old!r}, {new!r} and such questions")
-    means = [sum(d)/len(d) for d in found.values()]
+    means = [sum(d) / len(d) for d in found.values()]
     low, high = mean_interval(means)
     diffs = [d for ds in found.values() for d in ds]
-    return dict(runs=len(runs), questions=len(found),
-                difference=sum(diffs)/len(diffs),
-                ci_low=low, ci_high=high, p_value=_sign_flips(means),
-                gained=diffs.count(1), lost=diffs.count(-1))
+    return dict(
+        runs=len(runs),
+        questions=len(found),
+        difference=sum(diffs) / len(diffs),
+        ci_low=low,
+        ci_high=high,
+        p_value=_sign_flips(means),
+        gained=diffs.count(1),
+        lost=diffs.count(-1),
+    )
+
 
 def _sign_flips(
-    values: list[float], # one for each question
-) -> float: # two-sided p value of their mean being 0
+    values: list[float],  # one for each question
+) -> float:  # two-sided p value of their mean being 0
     "Randomisation test (R. A. Fisher, The Design of Experiments, 1935, section 21)."
     x = np.asarray([v for v in values if v])
     rng = np.random.default_rng(0)
-    flips = [abs((x*rng.choice((-1, 1), len(x))).sum()) for _ in range(10_000)]
+    flips = [abs((x * rng.choice((-1, 1), len(x))).sum()) for _ in range(10_000)]
     extreme = sum(f >= abs(x.sum()) - 1e-9 for f in flips)
-    return (1 + extreme)/(1 + len(flips))
+    return (1 + extreme) / (1 + len(flips))

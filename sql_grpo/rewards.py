@@ -19,103 +19,120 @@ from itertools import chain
 from .common.basics import source_name
 from .world.database import Result
 from .environment import Episode, joined
-from .judge.results import (
-    as_read, is_correct, is_grounded, once, reading_queries, same_number)
+from sql_grpo.judge.results import (
+    as_read,
+    is_correct,
+    is_grounded,
+    once,
+    reading_queries,
+    same_number,
+)
 
 # %% ../nbs/02_rewards.ipynb #7434a988
-def correctness(episode: Episode,
-                require_grounded: bool = False, # is a guess wrong, even a right one?
-               ) -> float:
+def correctness(
+    episode: Episode,
+    require_grounded: bool = False,  # is a guess wrong, even a right one?
+) -> float:
     "1.0 for a right answer, else 0.0."
     return float(is_correct(episode) and (not require_grounded or is_grounded(episode)))
 
 # %% ../nbs/02_rewards.ipynb #bc9667a0
-_BIN = 0.25 # progress is paid in steps of this size
-_WRONG_CAP = 0.75 # the most for a wrong episode, even if a query returned the gold rows
-_NUMBERS_CAP = 0.5 # the most for single numbers that are only near
-_ROWS_SHARE = 0.25 # weight of the row counts, against overlap
+_BIN = 0.25  # progress is paid in steps of this size
+_WRONG_CAP = (
+    0.75  # the most for a wrong episode, even if a query returned the gold rows
+)
+_NUMBERS_CAP = 0.5  # the most for single numbers that are only near
+_ROWS_SHARE = 0.25  # weight of the row counts, against overlap
+
 
 def _nearness(a, b) -> float:
     "1 for equal numbers, falling to 0 where they are a factor of two apart."
-    return 1.0 if same_number(a, b) else max(0.0,
-                                             1 - 2*abs(a - b)/max(abs(a), abs(b)))
+    return (
+        1.0 if same_number(a, b) else max(0.0, 1 - 2 * abs(a - b) / max(abs(a), abs(b)))
+    )
+
 
 def _bag(rows: list):
     "The cells of rows; floats count to six digits."
-    return Counter([float(f"{c:.6g}") if type(c) is float else c
-                    for c in chain.from_iterable(rows)])
+    return Counter(
+        [
+            float(f"{c:.6g}") if type(c) is float else c
+            for c in chain.from_iterable(rows)
+        ]
+    )
 
-def _overlap(gold: list, rows: list) -> float: # 0 to 1
+
+def _overlap(gold: list, rows: list) -> float:  # 0 to 1
     "Cells in common, as a share of all cells of both."
     g = _bag(gold)
     p = _bag(rows)
-    common = sum(min(g[c], p[c])
-                 for c in g.keys() & p.keys())
-    return common/(g.total() + p.total() - common)
+    common = sum(min(g[c], p[c]) for c in g.keys() & p.keys())
+    return common / (g.total() + p.total() - common)
 
 # %% ../nbs/02_rewards.ipynb #61f02884
-def _near(g: list, p: list) -> float: # 0, 0.25, 0.5 or 0.75
+def _near(g: list, p: list) -> float:  # 0, 0.25, 0.5 or 0.75
     "How near the rows `p` came to the gold rows `g`."
-    rows = min(len(g), len(p))/max(len(g), len(p))
-    cells = [len(g)*len(g[0]),
-             len(p)*len(p[0])]
-    if _ROWS_SHARE*rows + (1 - _ROWS_SHARE)*min(cells)/max(cells) < _BIN:
+    rows = min(len(g), len(p)) / max(len(g), len(p))
+    cells = [len(g) * len(g[0]), len(p) * len(p[0])]
+    if _ROWS_SHARE * rows + (1 - _ROWS_SHARE) * min(cells) / max(cells) < _BIN:
         return 0.0
     content = _overlap(g, p)
     cap = _WRONG_CAP
-    score = _ROWS_SHARE*rows + (1 - _ROWS_SHARE)*content if content else 0.0
+    score = _ROWS_SHARE * rows + (1 - _ROWS_SHARE) * content if content else 0.0
     one_row = len(g) == len(p) == 1 and cells[0] == cells[1]
-    if content < 1 and one_row and all(type(c) in (int, float)
-                                       for c in g[0] + p[0]):
-        score = sum(map(_nearness, g[0], p[0]))/len(g[0])
+    if content < 1 and one_row and all(type(c) in (int, float) for c in g[0] + p[0]):
+        score = sum(map(_nearness, g[0], p[0])) / len(g[0])
         cap = _NUMBERS_CAP
-    return min(cap, _BIN*int(score/_BIN + 1e-9))
+    return min(cap, _BIN * int(score / _BIN + 1e-9))
 
 # %% ../nbs/02_rewards.ipynb #a5e70c05
-_READ_TIMES = 4 # a result of more than this many times the gold one's cells is not read
+_READ_TIMES = (
+    4  # a result of more than this many times the gold one's cells is not read
+)
 
-def result_progress(gold: Result, # result of the gold query, or the answer of a task without one
-                    predicted: Result, # result of a query of the policy
-                    read: bool = False, # is gold an answer? Then both also count as they are read
-                   ) -> float: # 0, 0.25, 0.5 or 0.75
+
+def result_progress(
+    gold: Result,  # result of the gold query, or the answer of a task without one
+    predicted: Result,  # result of a query of the policy
+    read: bool = False,  # is gold an answer? Then both also count as they are read
+) -> float:  # 0, 0.25, 0.5 or 0.75
     "How near a result came to the gold one."
     if not (gold.rows and predicted.rows) or gold.truncated or predicted.truncated:
         return 0.0
     near = _near(gold.rows, predicted.rows)
-    g, p = (len(r.rows)*len(r.columns)
-            for r in (gold, predicted))
-    if not read or near == _WRONG_CAP or p > _READ_TIMES*g:
+    g, p = (len(r.rows) * len(r.columns) for r in (gold, predicted))
+    if not read or near == _WRONG_CAP or p > _READ_TIMES * g:
         return near
-    return max(near,
-               _near(as_read(gold).rows,
-                     as_read(predicted).rows))
+    return max(near, _near(as_read(gold).rows, as_read(predicted).rows))
 
 # %% ../nbs/02_rewards.ipynb #6797e0cc
 @once
-def _nearest(episode: Episode) -> float: # 0 to 0.75
+def _nearest(episode: Episode) -> float:  # 0 to 0.75
     "How near the best of an episode's queries came."
     task = episode.task
     queries = reading_queries(episode)
-    near = (result_progress(task.gold, t.result,
-                            read=not task.query) for t in queries)
+    near = (result_progress(task.gold, t.result, read=not task.query) for t in queries)
     return max(near, default=0.0)
 
-def progress(episode: Episode,
-             require_grounded: bool = False, # is a guess wrong?
-            ) -> float:
+
+def progress(
+    episode: Episode,
+    require_grounded: bool = False,  # is a guess wrong?
+) -> float:
     "1.0 for a right episode; else how near the best of its queries came, at most 0.75."
     return 1.0 if correctness(episode, require_grounded) else _nearest(episode)
 
 # %% ../nbs/02_rewards.ipynb #9e4f39b2
 _SIGNALS = dict(
-    turns=-0.02, # every turn, ANSWER included
-    new_information=0.02, # a turn that showed something new pays for itself, no more
-    executed=0.1, # once: a query that reads a table ran without error
-    errors=-0.1, # each action that failed
-    repeats=-0.1, # each action that was sent before in this episode
-    ungrounded=-0.1, # once: answered something that no query returned
-    unanswered=-0.2) # once: the turns or tokens ran out
-_FREE_TURNS = 4 # that many turns can pay for themselves
+    turns=-0.02,  # every turn, ANSWER included
+    new_information=0.02,  # a turn that showed something new pays for itself, no more
+    executed=0.1,  # once: a query that reads a table ran without error
+    errors=-0.1,  # each action that failed
+    repeats=-0.1,  # each action that was sent before in this episode
+    ungrounded=-0.1,  # once: answered something that no query returned
+    unanswered=-0.2,
+)  # once: the turns or tokens ran out
+_FREE_TURNS = 4  # that many turns can pay for themselves
 
 # %% ../nbs/02_rewards.ipynb #3767b1b2
 def _counts(episode: Episode):
@@ -137,73 +154,82 @@ def _counts(episode: Episode):
     return n
 
 # %% ../nbs/02_rewards.ipynb #135332a1
-def _signals(episode: Episode): # sums by name, zeros included
+def _signals(episode: Episode):  # sums by name, zeros included
     "The small signals of an episode."
     n = _counts(episode)
     answered = episode.outcome == "answered"
     n["new_information"] = min(n["new_information"], _FREE_TURNS)
     n["executed"] = bool(reading_queries(episode))
-    n.update(ungrounded=answered and not is_grounded(episode),
-             unanswered=not answered)
-    return {name: pay*n[name] for name, pay in _SIGNALS.items()}
+    n.update(ungrounded=answered and not is_grounded(episode), unanswered=not answered)
+    return {name: pay * n[name] for name, pay in _SIGNALS.items()}
+
 
 def operational(episode: Episode) -> float:
     "The sum of the small signals, in [-1, 1]."
-    return round(max(-1.0,
-                     min(1.0, sum(_signals(episode).values()))),
-                 6)
+    return round(max(-1.0, min(1.0, sum(_signals(episode).values()))), 6)
 
 # %% ../nbs/02_rewards.ipynb #f5a545fe
-REWARDS = {correctness: 1.0, progress: 0.3, operational: 0.2} # with their weights
+REWARDS = {correctness: 1.0, progress: 0.3, operational: 0.2}  # with their weights
+
 
 def total_reward(episode: Episode, rewards: dict = REWARDS) -> float:
     "The weighted sum that TRL forms of the rewards."
-    return sum(weight*reward(episode)
-               for reward, weight in rewards.items())
+    return sum(weight * reward(episode) for reward, weight in rewards.items())
 
 # %% ../nbs/02_rewards.ipynb #c5d6315f
 def explain_rewards(episode: Episode) -> dict:
     "An episode's rewards with their parts, for transcripts."
     due = _signals(episode)
     grounded = episode.outcome == "answered" and not due["ungrounded"]
-    return dict(outcome=episode.outcome,
-                grounded=grounded, correctness=correctness(episode),
-                progress=progress(episode), operational=operational(episode),
-                signals={k: round(v, 6)
-                         for k, v in due.items() if v},
-                total=round(total_reward(episode), 6))
+    return dict(
+        outcome=episode.outcome,
+        grounded=grounded,
+        correctness=correctness(episode),
+        progress=progress(episode),
+        operational=operational(episode),
+        signals={k: round(v, 6) for k, v in due.items() if v},
+        total=round(total_reward(episode), 6),
+    )
 
 # %% ../nbs/02_rewards.ipynb #23e90561
 def is_of_episode(reward: Callable) -> bool:
     "Is it a reward of one episode, and not of TRL's kind?"
     return list(inspect.signature(reward).parameters)[:1] == ["episode"]
 
-def as_trl(reward: Callable, # of one episode; or TRL's kind, which stays as it is
-           **given, # such as require_grounded, for rewards that take it
-          ) -> Callable:
+
+def as_trl(
+    reward: Callable,  # of one episode; or TRL's kind, which stays as it is
+    **given,  # such as require_grounded, for rewards that take it
+) -> Callable:
     "A reward as TRL calls it, with lists of prompts, completions and episodes."
     if not is_of_episode(reward) and hasattr(reward, "__name__"):
         return reward
     takes = inspect.signature(reward).parameters
     given = {name: value for name, value in given.items() if name in takes}
     if is_of_episode(reward):
-        def of_many(prompts=None, completions=None, episodes=None, **kwargs) -> list[float]:
+
+        def of_many(
+            prompts=None, completions=None, episodes=None, **kwargs
+        ) -> list[float]:
             return [reward(ep, **given) for ep in episodes]
-    else: # an object without a name
+    else:  # an object without a name
+
         def of_many(*args, **kwargs) -> list[float]:
             return reward(*args, **kwargs)
+
     of_many.__name__ = f"reward_{source_name(reward).rpartition(':')[2]}"
     of_many.__doc__ = reward.__doc__
-    of_many.reward = reward # for messages
+    of_many.reward = reward  # for messages
     return of_many
 
 # %% ../nbs/02_rewards.ipynb #23e90571
 reward_correctness, reward_progress, reward_operational = map(as_trl, REWARDS)
 
 # %% ../nbs/02_rewards.ipynb #23e90581
-def reward_title(reward: Callable) -> str: # of either kind, or of as_trl
+def reward_title(reward: Callable) -> str:  # of either kind, or of as_trl
     "What messages call a reward: FILE.py:NAME if its file is known, else the name that its author gave."
     return source_name(getattr(reward, "reward", reward))
+
 
 class NoNumberError(ValueError):
     "A reward returned something else than a number."
@@ -211,49 +237,75 @@ class NoNumberError(ValueError):
 # %% ../nbs/02_rewards.ipynb #23e90562
 def trl_arguments(episodes: list[Episode], **more) -> dict:
     "The arguments that TRL passes to a reward function in training, and `more`."
-    def said(ep): # replies and observations in one text
-        return "\n".join(text for turns in ep.replies for text in (turns[0].text, joined(turns)))
-    def ids(ep): return getattr(getattr(ep, "tokens", None), "completion_ids", [])
-    return dict(
-        prompts=[[dict(role="user", content=ep.start.text)] for ep in episodes],
-        completions=[[dict(role="assistant", content=said(ep))] for ep in episodes],
-        completion_ids=list(map(ids, episodes)), episodes=episodes,
-        task_id=[ep.task.id for ep in episodes],
-        difficulty=[ep.task.difficulty for ep in episodes],
-        log_extra=lambda *args: None, log_metric=lambda *args: None) | more
 
-def call_reward(reward: Callable, given: dict) -> list[float]: # None becomes nan, which TRL leaves out
+    def said(ep):  # replies and observations in one text
+        return "\n".join(
+            text for turns in ep.replies for text in (turns[0].text, joined(turns))
+        )
+
+    def ids(ep):
+        return getattr(getattr(ep, "tokens", None), "completion_ids", [])
+
+    return (
+        dict(
+            prompts=[[dict(role="user", content=ep.start.text)] for ep in episodes],
+            completions=[[dict(role="assistant", content=said(ep))] for ep in episodes],
+            completion_ids=list(map(ids, episodes)),
+            episodes=episodes,
+            task_id=[ep.task.id for ep in episodes],
+            difficulty=[ep.task.difficulty for ep in episodes],
+            log_extra=lambda *args: None,
+            log_metric=lambda *args: None,
+        )
+        | more
+    )
+
+
+def call_reward(
+    reward: Callable, given: dict
+) -> list[float]:  # None becomes nan, which TRL leaves out
     "The numbers of a reward, which may be async. Raises NoNumberError for others."
     got = reward(**given)
-    if inspect.isawaitable(got): # a thread of its own, since a notebook has a loop already
+    if inspect.isawaitable(
+        got
+    ):  # a thread of its own, since a notebook has a loop already
         with ThreadPoolExecutor(1) as pool:
             got = pool.submit(asyncio.run, got).result()
     if isinstance(got, str) or not isinstance(got, Iterable):
-        raise NoNumberError(f"the reward {reward_title(reward)} returned {got!r}; expected a list of numbers")
+        raise NoNumberError(
+            f"the reward {reward_title(reward)} returned {got!r}; expected a list of numbers"
+        )
     return [_as_number(x, reward) for x in got]
+
 
 def _as_number(x: object, reward: Callable) -> float:
     "What a reward gave an episode. Raises NoNumberError."
     try:
         number = math.nan if x is None else float(x)
-        if math.isinf(number): raise ValueError
+        if math.isinf(number):
+            raise ValueError
         return number
     except (TypeError, ValueError):
-        raise NoNumberError(f"the reward {reward_title(reward)} returned {x!r} for an episode; "
-                            "expected a number") from None
+        raise NoNumberError(
+            f"the reward {reward_title(reward)} returned {x!r} for an episode; "
+            "expected a number"
+        ) from None
 
 # %% ../nbs/02_rewards.ipynb #f2cfa191
-STD_EPS = 1e-4 # as in TRL; added to the spread, which may be zero
+STD_EPS = 1e-4  # as in TRL; added to the spread, which may be zero
 
-def sample_std(xs: list) -> float: # 0 for one number
+
+def sample_std(xs: list) -> float:  # 0 for one number
     "The standard deviation over n - 1, as in TRL."
-    mean = math.fsum(xs)/len(xs)
-    return math.sqrt(math.fsum((x - mean)**2 for x in xs)/max(1, len(xs) - 1))
+    mean = math.fsum(xs) / len(xs)
+    return math.sqrt(math.fsum((x - mean) ** 2 for x in xs) / max(1, len(xs) - 1))
 
-def group_advantages(rewards: list, # (P*G,) the completions of a prompt side by side
-                     num_generations: int, # G, size of a group
-                     scale: str = "group", # whose spread divides: "group" or "batch"
-                    ) -> list: # advantages (P*G,)
+
+def group_advantages(
+    rewards: list,  # (P*G,) the completions of a prompt side by side
+    num_generations: int,  # G, size of a group
+    scale: str = "group",  # whose spread divides: "group" or "batch"
+) -> list:  # advantages (P*G,)
     "GRPO's advantages, as in TRL 1.16. Raises ValueError for wrong groups."
     G = num_generations
     if scale not in ("group", "batch"):
@@ -261,9 +313,7 @@ def group_advantages(rewards: list, # (P*G,) the completions of a prompt side by
     if G < 1 or len(rewards) % G:
         raise ValueError(f"{len(rewards)} rewards cannot be split into groups of {G}")
     out = []
-    for group in (rewards[i:i+G]
-                  for i in range(0, len(rewards), G)):
+    for group in (rewards[i : i + G] for i in range(0, len(rewards), G)):
         std = sample_std(group if scale == "group" else rewards)
-        out += [(r - math.fsum(group)/G)/(std + STD_EPS)
-                for r in group]
+        out += [(r - math.fsum(group) / G) / (std + STD_EPS) for r in group]
     return out

@@ -20,25 +20,29 @@ from .games.game import find_game, new_environment
 # %% ../nbs/03_rollout.ipynb #93105d40
 class Policy:
     "What chooses the next action. Any object with these methods will do."
+
     name = "policy"
 
     def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` if it cannot play these tasks; called before long work."
 
-    def begin(self,
-        episodes: list[Episode], # all the episodes of this rollout, just reset
+    def begin(
+        self,
+        episodes: list[Episode],  # all the episodes of this rollout, just reset
     ) -> None:
         "Called once, before the first turn."
 
-    def act(self,
-        episodes: list[Episode], # those that still go on
-    ) -> list[str | None]: # a raw text for each; `None` ends it as "out_of_tokens"
+    def act(
+        self,
+        episodes: list[Episode],  # those that still go on
+    ) -> list[str | None]:  # a raw text for each; `None` ends it as "out_of_tokens"
         "Choose the next action of every live episode. Raises NotImplementedError."
         raise NotImplementedError
 
-    def play(self,
-        envs: list[SQLEnvironment], # just reset
-        progress: Callable | None = None, # called with episodes done and all
+    def play(
+        self,
+        envs: list[SQLEnvironment],  # just reset
+        progress: Callable | None = None,  # called with episodes done and all
     ) -> None:
         "Play all episodes to their end, side by side and turn by turn."
         live = envs
@@ -46,17 +50,19 @@ class Policy:
             self.begin([env.episode for env in live])
         while live:
             episodes = [env.episode for env in live]
-            for env, text in zip(live,
-                                 _checked(self, self.act(episodes), live),
-                                 strict=True):
+            for env, text in zip(
+                live, _checked(self, self.act(episodes), live), strict=True
+            ):
                 if text is None:
                     env.episode.outcome = "out_of_tokens"
-                else: env.step(text)
+                else:
+                    env.step(text)
             live = [env for env in live if not env.episode.done]
             if progress is not None:
                 progress(len(envs) - len(live), len(envs))
 
-    def __repr__(self): return f"<{type(self).__name__} {self.name}>"
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.name}>"
 
 # %% ../nbs/03_rollout.ipynb #51130c66
 def _checked(policy, texts: Iterable, live: list):
@@ -65,14 +71,17 @@ def _checked(policy, texts: Iterable, live: list):
     name = getattr(policy, "name", type(policy).__name__)
     if len(texts) == len(live):
         return texts
-    raise ValueError(f"policy {name!r} returned {len(texts)} texts "
-                     f"for {len(live)} episodes")
+    raise ValueError(
+        f"policy {name!r} returned {len(texts)} texts for {len(live)} episodes"
+    )
 
 # %% ../nbs/03_rollout.ipynb #c33b3afd
 class ScriptedPolicy(Policy):
     "Plays prepared texts on every task, or whatever a function of the episode returns."
-    def __init__(self,
-        script: list | Callable, # a text for each reply, or a function
+
+    def __init__(
+        self,
+        script: list | Callable,  # a text for each reply, or a function
         name: str = "scripted",
     ):
         self.script = script
@@ -82,27 +91,28 @@ class ScriptedPolicy(Policy):
         "The text of this reply; `None` once the script is used up."
         if callable(self.script):
             return [self.script(ep) for ep in episodes]
-        return [dict(enumerate(self.script)).get(len(ep.replies))
-                for ep in episodes]
+        return [dict(enumerate(self.script)).get(len(ep.replies)) for ep in episodes]
 
 # %% ../nbs/03_rollout.ipynb #8779c19b
 def _let_hear(env: SQLEnvironment, watch: Callable):
     "From now on, call `watch` with the episode after each turn."
     step = env.step
+
     def heard(text):
         obs = step(text)
         watch(env.episode)
         return obs
+
     env.step = heard
 
 # %% ../nbs/03_rollout.ipynb #be406c8c
 def rollout(
-    policy: Policy, # chooses the actions
-    tasks: list[Task], # an episode is played for each; a task may come several times
-    rules: Rules | None = None, # by default the policy's own
-    progress: Callable | None = None, # called with episodes done and all
-    watch: Callable | None = None, # called with an episode after each turn
-) -> list[Episode]: # finished episodes, in the order of the tasks
+    policy: Policy,  # chooses the actions
+    tasks: list[Task],  # an episode is played for each; a task may come several times
+    rules: Rules | None = None,  # by default the policy's own
+    progress: Callable | None = None,  # called with episodes done and all
+    watch: Callable | None = None,  # called with an episode after each turn
+) -> list[Episode]:  # finished episodes, in the order of the tasks
     "Play `policy` on every task, all episodes side by side."
     rules = rules or getattr(policy, "rules", None) or Rules()
     envs = [new_environment(rules) for _ in tasks]
@@ -118,12 +128,15 @@ def need_sql(tasks: list[Task], who: str) -> None:
     "Raises `ValueError` if one of the tasks has only its answer, and no gold SQL."
     without = [t for t in tasks if not t.query]
     if without:
-        raise ValueError(f"{who} plays gold SQL, and {len(without)} of {len(tasks)} tasks have "
-                         f"none (the first is {without[0].id!r}): give them a field 'query'")
+        raise ValueError(
+            f"{who} plays gold SQL, and {len(without)} of {len(tasks)} tasks have "
+            f"none (the first is {without[0].id!r}): give them a field 'query'"
+        )
 
 # %% ../nbs/03_rollout.ipynb #4255b9f7
 class OraclePolicy(Policy):
     "DESCRIBE a table of the gold SQL, QUERY the gold SQL, ANSWER: the ceiling."
+
     name = "oracle"
 
     def check(self, tasks: list[Task]) -> None:
@@ -141,34 +154,40 @@ class OraclePolicy(Policy):
         "All that it ever does with a task."
         return [f"DESCRIBE {first_table(task)}", f"QUERY {task.query}", "ANSWER"]
 
-def first_table(task: Task) -> str: # empty if the database has no table
+
+def first_table(task: Task) -> str:  # empty if the database has no table
     "The table that comes first in the gold SQL; the first of all if none is found."
     sql = task.query.lower()
     tables = task.database().tables
-    found = [(sql.find(t.lower()), t)
-             for t in tables if t.lower() in sql]
+    found = [(sql.find(t.lower()), t) for t in tables if t.lower() in sql]
     return min(found)[1] if found else next(iter(tables), "")
 
 # %% ../nbs/03_rollout.ipynb #051e2b2d
 _QUERY_FORMS = (
-    "SELECT COUNT(*) FROM {t}", "SELECT {c} FROM {t} LIMIT {n}",
-    "SELECT DISTINCT {c} FROM {t}", "SELECT {f}({c}) FROM {t}",
+    "SELECT COUNT(*) FROM {t}",
+    "SELECT {c} FROM {t} LIMIT {n}",
+    "SELECT DISTINCT {c} FROM {t}",
+    "SELECT {f}({c}) FROM {t}",
     "SELECT {c}, COUNT(*) FROM {t} GROUP BY {c}",
-    "SELECT {c} FROM {t} ORDER BY {d} {o} LIMIT {n}")
+    "SELECT {c} FROM {t} ORDER BY {d} {o} LIMIT {n}",
+)
+
 
 def _random_query(
     rng: random.Random,
-    seen: dict[str, list[str]], # columns seen so far, by table; not empty
-) -> str: # one SELECT statement
+    seen: dict[str, list[str]],  # columns seen so far, by table; not empty
+) -> str:  # one SELECT statement
     "A random simple query over tables and columns that have been seen."
     table = rng.choice(list(seen))
-    c, d = (quoted(rng.choice(seen[table]), False)
-            for _ in range(2))
+    c, d = (quoted(rng.choice(seen[table]), False) for _ in range(2))
     return rng.choice(_QUERY_FORMS).format(
-        t=quoted(table, False), c=c,
-        d=d, n=rng.randint(1, 3),
+        t=quoted(table, False),
+        c=c,
+        d=d,
+        n=rng.randint(1, 3),
         o=rng.choice(("ASC", "DESC")),
-        f=rng.choice(("AVG", "MIN", "MAX", "SUM")))
+        f=rng.choice(("AVG", "MIN", "MAX", "SUM")),
+    )
 
 # %% ../nbs/03_rollout.ipynb #8564f7b6
 def _seen(ep: Episode) -> dict[str, list[str]]:
@@ -179,9 +198,7 @@ def _seen(ep: Episode) -> dict[str, list[str]]:
         if turn.action.action_type not in ("DESCRIBE", "SAMPLE"):
             continue
         name = turn.action.argument.strip().lower()
-        table = next((t
-                      for t in db.tables if t.lower() == name),
-                     None)
+        table = next((t for t in db.tables if t.lower() == name), None)
         if table:
             seen[table] = [c.name for c in db.columns(table)]
     return seen
@@ -189,10 +206,8 @@ def _seen(ep: Episode) -> dict[str, list[str]]:
 # %% ../nbs/03_rollout.ipynb #f3c77e2c
 def _random_answer(ep: Episode, rng: random.Random) -> str:
     "ANSWER alone, or with a cell of a random row of a random result."
-    results = [t.result for t in ep.turns
-               if t.result is not None and t.result.ok]
-    rows = [row for result in results
-            for row in result.rows if row]
+    results = [t.result for t in ep.turns if t.result is not None and t.result.ok]
+    rows = [row for result in results for row in result.rows if row]
     if not rows or rng.random() < 0.5:
         return "ANSWER"
     return f"ANSWER {format_value(rng.choice(rng.choice(rows)))}"
@@ -200,8 +215,10 @@ def _random_answer(ep: Episode, rng: random.Random) -> str:
 # %% ../nbs/03_rollout.ipynb #f3c77e1c
 class RandomPolicy(Policy):
     "Random actions of an explorer who reads neither the question nor the gold SQL."
-    def __init__(self,
-        seed: int = 0, # with the task's id, decides the whole episode
+
+    def __init__(
+        self,
+        seed: int = 0,  # with the task's id, decides the whole episode
     ):
         self.seed = seed
         self.name = "random"
@@ -218,8 +235,7 @@ class RandomPolicy(Policy):
 
     def act(self, episodes: list[Episode]) -> list[str | None]:
         "One of the four actions for each episode, all equally likely."
-        return [self._choose(ep, self._rngs[id(ep)])
-                for ep in episodes]
+        return [self._choose(ep, self._rngs[id(ep)]) for ep in episodes]
 
     def _choose(self, ep: Episode, rng: random.Random):
         "A random action, over what this episode has seen."
@@ -236,25 +252,31 @@ class RandomPolicy(Policy):
 # %% ../nbs/03_rollout.ipynb #643f2b82
 class SQLOraclePolicy(OraclePolicy):
     "The gold SQL and nothing else: the ceiling where one reply is all."
+
     def act(self, episodes: list[Episode]) -> list[str | None]:
         return [ep.task.query for ep in episodes]
 
+
 def random_sql_policy(seed: int = 0) -> Policy:
     "A random simple query for each episode: the floor where one reply is all."
+
     def guess(ep):
         db = ep.task.database()
         rng = random.Random(f"{seed}/{ep.task.id}")
-        return _random_query(rng,
-                             {t: [c.name for c in db.columns(t)]
-                              for t in db.tables})
+        return _random_query(
+            rng, {t: [c.name for c in db.columns(t)] for t in db.tables}
+        )
+
     return ScriptedPolicy(guess, "random")
+
 
 BUILT_IN = ("random", "oracle")
 
+
 def built_in_policy(
-    name: str, # one of `BUILT_IN`
-    seed: int = 0, # of the random one
-    mode: str = "agent", # name of a game
+    name: str,  # one of `BUILT_IN`
+    seed: int = 0,  # of the random one
+    mode: str = "agent",  # name of a game
 ) -> Policy:
     "The floor or the ceiling, as it plays in a game."
     game = find_game(mode)
@@ -265,17 +287,21 @@ def built_in_policy(
     return random_sql_policy(seed) if game.one_reply else RandomPolicy(seed)
 
 # %% ../nbs/03_rollout.ipynb #a5bc7bf3
-AS_TOOLS = "tools" # instructions: the chat template announces the actions as tools
+AS_TOOLS = "tools"  # instructions: the chat template announces the actions as tools
+
 
 def task_messages(
-    start: Episode | SQLObservation | str, # of a reset: its episode, observation or text
-    instructions: str = "", # the system message; none if empty, or `tools`
-) -> list[dict]: # messages with "role" and "content"
+    start: Episode
+    | SQLObservation
+    | str,  # of a reset: its episode, observation or text
+    instructions: str = "",  # the system message; none if empty, or `tools`
+) -> list[dict]:  # messages with "role" and "content"
     "The prompt of an episode: what a policy reads before its first action."
     if isinstance(start, Episode):
         start = start.start
     text = start if isinstance(start, str) else start.text
-    if instructions == AS_TOOLS: instructions = "" # the chat template says it
+    if instructions == AS_TOOLS:
+        instructions = ""  # the chat template says it
     told = instructions.replace("SQLite", getattr(start, "engine", "SQLite"))
     system = [{"role": "system", "content": told}] if told else []
     return system + [{"role": "user", "content": text}]
@@ -283,12 +309,13 @@ def task_messages(
 # %% ../nbs/03_rollout.ipynb #973e8def
 def history_messages(
     episode: Episode,
-    instructions: str = "", # the system message; none if empty
-) -> list[dict]: # system (if any), user, assistant, ..., user
+    instructions: str = "",  # the system message; none if empty
+) -> list[dict]:  # system (if any), user, assistant, ..., user
     "The whole conversation so far: observations and raw texts of the policy."
     messages = task_messages(episode, instructions)
     for turns in episode.replies:
-        messages += [{"role": "assistant",
-                      "content": turns[0].text},
-                     {"role": "user", "content": joined(turns)}]
+        messages += [
+            {"role": "assistant", "content": turns[0].text},
+            {"role": "user", "content": joined(turns)},
+        ]
     return messages

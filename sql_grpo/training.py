@@ -27,8 +27,14 @@ from .world.tasks import Task
 from .world.data import load_tasks, share_out
 from .judge.results import without_sql
 from .environment import Rules
-from .rewards import (
-    as_trl, call_reward, is_of_episode, NoNumberError, reward_title, trl_arguments)
+from sql_grpo.rewards import (
+    as_trl,
+    call_reward,
+    is_of_episode,
+    NoNumberError,
+    reward_title,
+    trl_arguments,
+)
 from .rollout import built_in_policy, need_sql, rollout
 from .engine.lm_policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .learner.models import adapters_kept
@@ -41,175 +47,221 @@ def _agreed(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     "The questions that all processes could use: a slow gold query may be in time in one alone."
     if config.world_size == 1:
         return tasks
-    both = set.intersection(*map(set,
-                                 gather_object([[t.id for t in tasks]])))
+    both = set.intersection(*map(set, gather_object([[t.id for t in tasks]])))
     return [t for t in tasks if t.id in both]
+
 
 def _load_questions(
     config: SQLGRPOConfig,
     split: str = "train",
-    variants: bool = False, # of their databases; without SQL there are none
+    variants: bool = False,  # of their databases; without SQL there are none
 ) -> list[Task]:
     "The questions of a run, checked. Raises ValueError or FileNotFoundError for unusable data."
     # public data sets have gold queries that cannot be judged; your own file should not
     public = config.data_source in ("spider", "spider_by_database", "bird", "context")
-    tasks = load_tasks(config.data_source, split=split,
-                       path=config.data_path, questions=config.question_file,
-                       check="drop" if public else True,
-                       variants=variants and not config.answers_only)
+    tasks = load_tasks(
+        config.data_source,
+        split=split,
+        path=config.data_path,
+        questions=config.question_file,
+        check="drop" if public else True,
+        variants=variants and not config.answers_only,
+    )
     if config.question_file:
         tasks = share_out(tasks, split)
     if config.answers_only:
         tasks = [without_sql(t) for t in tasks]
     return _agreed(tasks, config)
 
+
 def load_question_prompts(
     config: SQLGRPOConfig,
     split: str = "train",
-): # a `datasets.Dataset` with `prompt`, `task_id` and `difficulty`; the list of tasks
+):  # a `datasets.Dataset` with `prompt`, `task_id` and `difficulty`; the list of tasks
     "The questions as TRL's trainer takes them. Raises ValueError or FileNotFoundError."
     # TRL's text is not what is played: `RolloutFunc` finds the task by its id
     tasks = _load_questions(config, split)
     if not tasks:
-        raise ValueError(f"there are no questions in {config.data_source!r}, split {split!r}")
+        raise ValueError(
+            f"there are no questions in {config.data_source!r}, split {split!r}"
+        )
     if config.demonstrations in ("oracle", "explore"):
         need_sql(tasks, f"{config.demonstrations} (demonstrations)")
     order = _curriculum_order(tasks, config) if config.curriculum else tasks
     rules = config.rules
-    rows = [dict(prompt=task_prompt(t, rules),
-                 task_id=t.id, difficulty=t.difficulty)
-            for t in order]
+    rows = [
+        dict(prompt=task_prompt(t, rules), task_id=t.id, difficulty=t.difficulty)
+        for t in order
+    ]
     return Dataset.from_list(rows), tasks
 
 # %% ../nbs/04_training.ipynb #f4c4c6d3
 def _curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     "Easy and medium questions for the first half of the steps, all for the second."
     if config.max_steps < 1:
-        return sorted(tasks,
-                      key=lambda t: t.difficulty not in ("easy", "medium"))
-    groups = config.generation_batch_size//config.num_generations*config.max_steps
-    easy = [t
-            for t in tasks
-            if t.difficulty in ("easy", "medium")] or tasks
+        return sorted(tasks, key=lambda t: t.difficulty not in ("easy", "medium"))
+    groups = config.generation_batch_size // config.num_generations * config.max_steps
+    easy = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks
     rng = random.Random(config.seed)
+
     def _draw(pool, n):
         out = []
         while len(out) < n:
             out += rng.sample(pool, len(pool))
         return out[:n]
-    return _draw(easy, groups//2) + _draw(tasks, groups - groups//2)
+
+    return _draw(easy, groups // 2) + _draw(tasks, groups - groups // 2)
 
 # %% ../nbs/04_training.ipynb #95e3c39b
 def chosen_rewards(
     config: SQLGRPOConfig,
-    reward_funcs: list[Callable] | None = None, # None: those of the configuration
-    reward_weights: list[float] | None = None, # of reward_funcs; None: 1 for each
+    reward_funcs: list[Callable] | None = None,  # None: those of the configuration
+    reward_weights: list[float] | None = None,  # of reward_funcs; None: 1 for each
 ) -> tuple[list[Callable], list[float]]:
     "Rewards of TRL's kind and their weights. Raises ValueError for what is neither."
     if reward_funcs is None and reward_weights is not None:
-        raise ValueError("reward_weights is given without reward_funcs: "
-                         "set it in the configuration")
+        raise ValueError(
+            "reward_weights is given without reward_funcs: set it in the configuration"
+        )
     if reward_funcs is None:
-        reward_funcs, reward_weights = map(list, zip(*config.weighted_rewards.items(), strict=True))
-    if not (isinstance(reward_funcs, (list, tuple)) and reward_funcs and all(map(callable, reward_funcs))):
-        raise ValueError(f"reward_funcs is {reward_funcs!r}; expected a list of functions")
-    weights = [1.0]*len(reward_funcs) if reward_weights is None else list(reward_weights)
+        reward_funcs, reward_weights = map(
+            list, zip(*config.weighted_rewards.items(), strict=True)
+        )
+    if not (
+        isinstance(reward_funcs, (list, tuple))
+        and reward_funcs
+        and all(map(callable, reward_funcs))
+    ):
+        raise ValueError(
+            f"reward_funcs is {reward_funcs!r}; expected a list of functions"
+        )
+    weights = (
+        [1.0] * len(reward_funcs) if reward_weights is None else list(reward_weights)
+    )
     if len(weights) != len(reward_funcs):
-        raise ValueError(f"{len(reward_funcs)} reward_funcs, and {len(weights)} reward_weights")
-    rewards = [as_trl(r, require_grounded=config.require_grounded) for r in reward_funcs]
+        raise ValueError(
+            f"{len(reward_funcs)} reward_funcs, and {len(weights)} reward_weights"
+        )
+    rewards = [
+        as_trl(r, require_grounded=config.require_grounded) for r in reward_funcs
+    ]
     names = [r.__name__ for r in rewards]
     if twice := [n for n in names if names.count(n) > 1]:
-        raise ValueError(f"two rewards are called {twice[0].removeprefix('reward_')}, and would be one in the log")
+        raise ValueError(
+            f"two rewards are called {twice[0].removeprefix('reward_')}, and would be one in the log"
+        )
     return rewards, weights
 
 # %% ../nbs/04_training.ipynb #95e3c39c
 def check_rewards(
-    rewards: list[Callable], # of chosen_rewards
-    task: Task, # a question to try them on
+    rewards: list[Callable],  # of chosen_rewards
+    task: Task,  # a question to try them on
     config: SQLGRPOConfig,
 ) -> None:
     "Call rewards on three random episodes. Raises ValueError for one that fails or gives no numbers."
     rules = config.rules
-    episodes = rollout(built_in_policy("random", 0, rules.mode), [task]*3, rules)
-    if config.advantage_level == "turn": # then they are called on beginnings, too
-        episodes[2] = replace(episodes[2], turns=[], outcome=None, answer=None, submitted=None)
+    episodes = rollout(built_in_policy("random", 0, rules.mode), [task] * 3, rules)
+    if config.advantage_level == "turn":  # then they are called on beginnings, too
+        episodes[2] = replace(
+            episodes[2], turns=[], outcome=None, answer=None, submitted=None
+        )
     given = trl_arguments(episodes, trainer_state=TrainerState())
     for reward in rewards:
         title = reward_title(reward)
         try:
             got = call_reward(reward, given)
-        except NoNumberError: raise
+        except NoNumberError:
+            raise
         except Exception as e:
-            raise ValueError(f"the reward {title} fails{_fault(e, title)}: "
-                             f"{type(e).__name__}: {e}") from e
+            raise ValueError(
+                f"the reward {title} fails{_fault(e, title)}: {type(e).__name__}: {e}"
+            ) from e
         if len(got) != 3:
-            raise ValueError(f"the reward {title} returned {len(got)} numbers for three episodes")
+            raise ValueError(
+                f"the reward {title} returned {len(got)} numbers for three episodes"
+            )
         if not all(map(math.isnan, got)):
             continue
         if is_of_episode(getattr(reward, "reward", reward)):
-            raise ValueError(f"{title} returned None for every episode; did you forget return?")
+            raise ValueError(
+                f"{title} returned None for every episode; did you forget return?"
+            )
         # TRL's kind may give None to questions that it has no opinion of
-        warnings.warn(f"the reward {title} gave no number for three random episodes", stacklevel=2)
+        warnings.warn(
+            f"the reward {title} gave no number for three random episodes", stacklevel=2
+        )
+
 
 def _fault(e: Exception, title: str) -> str:
     "Where a reward failed; or what is wrong with the call itself."
-    if "unexpected keyword argument 'prompts'" in str(e) or "argument 'episodes'" in str(e):
+    if "unexpected keyword argument 'prompts'" in str(
+        e
+    ) or "argument 'episodes'" in str(e):
         return " (the argument of a reward of one episode is called `episode`)"
     return f" in {place_of(e, title)}"
 
 # %% ../nbs/04_training.ipynb #df7eeb1a
 def _enough_for_a_step(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
     "The questions, repeated if they are fewer than a step takes."
-    groups = config.generation_batch_size//config.num_generations
+    groups = config.generation_batch_size // config.num_generations
     if len(prompts) >= groups:
         return prompts
-    times = -(-groups//len(prompts))
-    say(f"fewer questions ({len(prompts)}) than a step takes ({groups}): "
-        f"each is asked up to {times} times in it")
-    return concatenate_datasets([prompts]*times)
+    times = -(-groups // len(prompts))
+    say(
+        f"fewer questions ({len(prompts)}) than a step takes ({groups}): "
+        f"each is asked up to {times} times in it"
+    )
+    return concatenate_datasets([prompts] * times)
 
 # %% ../nbs/04_training.ipynb #d4155a51
 def build_trainer(
     model: PreTrainedModel | PeftModel,
     tokenizer: PreTrainedTokenizerBase,
-    prompts: Dataset, # of load_question_prompts
+    prompts: Dataset,  # of load_question_prompts
     tasks: list[Task],
     config: SQLGRPOConfig,
-    callbacks: list = (), # such as a dashboard
-    reward_funcs: list | None = None, # of an episode or of TRL; None: the configuration's
-    reward_weights: list[float] | None = None, # of reward_funcs; None: 1 for each
+    callbacks: list = (),  # such as a dashboard
+    reward_funcs: list
+    | None = None,  # of an episode or of TRL; None: the configuration's
+    reward_weights: list[float] | None = None,  # of reward_funcs; None: 1 for each
 ) -> GRPOTrainer:
     "TRL's trainer for episodes. Raises ValueError for a reward that cannot be called."
     rewards, weights = chosen_rewards(config, reward_funcs, reward_weights)
     reference = _save_reference(model, config)
     if config.max_seconds:
         callbacks = [*callbacks, TimeLimit(config.max_seconds)]
-    def build(config): # again, with a smaller batch, when memory runs out
+
+    def build(config):  # again, with a smaller batch, when memory runs out
         with adapters_kept(model), _named(model, reference):
             trainer = EpisodeTrainer(
-                model, rewards,
-                args=config.with_(reward_weights=weights), # TRL reads them there
+                model,
+                rewards,
+                args=config.with_(reward_weights=weights),  # TRL reads them there
                 train_dataset=_enough_for_a_step(prompts, config),
                 processing_class=tokenizer,
                 rollout_func=_player(prompts, tasks, config),
-                callbacks=list(callbacks))
+                callbacks=list(callbacks),
+            )
         _order_callbacks(trainer)
         trainer.rebuild = build
         return trainer
+
     return build(config)
+
 
 def _player(prompts: Dataset, tasks: list[Task], config: SQLGRPOConfig) -> Callable:
     "The trainer's `rollout_func`: our own loop, or vLLM."
     rules = config.rules
     make_policy = VLLMPolicy.maker(rules) if config.use_vllm else None
     play = RolloutFunc(tasks, rules, make_policy)
-    if config.dynamic_sampling: # groups without spread are played anew
+    if config.dynamic_sampling:  # groups without spread are played anew
         pool = [play.tasks[id] for id in prompts["task_id"]]
         play = with_spread(play, pool, config.dynamic_sampling)
     return play
 
 # %% ../nbs/04_training.ipynb #d4155a52
 _PRINTERS = "PrinterCallback", "ProgressCallback", "NotebookProgressCallback"
+
 
 def _order_callbacks(trainer: GRPOTrainer) -> None:
     "Trackers last, since others add to what is logged; and no printing but ours."
@@ -220,23 +272,28 @@ def _order_callbacks(trainer: GRPOTrainer) -> None:
         if type(c).__name__ in _PRINTERS:
             trainer.remove_callback(c)
 
-def _save_reference(model, config: SQLGRPOConfig) -> str | None: # its folder, if one is needed
+
+def _save_reference(
+    model, config: SQLGRPOConfig
+) -> str | None:  # its folder, if one is needed
     "Save a model that was made in memory: TRL loads the KL term's reference by name."
     if model.config._name_or_path or not config.beta or config.peft != "none":
         return None
-    folder = str(Path(config.output_dir)/"reference")
+    folder = str(Path(config.output_dir) / "reference")
     if is_main():
         model.save_pretrained(folder)
     if config.world_size > 1:
         config.distributed_state.wait_for_everyone()
     return folder
 
+
 @contextmanager
 def _named(model, name: str | None):
     "Within, the model has this name, if there is one."
     own = model.config._name_or_path
     model.config._name_or_path = name or own
-    try: yield
+    try:
+        yield
     finally:
         model.config._name_or_path = own
 
@@ -248,25 +305,27 @@ def greedy_policy(
     name: str = "model",
 ) -> LMPolicy:
     "The model as it is evaluated: greedy, with the limits it is trained with."
-    return LMPolicy(model, tokenizer, config.rules,
-                    name=name, dtype=half_precision(config))
+    return LMPolicy(
+        model, tokenizer, config.rules, name=name, dtype=half_precision(config)
+    )
+
 
 def draw_eval_tasks(
     config: SQLGRPOConfig,
-    every: bool = False, # all of them, whatever `eval_questions` says?
+    every: bool = False,  # all of them, whatever `eval_questions` says?
 ) -> list[Task]:
     "The evaluation questions: all, or `eval_questions` of them, drawn by the seed."
     tasks = _load_questions(config, "eval", variants=True)
     n = config.eval_questions
     return tasks if every or not n else pick_some(tasks, n, config.seed)
 
+
 def sample_random_policy(
     tasks: list[Task],
-    n: int = 8, # episodes
-    seed: int = 0, # draws the tasks, and is the policy's
-    rules: Rules | None = None, # of the game; None: the defaults
+    n: int = 8,  # episodes
+    seed: int = 0,  # draws the tasks, and is the policy's
+    rules: Rules | None = None,  # of the game; None: the defaults
 ) -> list:
     "Episodes of a policy that does not read the question."
-    policy = built_in_policy("random", seed,
-                             (rules or Rules()).mode)
+    policy = built_in_policy("random", seed, (rules or Rules()).mode)
     return rollout(policy, pick_some(tasks, n, seed), rules)

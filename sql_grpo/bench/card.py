@@ -15,8 +15,14 @@ from ..config import SQLGRPOConfig, option_parser, preset_config
 from transformers.utils import logging as hf_logging
 
 from sql_grpo.common.basics import (
-    MarkdownText, escape_output, full_path, in_notebook, markdown_table, or_exit,
-    short_warnings)
+    MarkdownText,
+    escape_output,
+    full_path,
+    in_notebook,
+    markdown_table,
+    or_exit,
+    short_warnings,
+)
 from ..evaluation import pooled
 from ..learner.baselines import BASELINES, Start, sample_many
 from ..learner.models import save_model
@@ -26,45 +32,58 @@ from ..watch.report import load_report
 # %% ../../nbs/bench/card.ipynb #ca4d000a
 FIRST = "demonstrations"
 AFTER = "grpo", "self_imitation", "more_demonstrations"
-_UNTRAINED, _SAMPLED = 300, 100 # questions
-_ENDLESS = 10**6 # steps: more than there is time for
+_UNTRAINED, _SAMPLED = 300, 100  # questions
+_ENDLESS = 10**6  # steps: more than there is time for
+
 
 def stage_options(
-    stage: str, # FIRST, or one of AFTER
-    folder: Path, # of all stages
-    seconds: float, # of learning, after the first stage
-    given: dict | None = None, # further options of sql_grpo train
-) -> dict: # for preset_config
+    stage: str,  # FIRST, or one of AFTER
+    folder: Path,  # of all stages
+    seconds: float,  # of learning, after the first stage
+    given: dict | None = None,  # further options of sql_grpo train
+) -> dict:  # for preset_config
     "The options of a stage."
-    shared = (given or {}) | dict(save_strategy="no", plot_every=0, success_every=0,
-                                  trace_every=0, output_dir=str(folder/stage))
+    shared = (given or {}) | dict(
+        save_strategy="no",
+        plot_every=0,
+        success_every=0,
+        trace_every=0,
+        output_dir=str(folder / stage),
+    )
     if stage == FIRST:
         return dict(base_questions=_UNTRAINED) | shared | dict(max_steps=0)
-    shared |= dict(model_name=str(folder/FIRST/"adapter"),
-                   max_steps=_ENDLESS, max_seconds=seconds)
+    shared |= dict(
+        model_name=str(folder / FIRST / "adapter"),
+        max_steps=_ENDLESS,
+        max_seconds=seconds,
+    )
     if stage == "more_demonstrations":
-        shown = load_report(folder/FIRST)["demonstrations"]["file"]
+        shown = load_report(folder / FIRST)["demonstrations"]["file"]
         return shared | dict(demonstrations=shown)
-    learned = {k: v
-               for k, v in shared.items()
-               if not k.startswith("demonstration")}
+    learned = {k: v for k, v in shared.items() if not k.startswith("demonstration")}
     return learned | dict(demonstrations="none")
 
 # %% ../../nbs/bench/card.ipynb #ca4d000d
 def play_stage(
-    stage: str, # FIRST, or one of AFTER
-    config: SQLGRPOConfig, # with stage_options
-    preset: str = "gpu", # goes into the report
-) -> dict: # its report
+    stage: str,  # FIRST, or one of AFTER
+    config: SQLGRPOConfig,  # with stage_options
+    preset: str = "gpu",  # goes into the report
+) -> dict:  # its report
     "Learn and measure. Raises ValueError if the options cannot be used."
     if stage == FIRST:
         return train(config, preset)
     run = prepare(config)
     run.preset = preset
-    config = run.config # with a batch that fits
-    start = Start(run.trainer.model, run.tokenizer,
-                  copy.deepcopy(run.trainer.model.state_dict()), config,
-                  run.tasks, run.eval_tasks, config.max_seconds)
+    config = run.config  # with a batch that fits
+    start = Start(
+        run.trainer.model,
+        run.tokenizer,
+        copy.deepcopy(run.trainer.model.state_dict()),
+        config,
+        run.tasks,
+        run.eval_tasks,
+        config.max_seconds,
+    )
     if stage == "grpo":
         run.learn_from_rewards()
         save_model(run.trainer.model, run.tokenizer, config)
@@ -78,7 +97,8 @@ def play_stage(
         run.told["baselines"] = {stage: log}
     return run.report()
 
-def _in_many_tries(run: Run, start: Start) -> dict: # as in a report
+
+def _in_many_tries(run: Run, start: Start) -> dict:  # as in a report
     "What the model of before and the trained one reach in several samples."
     right = [r.correct for r in run.found["trained"].records]
     told = sample_many(start, run.trainer.model, right, _SAMPLED)
@@ -86,23 +106,25 @@ def _in_many_tries(run: Run, start: Start) -> dict: # as in a report
     return told
 
 # %% ../../nbs/bench/card.ipynb #ca4d000f
-_EVERY = 20 # seconds between two looks at the logs
+_EVERY = 20  # seconds between two looks at the logs
+
 
 def run_stages(
-    commands: dict[str, list[str]], # by stage
-    folder: Path, # of all stages, one folder each
-    say: Callable = print, # is given a line
-    every: float = _EVERY, # seconds between two looks
-) -> list[str]: # the stages that failed
+    commands: dict[str, list[str]],  # by stage
+    folder: Path,  # of all stages, one folder each
+    say: Callable = print,  # is given a line
+    every: float = _EVERY,  # seconds between two looks
+) -> list[str]:  # the stages that failed
     "Run commands side by side, each with a log in its folder; Ctrl-C ends them all."
     logs = {}
     running = {}
     for stage, command in commands.items():
-        (folder/stage).mkdir(parents=True, exist_ok=True)
-        logs[stage] = folder/stage/"log.txt"
+        (folder / stage).mkdir(parents=True, exist_ok=True)
+        logs[stage] = folder / stage / "log.txt"
         with logs[stage].open("w") as log:
-            running[stage] = subprocess.Popen(command, stdout=log,
-                                              stderr=subprocess.STDOUT)
+            running[stage] = subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT
+            )
     begun = time.perf_counter()
     left = dict(running)
     try:
@@ -123,29 +145,36 @@ def run_stages(
 def _wait(running: dict[str, subprocess.Popen], seconds: float) -> None:
     "Wait so long, or until one has ended."
     end = time.perf_counter() + seconds
-    while (time.perf_counter() < end
-           and all(p.poll() is None for p in running.values())):
+    while time.perf_counter() < end and all(p.poll() is None for p in running.values()):
         time.sleep(0.05)
+
 
 def _last_line(log: Path) -> str:
     "What a process said last."
-    said = [line
-            for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    said = [
+        line for line in log.read_text(errors="replace").splitlines() if line.strip()
+    ]
     return said[-1][:100] if said else "starts"
 
 # %% ../../nbs/bench/card.ipynb #ca4d0013
-_NAMES = dict(base="untrained", warmed="demonstrations", more_demonstrations="then more of them",
-              self_imitation="then self-imitation", trained="then GRPO")
+_NAMES = dict(
+    base="untrained",
+    warmed="demonstrations",
+    more_demonstrations="then more of them",
+    self_imitation="then self-imitation",
+    trained="then GRPO",
+)
+
 
 def join_stages(
-    folder: str | Path, # of all stages
-) -> dict: # seed, questions; by policy: n, right, seconds, and what else was counted
+    folder: str | Path,  # of all stages
+) -> dict:  # seed, questions; by policy: n, right, seconds, and what else was counted
     "One report of the stages that have ended. Raises FileNotFoundError if the first has not."
     folder = Path(full_path(folder))
-    reports = {FIRST: load_report(folder/FIRST)}
+    reports = {FIRST: load_report(folder / FIRST)}
     for stage in AFTER:
-        if (folder/stage/"report.json").exists():
-            reports[stage] = load_report(folder/stage)
+        if (folder / stage / "report.json").exists():
+            reports[stage] = load_report(folder / stage)
     joined = dict(seed=reports[FIRST]["seed"])
     right = {}
     for stage, report in reports.items():
@@ -154,17 +183,17 @@ def join_stages(
             for name, verdict in q["right"].items():
                 shown = stage == FIRST and name == "trained"
                 line["warmed" if shown else name] = verdict
-    joined["questions"] = [dict(id=id, right=line)
-                           for id, line in right.items()]
+    joined["questions"] = [dict(id=id, right=line) for id, line in right.items()]
     for name in _NAMES:
         asked = [line[name] for line in right.values() if name in line]
         if asked:
-            joined[name] = (dict(n=len(asked), right=sum(asked))
-                            | _counted(reports, name))
+            joined[name] = dict(n=len(asked), right=sum(asked)) | _counted(
+                reports, name
+            )
     return joined
 
 # %% ../../nbs/bench/card.ipynb #ca4d00f5
-def _counted(reports: dict, name: str) -> dict: # seconds, updates, tokens
+def _counted(reports: dict, name: str) -> dict:  # seconds, updates, tokens
     "What the learning of a policy took; {} if nothing was learned."
     stage = {"warmed": FIRST, "trained": "grpo"}.get(name, name)
     if stage not in reports:
@@ -179,20 +208,31 @@ def _counted(reports: dict, name: str) -> dict: # seconds, updates, tokens
         updates = sum(r.get("updates", r.get("steps", 0)) for r in log)
         known = "tokens" in log[0]
         tokens = sum(r["tokens"] for r in log) if known else None
-    return dict(seconds=report["wall_seconds"][stage],
-                updates=updates, tokens=tokens)
+    return dict(seconds=report["wall_seconds"][stage], updates=updates, tokens=tokens)
 
 # %% ../../nbs/bench/card.ipynb #ca4d0014
 def card_table(
-    folders: list[str | Path], # of all stages; a folder for each seed
+    folders: list[str | Path],  # of all stages; a folder for each seed
 ) -> MarkdownText:
     "What each way reached, and how far GRPO is ahead. Raises ValueError if a seed comes twice."
     reports = [join_stages(folder) for folder in folders]
     seeds = [r["seed"] for r in reports]
     if len(set(seeds)) < len(seeds):
-        raise ValueError(f"the folders are of the seeds {seeds}; expected each seed once")
-    head = ["", "questions", "right", "seconds", "updates", "tokens",
-            "GRPO is ahead by", "interval", "won : lost", "p"]
+        raise ValueError(
+            f"the folders are of the seeds {seeds}; expected each seed once"
+        )
+    head = [
+        "",
+        "questions",
+        "right",
+        "seconds",
+        "updates",
+        "tokens",
+        "GRPO is ahead by",
+        "interval",
+        "won : lost",
+        "p",
+    ]
     rows = []
     for name, title in _NAMES.items():
         told = [r[name] for r in reports if name in r]
@@ -201,47 +241,81 @@ def card_table(
     return markdown_table(head, rows)
 
 # %% ../../nbs/bench/card.ipynb #ca4d00f3
-def _reached(told: list[dict]) -> list: # five cells
+def _reached(told: list[dict]) -> list:  # five cells
     "Of all seeds: the rate, and the mean of what was counted."
     n = sum(t["n"] for t in told)
-    rate = sum(t["right"] for t in told)/n
+    rate = sum(t["right"] for t in told) / n
+
     def mean(key):
         known = [t[key] for t in told if t.get(key) is not None]
-        return f"{sum(known)/len(known):,.0f}" if known else ""
-    return [n, f"{100*rate:.1f} %", mean("seconds"), mean("updates"), mean("tokens")]
+        return f"{sum(known) / len(known):,.0f}" if known else ""
 
-def _ahead(reports: list[dict], name: str) -> list: # four cells
+    return [n, f"{100 * rate:.1f} %", mean("seconds"), mean("updates"), mean("tokens")]
+
+
+def _ahead(reports: list[dict], name: str) -> list:  # four cells
     "How far GRPO is ahead of a policy; empty for itself, and without GRPO."
     if name == "trained" or not any(name in r and "trained" in r for r in reports):
-        return [""]*4
+        return [""] * 4
     d = pooled(reports, name, "trained")
-    low, high = (f"{100*d[k]:+.1f}" for k in ("ci_low", "ci_high"))
-    return [f"{100*d['difference']:+.1f}", f"{low} to {high}",
-            f"{d['gained']} : {d['lost']}", f"{d['p_value']:.2g}"]
+    low, high = (f"{100 * d[k]:+.1f}" for k in ("ci_low", "ci_high"))
+    return [
+        f"{100 * d['difference']:+.1f}",
+        f"{low} to {high}",
+        f"{d['gained']} : {d['lost']}",
+        f"{d['p_value']:.2g}",
+    ]
 
 # %% ../../nbs/bench/card.ipynb #ca4d0019
 _PROG = "python -m sql_grpo.bench.card"
 
+
 def _parser() -> argparse.ArgumentParser:
     "The options of this command."
     p = argparse.ArgumentParser(
-        _PROG, description=__doc__, allow_abbrev=False,
-        epilog="All other options are those of sql_grpo train.")
+        _PROG,
+        description=__doc__,
+        allow_abbrev=False,
+        epilog="All other options are those of sql_grpo train.",
+    )
     add = p.add_argument
-    add("--output_dir", default="outputs/card", help="folder of all stages (outputs/card)")
-    add("--preset", default="gpu", choices=("gpu", "t4"), help="defaults under a name (gpu)")
-    add("--seconds", type=float, default=210.0,
-        help="that each stage learns after the demonstrations (210)")
-    add("--side_by_side", action="store_true",
-        help="the stages after the demonstrations at the same time")
-    add("--stage", choices=(FIRST, *AFTER),
-        help="play this stage alone, in this process")
-    add("--table", nargs="+", metavar="FOLDER",
-        help="print the table of these folders, and end")
+    add(
+        "--output_dir",
+        default="outputs/card",
+        help="folder of all stages (outputs/card)",
+    )
+    add(
+        "--preset",
+        default="gpu",
+        choices=("gpu", "t4"),
+        help="defaults under a name (gpu)",
+    )
+    add(
+        "--seconds",
+        type=float,
+        default=210.0,
+        help="that each stage learns after the demonstrations (210)",
+    )
+    add(
+        "--side_by_side",
+        action="store_true",
+        help="the stages after the demonstrations at the same time",
+    )
+    add(
+        "--stage",
+        choices=(FIRST, *AFTER),
+        help="play this stage alone, in this process",
+    )
+    add(
+        "--table",
+        nargs="+",
+        metavar="FOLDER",
+        help="print the table of these folders, and end",
+    )
     return p
 
 # %% ../../nbs/bench/card.ipynb #ca4d00f1
-def main(argv: list | None = None) -> None: # by default the command line's
+def main(argv: list | None = None) -> None:  # by default the command line's
     "The command. Raises SystemExit: 2 for bad input, 1 if a stage failed."
     own, more = _parser().parse_known_args(argv)
     with or_exit(_PROG):
@@ -251,65 +325,93 @@ def main(argv: list | None = None) -> None: # by default the command line's
         if own.seconds <= 0:
             raise ValueError(f"seconds is {own.seconds:g}; it must be above 0")
         given = vars(option_parser(_PROG).parse_args(more))
-        given = {k: v
-                 for k, v in given.items() if k not in ("preset", "baselines")}
+        given = {k: v for k, v in given.items() if k not in ("preset", "baselines")}
         _check_given(given)
         folder = Path(full_path(own.output_dir))
+
         def config_of(stage):
             options = stage_options(stage, folder, own.seconds, given)
             return preset_config(own.preset, **options)
+
         if own.stage:
             play_stage(own.stage, config_of(own.stage), own.preset)
             return
-        config_of(FIRST) # what cannot be used shows here
+        config_of(FIRST)  # what cannot be used shows here
         _same_as_before(folder, given | dict(preset=own.preset, seconds=own.seconds))
         _run_all(own, more, folder)
         print(card_table([folder]))
 
 # %% ../../nbs/bench/card.ipynb #ca4d00f2
-_OWN = "max_steps", "max_seconds", "save_strategy" # decided here
+_OWN = "max_steps", "max_seconds", "save_strategy"  # decided here
 
-def _check_given(given: dict) -> None: # options of sql_grpo train
+
+def _check_given(given: dict) -> None:  # options of sql_grpo train
     "Raises ValueError for options that this command decides itself, or cannot use."
     for name in _OWN:
         if name in given:
-            raise ValueError(f"{name} is decided by this command: leave it out; "
-                             "--seconds says how long a stage learns")
+            raise ValueError(
+                f"{name} is decided by this command: leave it out; "
+                "--seconds says how long a stage learns"
+            )
     if given.get("peft", "lora") != "lora":
-        raise ValueError(f"peft is {given['peft']!r}; the stages hand on adapters: leave it out")
+        raise ValueError(
+            f"peft is {given['peft']!r}; the stages hand on adapters: leave it out"
+        )
     if given.get("demonstrations", "explore") not in ("explore", "oracle"):
-        raise ValueError(f"demonstrations is {given['demonstrations']!r}; "
-                         "expected explore or oracle")
+        raise ValueError(
+            f"demonstrations is {given['demonstrations']!r}; expected explore or oracle"
+        )
+
 
 def _same_as_before(folder: Path, asked: dict) -> None:
     "Keep what is asked for. Raises ValueError if the folder was begun with something else."
-    file = folder/"card.json"
+    file = folder / "card.json"
     asked = json.loads(json.dumps(asked))
     if file.exists() and json.loads(file.read_text()) != asked:
-        raise ValueError(f"{folder} was begun with other options, which are in card.json: "
-                         "give the same, or another output_dir")
+        raise ValueError(
+            f"{folder} was begun with other options, which are in card.json: "
+            "give the same, or another output_dir"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(asked))
 
 # %% ../../nbs/bench/card.ipynb #ca4d00f6
 def _run_all(own: argparse.Namespace, more: list[str], folder: Path) -> None:
     "Run the stages that have no report. Raises SystemExit if one fails."
-    words = [sys.executable, "-u", "-W", "ignore", "-m", "sql_grpo.bench.card",
-             "--output_dir", str(folder), "--preset", own.preset,
-             "--seconds", str(own.seconds), *more, "--stage"]
+    words = [
+        sys.executable,
+        "-u",
+        "-W",
+        "ignore",
+        "-m",
+        "sql_grpo.bench.card",
+        "--output_dir",
+        str(folder),
+        "--preset",
+        own.preset,
+        "--seconds",
+        str(own.seconds),
+        *more,
+        "--stage",
+    ]
     after = [AFTER] if own.side_by_side else [[stage] for stage in AFTER]
     failed = []
     for stages in ([FIRST], *after):
-        commands = {stage: [*words, stage]
-                    for stage in stages
-                    if not (folder/stage/"report.json").exists()}
+        commands = {
+            stage: [*words, stage]
+            for stage in stages
+            if not (folder / stage / "report.json").exists()
+        }
         failed += run_stages(commands, folder)
-        if FIRST in failed: # the others begin with it
+        if FIRST in failed:  # the others begin with it
             break
     if failed:
-        logs = [f"{stage} failed; its log ends with:\n{_end(folder/stage/'log.txt')}"
-                for stage in failed]
+        logs = [
+            f"{stage} failed; its log ends with:\n{_end(folder / stage / 'log.txt')}"
+            for stage in failed
+        ]
         sys.exit("\n".join(logs))
+
 
 def _end(log: Path) -> str:
     "The last lines of a log."

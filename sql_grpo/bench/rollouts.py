@@ -18,8 +18,13 @@ from ..config import SQLGRPOConfig
 import torch, trl
 from datasets import Dataset
 from transformers import (
-    AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, Qwen3Config,
-    Qwen3ForCausalLM)
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 from transformers.utils import logging as hf_logging
 from trl.import_utils import is_vllm_available
 
@@ -48,56 +53,81 @@ _GROUP = 8
 _TURNS = 10
 _CONTEXT = 4096
 
+
 @dataclass
 class _Workload:
     "What every arm is given."
-    model: object # a causal language model
-    tokenizer: object # with CHATML as its template
-    tasks: list # of `Task`, one for each episode; those of a group stand together
-    scripts: list # the texts of each episode's turns
+
+    model: object  # a causal language model
+    tokenizer: object  # with CHATML as its template
+    tasks: list  # of `Task`, one for each episode; those of a group stand together
+    scripts: list  # the texts of each episode's turns
     instructions: str = ""
 
     def __post_init__(self):
         t = self.tokenizer
+
         def ids(text):
             return t(text, add_special_tokens=False).input_ids + [t.eos_token_id]
-        self.turns = [[*map(ids, script)]
-                      for script in self.scripts]
-        self.rules = Rules(max_turns=_TURNS,
-                           max_context=_CONTEXT, instructions=self.instructions,
-                           max_turn_tokens=max(map(len,
-                                                   itertools.chain(*self.turns))))
 
-    def turn(self, t: int, n: int) -> list: # the tokens of turn `t`, of the first `n` episodes
+        self.turns = [[*map(ids, script)] for script in self.scripts]
+        self.rules = Rules(
+            max_turns=_TURNS,
+            max_context=_CONTEXT,
+            instructions=self.instructions,
+            max_turn_tokens=max(map(len, itertools.chain(*self.turns))),
+        )
+
+    def turn(
+        self, t: int, n: int
+    ) -> list:  # the tokens of turn `t`, of the first `n` episodes
         "What those write who have that many turns."
-        return [turns[t]
-                for turns in self.turns[:n] if len(turns) > t]
+        return [turns[t] for turns in self.turns[:n] if len(turns) > t]
 
 # %% ../../nbs/bench/rollouts.ipynb #05382f9a
-_ALIKE = ("AVG", "SUM", "MAX", "MIN"), ("<", "<=", ">", ">="), ("=", "<>") # taken for each other
+_ALIKE = (
+    ("AVG", "SUM", "MAX", "MIN"),
+    ("<", "<=", ">", ">="),
+    ("=", "<>"),
+)  # taken for each other
+
 
 def _guessing_script(task: Task, rng: random.Random) -> list[str]:
     "Describe a table, run the gold query with its operations guessed, answer."
-    describe, query, answer = [turn.text
-                               for turn in rollout(OraclePolicy(), [task])[0].turns]
+    describe, query, answer = [
+        turn.text for turn in rollout(OraclePolicy(), [task])[0].turns
+    ]
+
     def other(found):
-        return rng.choice(next(ops
-                               for ops in _ALIKE if found[0] in ops))
+        return rng.choice(next(ops for ops in _ALIKE if found[0] in ops))
+
     def guess():
         return re.sub(r"\b(AVG|SUM|MAX|MIN)\b|(<>|<=|>=|<|>|=)(?= ['\d])", other, query)
-    look = [describe.replace("DESCRIBE", "SAMPLE")]*(rng.random() < 0.3)
-    return [describe, *look, *(guess()
-                               for _ in range(rng.choice((1, 1, 1, 2)))), answer]
+
+    look = [describe.replace("DESCRIBE", "SAMPLE")] * (rng.random() < 0.3)
+    return [
+        describe,
+        *look,
+        *(guess() for _ in range(rng.choice((1, 1, 1, 2)))),
+        answer,
+    ]
+
 
 def _grouped_tasks(n: int) -> list[Task]:
     "Enough training questions for `n` episodes, each of them as often as a group is large."
-    return [t for t in load_tasks(split="train",
-                                  limit=n//_GROUP, seed=0)
-            for _ in range(_GROUP)]
+    return [
+        t
+        for t in load_tasks(split="train", limit=n // _GROUP, seed=0)
+        for _ in range(_GROUP)
+    ]
 
-def short_work(model: PreTrainedModel,
-               tokenizer: PreTrainedTokenizerBase,
-               episodes: int = 128, instructions: str = "") -> _Workload:
+
+def short_work(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    episodes: int = 128,
+    instructions: str = "",
+) -> _Workload:
     "The default training run: 16 questions, 8 episodes each, of three to five turns."
     tasks = _grouped_tasks(episodes)
     rng = random.Random(0)
@@ -111,78 +141,125 @@ def _wide_work(model, tokenizer, episodes: int = 128) -> _Workload:
     rng = random.Random(0)
     lengths = [1 + i % _TURNS for i in range(episodes)]
     rng.shuffle(lengths)
+
     def script(task, turns):
-        looks = [f"{look} {t}" for t in task.database().tables
-                 for look in ("DESCRIBE", "SAMPLE", "QUERY SELECT COUNT(*) FROM")]
+        looks = [
+            f"{look} {t}"
+            for t in task.database().tables
+            for look in ("DESCRIBE", "SAMPLE", "QUERY SELECT COUNT(*) FROM")
+        ]
         return rng.choices(looks, k=turns - 1) + ["ANSWER"]
-    return _Workload(model, tokenizer, tasks,
-                     [*map(script, tasks, lengths)])
+
+    return _Workload(model, tokenizer, tasks, [*map(script, tasks, lengths)])
+
 
 def _long_work(model, tokenizer, episodes: int = 16) -> _Workload:
     "Prompts of 1,000 tokens, ten turns, observations of 100 tokens: a header, and ten numbers."
     rng = random.Random(0)
     dice = random.Random(0)
-    digits = [9]*9 + [8]
-    rows = [f"({p}, {rng.randrange(10**(n - 1), 10**n)})" for p in range(9) for n in digits]
-    db = SQLiteDatabase.from_sql("CREATE TABLE ledger (page INTEGER, n INTEGER);"
-                           f"INSERT INTO ledger VALUES {', '.join(rows)};", name="ledger")
+    digits = [9] * 9 + [8]
+    rows = [
+        f"({p}, {rng.randrange(10 ** (n - 1), 10**n)})"
+        for p in range(9)
+        for n in digits
+    ]
+    db = SQLiteDatabase.from_sql(
+        "CREATE TABLE ledger (page INTEGER, n INTEGER);"
+        f"INSERT INTO ledger VALUES {', '.join(rows)};",
+        name="ledger",
+    )
     query = "SELECT {} FROM ledger WHERE page = {}"
-    tasks = [Task(f"ledger-{g}", "ledger", f"What is the largest number of page {g % 9}?",
-                  query.format("MAX(n)", g % 9), db_path=db)
-             for g in range(episodes//_GROUP)
-             for _ in range(_GROUP)]
-    scripts = [[*(f"QUERY {query.format('n', p)}"
-                  for p in dice.sample(range(9), 9)), "ANSWER"]
-               for _ in tasks]
-    longest = len(ChatCodec(tokenizer, "0").prompt_ids(SQLEnvironment().reset(tasks[0])))
-    rules = "".join(dice.choices("0123456789",
-                                 k=1000 - longest + 1))
+    tasks = [
+        Task(
+            f"ledger-{g}",
+            "ledger",
+            f"What is the largest number of page {g % 9}?",
+            query.format("MAX(n)", g % 9),
+            db_path=db,
+        )
+        for g in range(episodes // _GROUP)
+        for _ in range(_GROUP)
+    ]
+    scripts = [
+        [*(f"QUERY {query.format('n', p)}" for p in dice.sample(range(9), 9)), "ANSWER"]
+        for _ in tasks
+    ]
+    longest = len(
+        ChatCodec(tokenizer, "0").prompt_ids(SQLEnvironment().reset(tasks[0]))
+    )
+    rules = "".join(dice.choices("0123456789", k=1000 - longest + 1))
     return _Workload(model, tokenizer, tasks, scripts, rules)
 
 # %% ../../nbs/bench/rollouts.ipynb #8dac6761
-def _embedded_model(): # model, tokenizer
+def _embedded_model():  # model, tokenizer
     "The shape of the embedded base model, and its tokenizer."
     return new_base_model(SQLGRPOConfig().seed, common_words())
 
-def _smollm2_model(): # model, tokenizer
+
+def _smollm2_model():  # model, tokenizer
     "SmolLM2-135M-Instruct, from the package index."
-    model = AutoModelForCausalLM.from_pretrained(smollm2_folder(), dtype=detect_runtime().dtype)
+    model = AutoModelForCausalLM.from_pretrained(
+        smollm2_folder(), dtype=detect_runtime().dtype
+    )
     return model, AutoTokenizer.from_pretrained(smollm2_folder(), chat_template=CHATML)
 
-def _qwen_model(): # model, tokenizer
+
+def _qwen_model():  # model, tokenizer
     "The shape of Qwen3-0.6B; the tokens are those of the embedded model's tokenizer."
     tokenizer = _embedded_model()[1]
     config = Qwen3Config(
-        vocab_size=151_936, hidden_size=1024, intermediate_size=3072, num_hidden_layers=28,
-        num_attention_heads=16, num_key_value_heads=8, head_dim=128, tie_word_embeddings=True,
-        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
+        vocab_size=151_936,
+        hidden_size=1024,
+        intermediate_size=3072,
+        num_hidden_layers=28,
+        num_attention_heads=16,
+        num_key_value_heads=8,
+        head_dim=128,
+        tie_word_embeddings=True,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
     with torch.device("cuda"):
         return Qwen3ForCausalLM(config).to(torch.bfloat16), tokenizer
 
-_told_work = partial(short_work, episodes=64, instructions=INSTRUCTIONS) # as for a new model
-_WORKS = dict(short=(_embedded_model, short_work),
-              long=(_embedded_model, _long_work),
-              wide=(_embedded_model, _wide_work), smollm2=(_smollm2_model, _told_work),
-              qwen=(_qwen_model, _told_work))
+
+_told_work = partial(
+    short_work, episodes=64, instructions=INSTRUCTIONS
+)  # as for a new model
+_WORKS = dict(
+    short=(_embedded_model, short_work),
+    long=(_embedded_model, _long_work),
+    wide=(_embedded_model, _wide_work),
+    smollm2=(_smollm2_model, _told_work),
+    qwen=(_qwen_model, _told_work),
+)
 
 # %% ../../nbs/bench/rollouts.ipynb #fc264040
-_ARGUMENTS = dict(describe="table", sample="table", query="sql") # of the tools
-_TOOL_CHATML = CHATML.replace("m['role'] +", "(m['role'] if m['role'] != 'tool' else 'user') +"
-    ).replace("m['content'] +", "m['content'] + (m.get('tool_calls') or '') | string +")
+_ARGUMENTS = dict(describe="table", sample="table", query="sql")  # of the tools
+_TOOL_CHATML = CHATML.replace(
+    "m['role'] +", "(m['role'] if m['role'] != 'tool' else 'user') +"
+).replace("m['content'] +", "m['content'] + (m.get('tool_calls') or '') | string +")
 
-def _action_tokenizer(tokenizer): # a copy
+
+def _action_tokenizer(tokenizer):  # a copy
     "A tokenizer whose tool calls are our actions, all but the answer."
     t = copy.deepcopy(tokenizer)
-    def parse(ids, prefix=None, tools=None): # a message of TRL's loop
-        text = t.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+
+    def parse(ids, prefix=None, tools=None):  # a message of TRL's loop
+        text = t.decode(
+            ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
         action = parse_action(text)
         name = action.action_type.lower()
         if name == "answer":
             return dict(role="assistant", content=text)
-        call = dict(name=name,
-                    arguments={_ARGUMENTS[name]: action.argument})
-        return dict(role="assistant", content="",
-                    tool_calls=[dict(type="function", function=call)])
+        call = dict(name=name, arguments={_ARGUMENTS[name]: action.argument})
+        return dict(
+            role="assistant",
+            content="",
+            tool_calls=[dict(type="function", function=call)],
+        )
+
     # with a template for responses, TRL asks `parse_response`
     t.chat_template = _TOOL_CHATML
     t.response_template = {}
@@ -190,142 +267,190 @@ def _action_tokenizer(tokenizer): # a copy
     return t
 
 # %% ../../nbs/bench/rollouts.ipynb #20e3299a
-def _make_trainer(work: _Workload, model,
-                  rows: list[dict], reward: Callable) -> trl.GRPOTrainer:
+def _make_trainer(
+    work: _Workload, model, rows: list[dict], reward: Callable
+) -> trl.GRPOTrainer:
     "TRL's trainer with `environment_factory`, and the limits of the workload."
     longest = work.rules.max_turn_tokens
     tasks = list({t.id: t for t in work.tasks}.values())
     args = trl.GRPOConfig(
         output_dir=tempfile.gettempdir(),
-        per_device_train_batch_size=len(rows), bf16=False,
-        num_generations=_GROUP, max_completion_length=_CONTEXT - longest, report_to="none",
-        max_tool_calling_iterations=_TURNS, generation_kwargs=dict(max_new_tokens=longest),
-        temperature=1.0, top_k=0, top_p=1.0,
-        use_cpu=work.model.device.type == "cpu")
+        per_device_train_batch_size=len(rows),
+        bf16=False,
+        num_generations=_GROUP,
+        max_completion_length=_CONTEXT - longest,
+        report_to="none",
+        max_tool_calling_iterations=_TURNS,
+        generation_kwargs=dict(max_new_tokens=longest),
+        temperature=1.0,
+        top_k=0,
+        top_p=1.0,
+        use_cpu=work.model.device.type == "cpu",
+    )
     return trl.GRPOTrainer(
-        model, for_environments(reward), args=args,
+        model,
+        for_environments(reward),
+        args=args,
         train_dataset=Dataset.from_list(rows),
         processing_class=_action_tokenizer(work.tokenizer),
-        environment_factory=lambda: SQLToolEnvironment(tasks, Rules(max_turns=_TURNS)))
+        environment_factory=lambda: SQLToolEnvironment(tasks, Rules(max_turns=_TURNS)),
+    )
 
-def _records(out: dict) -> list[TokenRecord]: # of what TRL's loop returns, padded to rectangles
+
+def _records(
+    out: dict,
+) -> list[TokenRecord]:  # of what TRL's loop returns, padded to rectangles
     "The tokens of the episodes."
+
     def kept(name, of):
-        return [x[m == 1].tolist()
-                for x, m in zip(out[name],
-                                out[f"{of}_mask"], strict=True)]
-    prompts, completions = (kept(f"{part}_ids", part)
-                            for part in ("prompt", "completion"))
+        return [
+            x[m == 1].tolist()
+            for x, m in zip(out[name], out[f"{of}_mask"], strict=True)
+        ]
+
+    prompts, completions = (
+        kept(f"{part}_ids", part) for part in ("prompt", "completion")
+    )
     own = kept("tool_mask", "completion")
-    return [TokenRecord(p, c, [0.0]*len(c), m)
-            for p, c, m in zip(prompts,
-                               completions, own, strict=True)]
+    return [
+        TokenRecord(p, c, [0.0] * len(c), m)
+        for p, c, m in zip(prompts, completions, own, strict=True)
+    ]
 
 # %% ../../nbs/bench/rollouts.ipynb #bc3e3207
-def _judged(episodes: list[Episode]) -> list[float]: # of each, the first reward
+def _judged(episodes: list[Episode]) -> list[float]:  # of each, the first reward
     "What all reward functions say of the episodes."
-    blank = [None]*len(episodes)
-    return [f(prompts=blank, completions=blank, episodes=episodes)
-            for f in map(as_trl, REWARDS)][0]
+    blank = [None] * len(episodes)
+    return [
+        f(prompts=blank, completions=blank, episodes=episodes)
+        for f in map(as_trl, REWARDS)
+    ][0]
 
-def _forced(script: list, start: int) -> Callable: # ids, scores -> scores
+
+def _forced(script: list, start: int) -> Callable:  # ids, scores -> scores
     "A logits processor that leaves the script's tokens only, from place `start` on."
+
     def follow(ids, scores):
         t = ids.shape[1] - start
-        at = torch.tensor([row[min(t, len(row) - 1)]
-                           for row in script], device=scores.device)
+        at = torch.tensor(
+            [row[min(t, len(row) - 1)] for row in script], device=scores.device
+        )
         masked = torch.full_like(scores, -torch.inf)
         return masked.scatter_(1, at[:, None], 0.0)
+
     return follow
 
 # %% ../../nbs/bench/rollouts.ipynb #bc3e3208
-def _trl_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when it was over
+def _trl_arm(
+    work: _Workload,
+) -> Callable:  # n -> episodes, tokens read, when it was over
     "TRL's loop."
     now = {}
     model = copy.copy(work.model)
+
     def reward(prompts, completions, episodes, **kwargs):
-        now.update(scores=_judged(episodes),
-                   episodes=episodes, end=time.perf_counter())
+        now.update(scores=_judged(episodes), episodes=episodes, end=time.perf_counter())
         return now["scores"]
+
     def generate(input_ids, attention_mask, **kwargs):
         script = work.turn(next(now["calls"]), now["n"])
         now["read"] += int(attention_mask.sum()) + sum(len(ids) - 1 for ids in script)
         forced = _forced(script, input_ids.shape[1])
-        return work.model.generate(input_ids, **kwargs | dict(
-            attention_mask=attention_mask, logits_processor=[forced]))
-    rows = [dict(prompt=task_prompt(t, work.rules),
-                 task_id=t.id) for t in work.tasks]
+        return work.model.generate(
+            input_ids,
+            **kwargs | dict(attention_mask=attention_mask, logits_processor=[forced]),
+        )
+
+    rows = [dict(prompt=task_prompt(t, work.rules), task_id=t.id) for t in work.tasks]
     trainer = _make_trainer(work, model, rows, reward)
     model.generate = generate
+
     def play(n):
         now.update(n=n, read=0, calls=itertools.count())
         records = _records(trainer._generate_and_score_completions(rows[:n]))
         for ep, record in zip(now["episodes"], records, strict=True):
             ep.tokens = record
         return now["episodes"], now["read"], now["end"]
+
     return play
 
 # %% ../../nbs/bench/rollouts.ipynb #9bfe7249
 class _ScriptedLM(LMPolicy):
     "Our policy; it draws every token, and then writes the script's."
+
     def read(self, queue, rows):
         logits = super().read(queue, rows)
         # all seats of a row read the same
-        self.tokens_read += sum(len(row[0].todo)
-                                for row in rows if not row[0].waits)
+        self.tokens_read += sum(len(row[0].todo) for row in rows if not row[0].waits)
         return logits
 
     def choose(self, seats, logits):
         super().choose(seats, logits)
-        script = [self.turns[s.place][len(s.env.episode.turns)][len(s.ids)] for s in seats]
+        script = [
+            self.turns[s.place][len(s.env.episode.turns)][len(s.ids)] for s in seats
+        ]
         tokens = torch.tensor(script, device=logits.device)
         return tokens, logits.log_softmax(-1).gather(1, tokens[:, None])[:, 0]
 
-def _our_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when it was over
+
+def _our_arm(
+    work: _Workload,
+) -> Callable:  # n -> episodes, tokens read, when it was over
     "Our own generation."
-    policy = _ScriptedLM(work.model,
-                         work.tokenizer, work.rules, temperature=1.0)
+    policy = _ScriptedLM(work.model, work.tokenizer, work.rules, temperature=1.0)
     policy.turns = work.turns
+
     def play(n):
         policy.tokens_read = 0
-        _judged(episodes := rollout(policy,
-                                    work.tasks[:n], work.rules))
+        _judged(episodes := rollout(policy, work.tasks[:n], work.rules))
         return episodes, policy.tokens_read, time.perf_counter()
+
     return play
 
 # %% ../../nbs/bench/rollouts.ipynb #12b12c79
-def _vllm_arm(work: _Workload) -> Callable: # n -> episodes, tokens read, when it was over
+def _vllm_arm(
+    work: _Workload,
+) -> Callable:  # n -> episodes, tokens read, when it was over
     "vLLM's engine, turn by turn."
     vllm = importlib.import_module("vllm")
     now = {}
     ask_for = partial(vllm.SamplingParams, ignore_eos=True, detokenize=False)
     with tempfile.TemporaryDirectory() as folder:
         work.model.save_pretrained(folder)
-        llm = vllm.LLM(folder, skip_tokenizer_init=True, max_model_len=_CONTEXT,
-                       gpu_memory_utilization=0.5)
+        llm = vllm.LLM(
+            folder,
+            skip_tokenizer_init=True,
+            max_model_len=_CONTEXT,
+            gpu_memory_utilization=0.5,
+        )
+
     def generate(prompts, max_tokens, stop_token_ids):
         script = work.turn(next(now["calls"]), now["n"])
-        params = [ask_for(max_tokens=len(ids))
-                  for ids in script]
-        outs = llm.generate([dict(prompt_token_ids=p) for p in prompts],
-                            params, use_tqdm=False)
-        for p, s, out in zip(prompts,
-                             script, outs, strict=True):
+        params = [ask_for(max_tokens=len(ids)) for ids in script]
+        outs = llm.generate(
+            [dict(prompt_token_ids=p) for p in prompts], params, use_tqdm=False
+        )
+        for p, s, out in zip(prompts, script, outs, strict=True):
             now["read"] += len(p) - (out.num_cached_tokens or 0) + len(s) - 1
-        return script, [[0.0]*len(ids) for ids in script]
+        return script, [[0.0] * len(ids) for ids in script]
+
     policy = VLLMPolicy(generate, work.tokenizer, work.rules)
+
     def play(n):
         llm.reset_prefix_cache()
         now.update(n=n, read=0, calls=itertools.count())
-        _judged(episodes := rollout(policy,
-                                    work.tasks[:n], work.rules))
+        _judged(episodes := rollout(policy, work.tasks[:n], work.rules))
         return episodes, now["read"], time.perf_counter()
+
     return play
+
 
 _ARMS = dict(trl=_trl_arm, ours=_our_arm, vllm=_vllm_arm)
 
 # %% ../../nbs/bench/rollouts.ipynb #a71d45a6
-def _play_round(work: _Workload, play: Callable, n: int) -> tuple: # figures, token records
+def _play_round(
+    work: _Workload, play: Callable, n: int
+) -> tuple:  # figures, token records
     "Play the first `n` episodes with an arm."
     gc.collect()
     before = peak_memory(reset=True) or 0
@@ -335,36 +460,47 @@ def _play_round(work: _Workload, play: Callable, n: int) -> tuple: # figures, to
     seconds = end - start
     records = [ep.tokens for ep in episodes]
     sampled = sum(sum(r.env_mask) for r in records)
-    return dict(seconds=seconds,
-                episodes_per_second=n/seconds, tokens_per_second=sampled/seconds,
-                tokens=sampled, read_tokens=read,
-                peak_mb=peak/2**20), records
+    return dict(
+        seconds=seconds,
+        episodes_per_second=n / seconds,
+        tokens_per_second=sampled / seconds,
+        tokens=sampled,
+        read_tokens=read,
+        peak_mb=peak / 2**20,
+    ), records
 
 # %% ../../nbs/bench/rollouts.ipynb #a71d45a7
-def _begin(work: _Workload, arms: list[str]) -> tuple: # how each plays; of each a list of figures
+def _begin(
+    work: _Workload, arms: list[str]
+) -> tuple:  # how each plays; of each a list of figures
     "Make the arms, and play a small round with each. They must play the same tokens."
     plays = {}
     found = {}
     played = []
     for arm in arms:
         plays[arm] = _ARMS[arm](work)
-        figures, records = _play_round(work, plays[arm],
-                                       min(len(work.tasks), 2*_GROUP))
+        figures, records = _play_round(
+            work, plays[arm], min(len(work.tasks), 2 * _GROUP)
+        )
         found[arm] = [figures]
-        played.append([(r.prompt_ids,
-                        r.completion_ids, r.env_mask)
-                       for r in records])
-    assert all(p == played[0] for p in played), f"{', '.join(arms)} do not play the same tokens"
+        played.append([(r.prompt_ids, r.completion_ids, r.env_mask) for r in records])
+    assert all(p == played[0] for p in played), (
+        f"{', '.join(arms)} do not play the same tokens"
+    )
     return plays, found
 
-def _medians(figures: list[dict]) -> dict: # of an arm's rounds; the first one was small
+
+def _medians(
+    figures: list[dict],
+) -> dict:  # of an arm's rounds; the first one was small
     "An arm's medians over the rounds, with the seconds of each, and the highest peak of all."
     counted = figures[1:]
-    middle = {k: median(r[k] for r in counted)
-              for k in figures[0]}
+    middle = {k: median(r[k] for r in counted) for k in figures[0]}
     return middle | dict(
         seconds=[r["seconds"] for r in counted],
-        peak_mb=max(r["peak_mb"] for r in figures))
+        peak_mb=max(r["peak_mb"] for r in figures),
+    )
+
 
 def _about(work: _Workload) -> dict:
     "What is played, and on what machine."
@@ -373,46 +509,64 @@ def _about(work: _Workload) -> dict:
         episodes=len(work.tasks),
         parameters=work.model.num_parameters(),
         dtype=str(work.model.dtype).removeprefix("torch."),
-        device=here.gpu_name or f"{platform.machine()} CPU", cores=here.cores,
+        device=here.gpu_name or f"{platform.machine()} CPU",
+        cores=here.cores,
         threads=torch.get_num_threads(),
-        torch=torch.__version__, trl=trl.__version__)
+        torch=torch.__version__,
+        trl=trl.__version__,
+    )
 
 # %% ../../nbs/bench/rollouts.ipynb #a71d45a8
-def run_rounds(work: _Workload, arms: list[str], rounds: int = 5) -> dict: # arm -> figures
+def run_rounds(
+    work: _Workload, arms: list[str], rounds: int = 5
+) -> dict:  # arm -> figures
     "Medians over rounds of all arms in turns, and the `ratio`: how many times as fast ours is."
     plays, found = _begin(work, arms)
     for i in range(rounds):
-        for arm in arms[::1 - 2*(i % 2)]:
+        for arm in arms[:: 1 - 2 * (i % 2)]:
             figures, _ = _play_round(work, plays[arm], len(work.tasks))
             found[arm].append(figures)
-        seconds = ", ".join(f"{arm} {rs[-1]['seconds']:.1f} s"
-                            for arm, rs in found.items())
+        seconds = ", ".join(
+            f"{arm} {rs[-1]['seconds']:.1f} s" for arm, rs in found.items()
+        )
         print(f"round {i + 1} of {rounds}: {seconds}", flush=True)
     out = {arm: _medians(rs) for arm, rs in found.items()}
     ours = out["ours"]["seconds"]
+
     def ratio(arm):
         theirs = out[arm]["seconds"]
-        return median(a/b for a, b in zip(theirs, ours, strict=True))
-    return out | dict(ratio={arm: ratio(arm) for arm in found},
-                      about=_about(work))
+        return median(a / b for a, b in zip(theirs, ours, strict=True))
+
+    return out | dict(ratio={arm: ratio(arm) for arm in found}, about=_about(work))
 
 # %% ../../nbs/bench/rollouts.ipynb #410669ad
-def bench_table(name: str, found: dict) -> str: # of run_rounds; Markdown
+def bench_table(name: str, found: dict) -> str:  # of run_rounds; Markdown
     "One workload's figures, a line for each arm."
     a = found["about"]
+
     def row(arm, ratio):
         f = found[arm]
         faster = "" if arm == "ours" else f"{ratio:.2f} ×"
-        return [arm, f"{f['episodes_per_second']:.1f}", f"{f['tokens_per_second']:.0f}",
-                f"{f['read_tokens']:,.0f}", round(f["peak_mb"]), faster]
+        return [
+            arm,
+            f"{f['episodes_per_second']:.1f}",
+            f"{f['tokens_per_second']:.0f}",
+            f"{f['read_tokens']:,.0f}",
+            round(f["peak_mb"]),
+            faster,
+        ]
+
     head = ["arm", "episodes/s", "tokens/s", "tokens read", "peak MB", "ours is faster"]
-    return (f"**{name}**: {a['episodes']} episodes, {a['parameters']/1e6:.1f} million parameters, "
-            f"{a['dtype']}; {a['device']}, {a['cores']} cores, {a['threads']} threads\n\n"
-            + markdown_table(head, [row(*item)
-                                    for item in found["ratio"].items()]))
+    return (
+        f"**{name}**: {a['episodes']} episodes, {a['parameters'] / 1e6:.1f} million parameters, "
+        f"{a['dtype']}; {a['device']}, {a['cores']} cores, {a['threads']} threads\n\n"
+        + markdown_table(head, [row(*item) for item in found["ratio"].items()])
+    )
 
 # %% ../../nbs/bench/rollouts.ipynb #0dc95e5a
-def main(argv: list | None = None) -> None: # arguments; by default those of the command line
+def main(
+    argv: list | None = None,
+) -> None:  # arguments; by default those of the command line
     "The command `sql_grpo bench`. Raises SystemExit with 2 for bad input."
     args = command_parser("bench").parse_args(argv)
     gpu = torch.cuda.is_available()
@@ -425,21 +579,20 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     with or_exit("sql_grpo bench"):
         odd = args.episodes is not None and (args.episodes < 8 or args.episodes % 8)
         if args.rounds < 1 or odd:
-            raise ValueError(f"rounds is {args.rounds}, episodes {args.episodes}; expected at "
-                             "least 1, and a multiple of 8")
+            raise ValueError(
+                f"rounds is {args.rounds}, episodes {args.episodes}; expected at "
+                "least 1, and a multiple of 8"
+            )
         if "qwen" in args.workloads and not gpu:
             raise ValueError("the workload qwen needs a GPU")
-        if args.output: # now, rather than after an hour
+        if args.output:  # now, rather than after an hour
             Path(args.output).touch()
         for name in args.workloads:
             load, make = _WORKS[name]
             model, tokenizer = load()
-            work = make(model.eval().to("cuda" if gpu else "cpu"),
-                        tokenizer, **size)
+            work = make(model.eval().to("cuda" if gpu else "cpu"), tokenizer, **size)
             vllm = gpu and is_vllm_available() and name in ("smollm2", "qwen")
-            out[name] = run_rounds(work,
-                                   ["trl", "ours", *["vllm"]*vllm],
-                                   args.rounds)
+            out[name] = run_rounds(work, ["trl", "ours", *["vllm"] * vllm], args.rounds)
             print(f"\n{bench_table(name, out[name])}\n", flush=True)
         if args.output:
             Path(args.output).write_text(json.dumps(out, indent=1) + "\n")

@@ -18,6 +18,7 @@ from ..environment import Episode
 from ..world.replies import as_text
 from ..rollout import Policy
 from .main import command_parser
+
 # first: it keeps bitsandbytes quiet, which the next import loads
 from .evaluate import policy_asked, rules_asked
 from ..learner.hub import CODE_MODEL, on_this_machine
@@ -31,31 +32,39 @@ def _lines(file: str) -> list[str]:
         entries = (raw_entries if path.suffix.lower() in READERS else from_lines)(path)
     except ValueError as e:
         raise ValueError(f"--question_file: {e}") from None
-    found = [entry.get("question") if isinstance(entry, dict) else entry
-             for _, entry in entries]
+    found = [
+        entry.get("question") if isinstance(entry, dict) else entry
+        for _, entry in entries
+    ]
     if not all(isinstance(q, str) for q in found):
-        raise ValueError(f"--question_file: {file}: not every entry has a text as its 'question'")
+        raise ValueError(
+            f"--question_file: {file}: not every entry has a text as its 'question'"
+        )
     found = [*filter(str.strip, found)]
     if not found:
         raise ValueError(f"--question_file: {file} has no questions")
     return found
+
 
 def _typed() -> Iterable[str]:
     "What somebody types, until Ctrl-D; or the lines of a pipe."
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     if not sys.stdin.isatty():
-        yield from filter(None,
-                          (line.strip("\ufeff \t\r\n") for line in sys.stdin))
+        yield from filter(None, (line.strip("\ufeff \t\r\n") for line in sys.stdin))
         return
     try:
-        import readline # noqa: F401 - lines can be edited, and come back with the arrow keys
-    except ImportError: pass
+        import readline  # noqa: F401 - lines can be edited, and come back with the arrow keys
+    except ImportError:
+        pass
     while True:
-        try: line = input("? ")
-        except EOFError: return print()
+        try:
+            line = input("? ")
+        except EOFError:
+            return print()
         if line.strip():
             yield line
+
 
 def _questions(args) -> Iterable[str]:
     "What is to be asked."
@@ -68,11 +77,16 @@ def _questions(args) -> Iterable[str]:
 # %% ../../nbs/cli/ask.ipynb #5e8b1b02
 _FETCH = "sql_grpo ask --model qwen-coder-spider"
 
-def _best_here() -> str: # for --model
+
+def _best_here() -> str:  # for --model
     "The best model that needs no gigabyte first; a line says which, and how to have the better one."
     better = on_this_machine(CODE_MODEL)
-    said = ("qwen-coder-spider answers" if better else "smollm2-spider answers; a model that is "
-            f"right more often is fetched once, 1 GB, by: {_FETCH} --database ...")
+    said = (
+        "qwen-coder-spider answers"
+        if better
+        else "smollm2-spider answers; a model that is "
+        f"right more often is fetched once, 1 GB, by: {_FETCH} --database ..."
+    )
     print(said, file=sys.stderr, flush=True)
     return "qwen-coder-spider" if better else "smollm2-spider"
 
@@ -81,51 +95,71 @@ def _show_turn(episode: Episode):
     "Print its last turn."
     turn = episode.turns[-1]
     last = turn.observation.terminated and turn.action.action_type == "ANSWER"
-    print(f"> {turn.action}" + ("" if last else f"\n{turn.observation.text}\n"), flush=True)
+    print(
+        f"> {turn.action}" + ("" if last else f"\n{turn.observation.text}\n"),
+        flush=True,
+    )
+
 
 def _plain(value):
     "A value as JSON has it."
     odd = isinstance(value, bytes) or value in (math.inf, -math.inf)
     return format_value(value) if odd else value
 
+
 def _as_json(answer: Answer) -> str:
     "All that is known of an answer, in a line."
     ep = answer.episode
     result = answer.result
-    turns = [dict(action=str(t.action),
-                  observation=t.observation.text) for t in ep.turns]
-    return json.dumps(dict(
-        question=ep.task.question,
-        error=None, outcome=ep.outcome,
-        answer=None if result is None else str(answer),
-        columns=answer.columns,
-        rows=[list(map(_plain, row)) for row in answer.rows],
-        truncated=bool(result and result.truncated),
-        sql=answer.sql, votes=answer.votes,
-        of=answer.of, turns=turns), ensure_ascii=False)
+    turns = [
+        dict(action=str(t.action), observation=t.observation.text) for t in ep.turns
+    ]
+    return json.dumps(
+        dict(
+            question=ep.task.question,
+            error=None,
+            outcome=ep.outcome,
+            answer=None if result is None else str(answer),
+            columns=answer.columns,
+            rows=[list(map(_plain, row)) for row in answer.rows],
+            truncated=bool(result and result.truncated),
+            sql=answer.sql,
+            votes=answer.votes,
+            of=answer.of,
+            turns=turns,
+        ),
+        ensure_ascii=False,
+    )
+
 
 def _show(answer: Answer):
     "Print an answer."
     sql = answer.sql
     origin = answer.origin()
-    print(f"\n{answer}" + f"\n\n{sql}"*bool(sql) + f"\n({origin})"*bool(origin) + "\n",
-          flush=True)
+    print(
+        f"\n{answer}"
+        + f"\n\n{sql}" * bool(sql)
+        + f"\n({origin})" * bool(origin)
+        + "\n",
+        flush=True,
+    )
 
 # %% ../../nbs/cli/ask.ipynb #28611a64
 def _answer(policy: Policy, db: Database, question: str, args):
     "Ask and print."
     if args.json:
-        return print(_as_json(ask(policy,
-                                  db, question, args.votes)),
-                     flush=True)
-    _show(ask(policy, db, question, args.votes,
-              _show_turn if args.votes == 1 else None))
+        return print(_as_json(ask(policy, db, question, args.votes)), flush=True)
+    _show(
+        ask(policy, db, question, args.votes, _show_turn if args.votes == 1 else None)
+    )
+
 
 def _wrong(question: str, e: Exception, args):
     "Say that a question could not be played."
     said = " ".join(str(e).split())
     print(f"sql_grpo ask: {said}", file=sys.stderr, flush=True)
-    if not args.json: return
+    if not args.json:
+        return
     line = dict(question=as_text(question.strip()), error=said)
     print(json.dumps(line, ensure_ascii=False), flush=True)
 
@@ -136,15 +170,20 @@ def _converse(policy: Policy, db: Database, args):
     for question in _typed():
         try:
             _answer(policy, db, question, args)
-        except KeyboardInterrupt: print("\n(interrupted)")
-        except BrokenPipeError: raise
+        except KeyboardInterrupt:
+            print("\n(interrupted)")
+        except BrokenPipeError:
+            raise
         except (ValueError, OSError) as e:
             _wrong(question, e, args)
 
+
 def _ask_all(
-    policy: Policy, db: Database,
-    questions: Iterable[str], args,
-) -> int: # exit code
+    policy: Policy,
+    db: Database,
+    questions: Iterable[str],
+    args,
+) -> int:  # exit code
     "Question after question; one that cannot be played does not end the others."
     code = 0
     for question in questions:
@@ -157,7 +196,7 @@ def _ask_all(
     return code
 
 # %% ../../nbs/cli/ask.ipynb #28611a66
-def _run(args) -> int | None: # exit code
+def _run(args) -> int | None:  # exit code
     "Load what was asked for, and ask."
     if args.endpoint and not args.model:
         raise ValueError("--endpoint: give the model's name there as --model")
@@ -169,7 +208,9 @@ def _run(args) -> int | None: # exit code
     db = open_database(args.database, now=None)
     if args.model is None:
         args.model = _best_here()
-    args.on_last_turn = args.on_last_turn or "submit" # somebody reads the answer, and its SQL
+    args.on_last_turn = (
+        args.on_last_turn or "submit"
+    )  # somebody reads the answer, and its SQL
     rules = rules_asked(args)
     listed = isinstance(questions, list)
     temperature = args.temperature
@@ -177,17 +218,23 @@ def _run(args) -> int | None: # exit code
         temperature = VOTE_TEMPERATURE if args.votes > 1 else 0.0
     for question in questions if listed else ["?"]:
         question_task(db, question)
-    policy = policy_asked(args, rules,
-                          temperature=temperature, seed=args.seed)
+    policy = policy_asked(args, rules, temperature=temperature, seed=args.seed)
     talk = not listed and sys.stdin.isatty() and not args.json
     try:
-        return _converse(policy, db, args) if talk else _ask_all(policy, db, questions, args)
+        return (
+            _converse(policy, db, args)
+            if talk
+            else _ask_all(policy, db, questions, args)
+        )
     finally:
         if args.prices:
-            print(f"{policy.usage}; cost {policy.report()['cost']:.4f}", file=sys.stderr)
+            print(
+                f"{policy.usage}; cost {policy.report()['cost']:.4f}", file=sys.stderr
+            )
+
 
 def main(
-    argv: list[str] | None = None, # default: the command line
+    argv: list[str] | None = None,  # default: the command line
 ) -> None:
     "The command `sql_grpo ask`. Exits with 2 if what was asked for is not there."
     args = command_parser("ask").parse_args(argv)
@@ -195,6 +242,5 @@ def main(
         try:
             if code := _run(args):
                 sys.exit(code)
-        except BrokenPipeError: # who read has stopped
-            os.dup2(os.open(os.devnull, os.O_WRONLY),
-                    sys.stdout.fileno())
+        except BrokenPipeError:  # who read has stopped
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

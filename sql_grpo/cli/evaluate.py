@@ -27,15 +27,23 @@ from ..watch.report import report_card, write_report
 
 # %% ../../nbs/cli/evaluate.ipynb #5914bc17
 # only with --endpoint
-_ENDPOINT_OPTIONS = ("concurrency", "timeout", "retries", "api_key_env", "prices", "request")
+_ENDPOINT_OPTIONS = (
+    "concurrency",
+    "timeout",
+    "retries",
+    "api_key_env",
+    "prices",
+    "request",
+)
+
 
 def _given(args, names) -> dict:
     "The options that were given."
-    return {name: v for name in names
-            if (v := getattr(args, name, None)) is not None}
+    return {name: v for name in names if (v := getattr(args, name, None)) is not None}
+
 
 def rules_asked(
-    args: argparse.Namespace, # of `sql_grpo eval` or `ask`
+    args: argparse.Namespace,  # of `sql_grpo eval` or `ask`
 ) -> Rules:
     "What was asked for, else as in training. Raises ValueError, for a model's folder too."
     if not args.endpoint:
@@ -43,41 +51,50 @@ def rules_asked(
     given = _given(args, _ENDPOINT_OPTIONS)
     if given and not args.endpoint:
         raise ValueError(f"--{next(iter(given))}: has no effect without --endpoint")
-    limits = [f.name for f in fields(Rules)
-              if f.name not in ("mode", "instructions")]
-    rules = playing_rules(args.model, args.endpoint,
-                          args.mode, args.instructions,
-                          **_given(args, limits))
+    limits = [f.name for f in fields(Rules) if f.name not in ("mode", "instructions")]
+    rules = playing_rules(
+        args.model, args.endpoint, args.mode, args.instructions, **_given(args, limits)
+    )
     if not args.endpoint:
         check_model(args.model)
     return rules
 
+
 def policy_asked(
-    args: argparse.Namespace, # of `sql_grpo eval` or `ask`
+    args: argparse.Namespace,  # of `sql_grpo eval` or `ask`
     rules: Rules,
-    **more, # arguments of load_policy
+    **more,  # arguments of load_policy
 ) -> Policy:
     "The policy that `--model` names. Raises ValueError and OSError."
     more |= _given(args, _ENDPOINT_OPTIONS)
-    if "request" in more: # its name in EndpointPolicy
+    if "request" in more:  # its name in EndpointPolicy
         more["fields"] = more.pop("request")
     return load_policy(args.model, rules, args.endpoint, **more)
 
 # %% ../../nbs/cli/evaluate.ipynb #6849f2f3
 _PROG = "sql_grpo eval"
 
+
 def _draw_tasks(args) -> list[Task]:
     "The questions asked for, in their order; those that nobody could answer are left out."
     if args.n is not None and args.n < 1:
         raise ValueError(f"--n must be at least 1, got {args.n}")
-    args.data_source = without_password(args.data_source) # for what is printed and saved
-    tasks = load_tasks(args.data_source,
-                       split=args.split, path=args.data_path,
-                       questions=args.question_file, variants=not args.answers_only)
+    args.data_source = without_password(
+        args.data_source
+    )  # for what is printed and saved
+    tasks = load_tasks(
+        args.data_source,
+        split=args.split,
+        path=args.data_path,
+        questions=args.question_file,
+        variants=not args.answers_only,
+    )
     if args.question_file and one_list(args.data_source, args.data_path):
         tasks = share_out(tasks, args.split)
     if not tasks:
-        raise ValueError(f"there are no questions in {args.data_source}, split {args.split}")
+        raise ValueError(
+            f"there are no questions in {args.data_source}, split {args.split}"
+        )
     if args.n is not None:
         tasks = pick_some(tasks, args.n, args.seed)
     report = check_tasks(tasks, strict=False)
@@ -90,45 +107,58 @@ def _draw_tasks(args) -> list[Task]:
 # %% ../../nbs/cli/evaluate.ipynb #56d524c7
 def _replies(args) -> Path | None:
     "Where the replies of an endpoint are kept until the report is written."
-    return Path(args.output_dir) / "replies.jsonl" if args.endpoint and args.output_dir else None
+    return (
+        Path(args.output_dir) / "replies.jsonl"
+        if args.endpoint and args.output_dir
+        else None
+    )
+
 
 def _make_folder(folder: str | None) -> None:
     "The folder of the report, if one is wanted. Raises ValueError if it cannot be made."
     try:
         os.makedirs(folder or ".", exist_ok=True)
     except OSError as e:
-        raise ValueError(f"output_dir is {folder!r}, and no folder can be made "
-                         f"there: {e.strerror}") from e
+        raise ValueError(
+            f"output_dir is {folder!r}, and no folder can be made there: {e.strerror}"
+        ) from e
 
-def _say_reused(args, policy): # an `EndpointPolicy`
+
+def _say_reused(args, policy):  # an `EndpointPolicy`
     "How many replies of an earlier run need not be asked for again."
     if n := sum(map(len, policy.replies.known.values())):
-        print(f"{n} replies of an earlier run in {_replies(args)} are used where the requests "
-              "are the same; delete the file to begin anew", file=sys.stderr)
+        print(
+            f"{n} replies of an earlier run in {_replies(args)} are used where the requests "
+            "are the same; delete the file to begin anew",
+            file=sys.stderr,
+        )
 
 # %% ../../nbs/cli/evaluate.ipynb #51580c06
 def _save(args, rules: Rules, ev: Evaluation, **more):
     "Write the report of one evaluation."
-    meta = {name: getattr(args, name)
-            for name in ("data_source", "split", "seed")}
-    meta |= asdict(rules) | dict(model_name=args.model,
-                                 instructions=bool(rules.instructions))
+    meta = {name: getattr(args, name) for name in ("data_source", "split", "seed")}
+    meta |= asdict(rules) | dict(
+        model_name=args.model, instructions=bool(rules.instructions)
+    )
     meta |= more
-    write_report(args.output_dir,
-                 Comparison({ev.name: ev}), meta)
+    write_report(args.output_dir, Comparison({ev.name: ev}), meta)
     print(f"\nwritten: report.json, report.md and transcripts.md in {args.output_dir}")
 
-def _cost(policy) -> str: # an `EndpointPolicy`
+
+def _cost(policy) -> str:  # an `EndpointPolicy`
     "What was used, and what it cost, where prices are known."
     cost = policy.report()["cost"]
     return str(policy.usage) if cost is None else f"{policy.usage}; cost {cost:.4f}"
 
-def _say_kept(args, policy): # an `EndpointPolicy`
+
+def _say_kept(args, policy):  # an `EndpointPolicy`
     "What was spent, and where it is not lost."
     file = _replies(args)
     kept = "nothing was kept: with --output_dir, replies are"
     if file and file.exists():
-        kept = f"what was answered is kept in {file}: the same command asks for the rest"
+        kept = (
+            f"what was answered is kept in {file}: the same command asks for the rest"
+        )
     print(_cost(policy), kept, sep="\n", file=sys.stderr)
 
 # %% ../../nbs/cli/evaluate.ipynb #e2011bee
@@ -136,7 +166,8 @@ def _say_kept(args, policy): # an `EndpointPolicy`
 def _kept(args, policy):
     "A failing endpoint, a full disk or Ctrl-C end the command; it says what is kept."
     with or_exit(_PROG):
-        try: yield
+        try:
+            yield
         except (OSError, KeyboardInterrupt):
             if args.endpoint:
                 _say_kept(args, policy)
@@ -145,18 +176,22 @@ def _kept(args, policy):
 # %% ../../nbs/cli/evaluate.ipynb #e2011bed
 def _show(args, rules: Rules, ev: Evaluation):
     "What was played, and how well."
-    share = ": its share of one list"*one_list(args.data_source, args.data_path)
-    turns = f"{rules.max_turns} turn{'s'*(rules.max_turns > 1)}"
+    share = ": its share of one list" * one_list(args.data_source, args.data_path)
+    turns = f"{rules.max_turns} turn{'s' * (rules.max_turns > 1)}"
     source = f"{args.data_source}, {args.split}{share}"
-    print(f"{args.model} on {len(ev.records)} questions ({source}), {turns}\n\n{report_card(ev)}")
+    print(
+        f"{args.model} on {len(ev.records)} questions ({source}), {turns}\n\n{report_card(ev)}"
+    )
     if rules.on_last_turn == "submit":
         out = [r for r in ev.records if r.outcome == "out_of_turns"]
-        print(f"\nwithout an ANSWER: {len(out)} episodes, which count as wrong; in "
-              f"{sum(r.kept_right for r in out)} of them the last result was right")
+        print(
+            f"\nwithout an ANSWER: {len(out)} episodes, which count as wrong; in "
+            f"{sum(r.kept_right for r in out)} of them the last result was right"
+        )
 
 # %% ../../nbs/cli/evaluate.ipynb #e2011bef
 def main(
-    argv: list[str] | None = None, # default: the command line
+    argv: list[str] | None = None,  # default: the command line
 ) -> None:
     "Evaluate one model, print its report card, write the report. Exits with 2 for bad input."
     args = command_parser("eval").parse_args(argv)
@@ -165,8 +200,7 @@ def main(
         rules = rules_asked(args)
         tasks = _draw_tasks(args)
         kept = dict(replies=_replies(args)) if args.endpoint else {}
-        policy = policy_asked(args, rules,
-                              seed=args.seed, **kept)
+        policy = policy_asked(args, rules, seed=args.seed, **kept)
         policy.check(tasks)
         _make_folder(args.output_dir)
     if args.endpoint:
@@ -177,7 +211,8 @@ def main(
     done = time.perf_counter()
     more = policy.report() if args.endpoint else {}
     _show(args, rules, ev)
-    if more: print(f"\n{_cost(policy)}")
+    if more:
+        print(f"\n{_cost(policy)}")
     if args.output_dir is None:
         return
     with _kept(args, policy):

@@ -9,43 +9,68 @@ __all__ = ['train_help', 'command_parser', 'main']
 import argparse, importlib, json, os, signal, sys
 from importlib.resources import files
 
-from ..common.basics import (
-    Parser, did_you_mean, escape_output, full_path, in_notebook, is_main, or_exit, short_warnings)
+from sql_grpo.common.basics import (
+    Parser,
+    did_you_mean,
+    escape_output,
+    full_path,
+    in_notebook,
+    is_main,
+    or_exit,
+    short_warnings,
+)
 from ..environment import Rules
 
-
 # %% ../../nbs/cli/main.ipynb #52450def
-_COMMANDS = { # name: module, what it does
+_COMMANDS = {  # name: module, what it does
     "train": ("cli.train", "teach a model with GRPO, and report how well it does"),
-    "eval": ("cli.evaluate",
-             "measure a model on questions: a folder, a name on the Hub, or an endpoint"),
+    "eval": (
+        "cli.evaluate",
+        "measure a model on questions: a folder, a name on the Hub, or an endpoint",
+    ),
     "ask": ("cli.ask", "put questions about a database to a model"),
-    "serve": ("cli.serve",
-              "put the environment behind an address, for OpenEnv's clients; or write a Space"),
+    "serve": (
+        "cli.serve",
+        "put the environment behind an address, for OpenEnv's clients; or write a Space",
+    ),
     "data": ("world.download", "fetch Spider, and check what can be read"),
-    "bench": ("bench.rollouts", "time rollouts beside TRL's own loop")}
+    "bench": ("bench.rollouts", "time rollouts beside TRL's own loop"),
+}
+
 
 def _usage() -> str:
     "What `--help` prints."
-    lines = [f"  {name:8}{what}"
-             for name, (_, what) in _COMMANDS.items()]
+    lines = [f"  {name:8}{what}" for name, (_, what) in _COMMANDS.items()]
     usage = "usage: sql_grpo COMMAND [options]      (--help after a command lists its options)"
     return "\n".join([usage, "", *lines])
 
 # %% ../../nbs/cli/main.ipynb #cf51d9a4
 def train_help() -> str:
     "What `sql_grpo train --help` prints."
-    return (files("sql_grpo")/"train_help.txt").read_text(encoding="utf-8")
+    return (files("sql_grpo") / "train_help.txt").read_text(encoding="utf-8")
 
 # %% ../../nbs/cli/main.ipynb #5454d22a
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
     "Names the default of an option that has one."
+
     def _get_help_string(self, action):
-        known = action.default is None or action.default is False or "default" in action.help
+        known = (
+            action.default is None
+            or action.default is False
+            or "default" in action.help
+        )
         return action.help if known else super()._get_help_string(action)
 
+
 # of `Rules`
-_LIMITS = ("max_turns", "max_turn_tokens", "max_context", "max_obs_rows", "max_obs_chars")
+_LIMITS = (
+    "max_turns",
+    "max_turn_tokens",
+    "max_context",
+    "max_obs_rows",
+    "max_obs_chars",
+)
+
 
 def _json_object(text: str) -> dict:
     "A JSON object, for argparse."
@@ -53,7 +78,9 @@ def _json_object(text: str) -> dict:
     if not isinstance(found, dict):
         raise ValueError(text)
     return found
-_json_object.__name__ = "JSON object" # argparse says: invalid JSON object value
+
+
+_json_object.__name__ = "JSON object"  # argparse says: invalid JSON object value
 
 # %% ../../nbs/cli/main.ipynb #9eb79c3e
 def _true_or_false(text: str) -> bool:
@@ -61,6 +88,7 @@ def _true_or_false(text: str) -> bool:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
+
 
 def _path(text: str) -> str:
     "A path that follows an option, with the home folder for ~."
@@ -73,124 +101,249 @@ def _path(text: str) -> str:
 def _model_options(p: Parser, default: str = ""):
     "The options for a model and the rules that it plays by, here or behind an address."
     add = p.add_argument
-    add("--model", required=not default,
+    add(
+        "--model",
+        required=not default,
         help="a model's folder, its name on the Hub, smollm2-spider, embedded, random or oracle; "
-             "its name there with --endpoint" + f" (default: {default})"*bool(default))
-    add("--mode", help="agent, single_turn, or FILE.py:NAME of a game of your own; default: as the "
-                       "model was trained, else agent")
+        "its name there with --endpoint" + f" (default: {default})" * bool(default),
+    )
+    add(
+        "--mode",
+        help="agent, single_turn, or FILE.py:NAME of a game of your own; default: as the "
+        "model was trained, else agent",
+    )
     for name in _LIMITS:
-        add(f"--{name}", type=int,
-            help=f"default: as the model was trained, else {getattr(Rules, name)}")
-    for name, what in dict(all_actions="carry out all actions of a reply",
-                           note_repeats="say when an action was sent before",
-                           suggest="say what may be sent next").items():
-        add(f"--{name}", type=_true_or_false, metavar="true|false",
+        add(
+            f"--{name}",
+            type=int,
+            help=f"default: as the model was trained, else {getattr(Rules, name)}",
+        )
+    for name, what in dict(
+        all_actions="carry out all actions of a reply",
+        note_repeats="say when an action was sent before",
+        suggest="say what may be sent next",
+    ).items():
+        add(
+            f"--{name}",
+            type=_true_or_false,
+            metavar="true|false",
             help=f"{what} (default: as the model was trained; true for one that was not "
-                 "trained here)")
-    add("--show_values", type=_true_or_false, metavar="true|false",
+            "trained here)",
+        )
+    add(
+        "--show_values",
+        type=_true_or_false,
+        metavar="true|false",
         help="end DESCRIBE with the values that the question names "
-             "(default: as the model was trained)")
-    add("--on_last_turn", choices=("ask", "submit"),
-        help="without an ANSWER: leave it unanswered, or keep the last result (default: ask)")
-    add("--instructions", choices=("auto", "standard", "tools", "none"),
+        "(default: as the model was trained)",
+    )
+    add(
+        "--on_last_turn",
+        choices=("ask", "submit"),
+        help="without an ANSWER: leave it unanswered, or keep the last result (default: ask)",
+    )
+    add(
+        "--instructions",
+        choices=("auto", "standard", "tools", "none"),
         default="auto",
         help="how a model is told the four actions: in words (standard), as its chat "
-                             "template announces tools, or not (default: auto, as it was trained)")
+        "template announces tools, or not (default: auto, as it was trained)",
+    )
     g = p.add_argument_group("a model behind an address").add_argument
-    g("--endpoint", help="address of a chat-completions API, such as http://localhost:8000/v1")
+    g(
+        "--endpoint",
+        help="address of a chat-completions API, such as http://localhost:8000/v1",
+    )
     g("--concurrency", type=int, help="episodes at once (default: 8)")
-    g("--timeout", type=float, help="seconds without a word from the server (default: 300)")
+    g(
+        "--timeout",
+        type=float,
+        help="seconds without a word from the server (default: 300)",
+    )
     g("--retries", type=int, help="of one request (default: 10)")
-    g("--api_key_env",
-      help="the environment variable that holds the key (default: OPENAI_API_KEY, if it is set)")
-    g("--prices", type=float, nargs=2, metavar=("IN", "OUT"),
-      help="of a million prompt tokens and a million completion tokens")
-    g("--request", type=_json_object, metavar="JSON",
-      help="further fields of a request, such as "
-           """'{"chat_template_kwargs": {"enable_thinking": false}}'; null leaves a field out""")
+    g(
+        "--api_key_env",
+        help="the environment variable that holds the key (default: OPENAI_API_KEY, if it is set)",
+    )
+    g(
+        "--prices",
+        type=float,
+        nargs=2,
+        metavar=("IN", "OUT"),
+        help="of a million prompt tokens and a million completion tokens",
+    )
+    g(
+        "--request",
+        type=_json_object,
+        metavar="JSON",
+        help="further fields of a request, such as "
+        """'{"chat_template_kwargs": {"enable_thinking": false}}'; null leaves a field out""",
+    )
 
 # %% ../../nbs/cli/main.ipynb #951507a6
 def _data_options(p: Parser):
     "The options for where questions come from."
     add = p.add_argument
-    add("--data_source", default="embedded", type=_path,
+    add(
+        "--data_source",
+        default="embedded",
+        type=_path,
         help="embedded, spider, spider_by_database, bird, context, sqlite, a path, or a URL: "
-             "postgresql://, mysql://, duckdb://")
-    add("--data_path", type=_path,
-        help="folder or database file, where data_source is the name of a loader")
-    add("--question_file", type=_path,
+        "postgresql://, mysql://, duckdb://",
+    )
+    add(
+        "--data_path",
+        type=_path,
+        help="folder or database file, where data_source is the name of a loader",
+    )
+    add(
+        "--question_file",
+        type=_path,
         help="questions about one database (JSON, JSON lines or CSV); "
-             "by default the file beside it that has its name")
+        "by default the file beside it that has its name",
+    )
 
 # %% ../../nbs/cli/main.ipynb #2038c532
 def _eval_options(p: Parser):
     add = p.add_argument
     _model_options(p)
     _data_options(p)
-    add("--split", default="eval",
+    add(
+        "--split",
+        default="eval",
         help="which questions: train, eval; of the embedded ones also dev, plain, "
-             "eval_train_dbs, eval_heldout_dbs")
-    add("--answers_only", action="store_true",
-        help="judge on answers alone: gold SQL is run once, for its result")
+        "eval_train_dbs, eval_heldout_dbs",
+    )
+    add(
+        "--answers_only",
+        action="store_true",
+        help="judge on answers alone: gold SQL is run once, for its result",
+    )
     add("--n", type=int, help="how many questions, drawn with the seed (default: all)")
-    add("--require_grounded", action="store_true", default=None,
-        help="count a guess as wrong, even if it is right (default: as the model was trained)")
-    add("--seed", type=int, default=0, help="draws the questions, and the random policy's dice")
-    add("--output_dir", type=_path,
+    add(
+        "--require_grounded",
+        action="store_true",
+        default=None,
+        help="count a guess as wrong, even if it is right (default: as the model was trained)",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=0,
+        help="draws the questions, and the random policy's dice",
+    )
+    add(
+        "--output_dir",
+        type=_path,
         help="where to write report.json, report.md, transcripts.md (default: nowhere); "
-             "until then, the replies of an endpoint are kept there")
+        "until then, the replies of an endpoint are kept there",
+    )
 
 # %% ../../nbs/cli/main.ipynb #f1eea2a1
 def _ask_options(p: Parser):
     add = p.add_argument
-    add("question", nargs="*", help="in quotes; several are asked one after the other "
-                                    "(default: a prompt, or the lines of stdin)")
-    add("--database", required=True, type=_path,
+    add(
+        "question",
+        nargs="*",
+        help="in quotes; several are asked one after the other "
+        "(default: a prompt, or the lines of stdin)",
+    )
+    add(
+        "--database",
+        required=True,
+        type=_path,
         help="a SQLite or DuckDB file, a folder of CSV and Parquet files, or a URL: "
-             "postgresql://, mysql://; it is only read")
-    add("--question_file", type=_path,
+        "postgresql://, mysql://; it is only read",
+    )
+    add(
+        "--question_file",
+        type=_path,
         help="a text file with a question on each line; or a CSV or JSON "
-             "file with a field 'question'")
-    add("--json", action="store_true",
-        help="an object a line for each question, and nothing else")
-    add("--votes", type=int, default=1,
-        help="episodes a question; of several the answer that most agree on")
-    add("--temperature", type=float, help="of the sampling (default: 0, greedy; 0.7 with votes)")
+        "file with a field 'question'",
+    )
+    add(
+        "--json",
+        action="store_true",
+        help="an object a line for each question, and nothing else",
+    )
+    add(
+        "--votes",
+        type=int,
+        default=1,
+        help="episodes a question; of several the answer that most agree on",
+    )
+    add(
+        "--temperature",
+        type=float,
+        help="of the sampling (default: 0, greedy; 0.7 with votes)",
+    )
     add("--seed", type=int, default=0, help="of the sampling; an endpoint has its own")
     _model_options(p, "smollm2-spider, made from SmolLM2 on Spider")
 
 # %% ../../nbs/cli/main.ipynb #043a7d12
 def _serve_options(p: Parser):
     add = p.add_argument
-    add("--host", default="127.0.0.1", help="address to listen at; there are no passwords")
+    add(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen at; there are no passwords",
+    )
     add("--port", type=int, default=8000, help="port to listen at; 0 takes a free one")
     _data_options(p)
-    add("--splits", nargs="+", metavar="SPLIT",
-        help="which questions; if not given, train and eval, as far as they are there")
-    add("--max_turns", type=int,
-        default=Rules.max_turns, help="actions in an episode")
-    add("--require_grounded", action="store_true",
-        help="count a guess as wrong, even if it is right")
+    add(
+        "--splits",
+        nargs="+",
+        metavar="SPLIT",
+        help="which questions; if not given, train and eval, as far as they are there",
+    )
+    add("--max_turns", type=int, default=Rules.max_turns, help="actions in an episode")
+    add(
+        "--require_grounded",
+        action="store_true",
+        help="count a guess as wrong, even if it is right",
+    )
     add("--max_sessions", type=int, default=256, help="sessions at once")
-    add("--web", action="store_true", help="with OpenEnv's page at /web, where people play")
-    add("--space", metavar="FOLDER", type=_path,
-        help="write the folder of a Space instead, and serve nothing")
-    add("--mcp", nargs="+", metavar="FILE", type=_path,
+    add(
+        "--web",
+        action="store_true",
+        help="with OpenEnv's page at /web, where people play",
+    )
+    add(
+        "--space",
+        metavar="FOLDER",
+        type=_path,
+        help="write the folder of a Space instead, and serve nothing",
+    )
+    add(
+        "--mcp",
+        nargs="+",
+        metavar="FILE",
+        type=_path,
         help="serve databases as tools for assistants instead, over stdin and stdout, "
-             "or with --http at the address")
+        "or with --http at the address",
+    )
     add("--http", action="store_true", help="with --mcp")
 
 # %% ../../nbs/cli/main.ipynb #eaba5ee4
 _WORKLOADS = ("short", "long", "wide", "smollm2", "qwen")
 
+
 def _bench_options(p: Parser):
     add = p.add_argument
-    add("--workloads", nargs="+", choices=_WORKLOADS,
-        default=_WORKLOADS[:3], metavar="NAME",
-        help=f"of {', '.join(_WORKLOADS)} (needs a GPU); default: the first three")
+    add(
+        "--workloads",
+        nargs="+",
+        choices=_WORKLOADS,
+        default=_WORKLOADS[:3],
+        metavar="NAME",
+        help=f"of {', '.join(_WORKLOADS)} (needs a GPU); default: the first three",
+    )
     add("--rounds", type=int, default=5, help="at least 5 for a figure worth quoting")
-    add("--episodes", type=int,
-        help="of each workload, a multiple of 8; default: its own number")
+    add(
+        "--episodes",
+        type=int,
+        help="of each workload, a multiple of 8; default: its own number",
+    )
     add("--output", type=_path, help="a JSON file for the figures")
 
 # %% ../../nbs/cli/main.ipynb #ab753672
@@ -198,21 +351,31 @@ _PARSERS = {
     "eval": ("Evaluate a model on questions about databases.", _eval_options),
     "ask": ("Put questions about a database to a model.", _ask_options),
     "serve": ("Serve the environment to OpenEnv's clients.", _serve_options),
-    "bench": ("Play the same episodes in several ways, and compare their speed.", _bench_options)}
+    "bench": (
+        "Play the same episodes in several ways, and compare their speed.",
+        _bench_options,
+    ),
+}
+
 
 def command_parser(
-    command: str, # what follows `sql_grpo`
-) -> Parser | None: # None for a command that has its options itself
+    command: str,  # what follows `sql_grpo`
+) -> Parser | None:  # None for a command that has its options itself
     "Reads what follows a command."
-    if command not in _PARSERS: return None
+    if command not in _PARSERS:
+        return None
     description, add_options = _PARSERS[command]
-    parser = Parser(f"sql_grpo {command}", description=description, formatter_class=_Help,
-                    allow_abbrev=False)
+    parser = Parser(
+        f"sql_grpo {command}",
+        description=description,
+        formatter_class=_Help,
+        allow_abbrev=False,
+    )
     add_options(parser)
     return parser
 
 # %% ../../nbs/cli/main.ipynb #0d333834
-def _find(words: list) -> tuple: # command, what follows it
+def _find(words: list) -> tuple:  # command, what follows it
     "The command that the first word names. Raises ValueError if there is none."
     name, *rest = words
     if name in _COMMANDS:
@@ -220,22 +383,22 @@ def _find(words: list) -> tuple: # command, what follows it
     near = did_you_mean(name, _COMMANDS)
     raise ValueError(f"there is no command {name!r}{near} (--help lists them)")
 
+
 def _show(text: str):
     "Print, to somebody who may stop reading."
     try:
         print(text, flush=True)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY),
-                sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 # %% ../../nbs/cli/main.ipynb #0d333835
 def main(
-    argv: list | None = None, # by default those of the command line
-) -> int | None: # exit code, where there is one
+    argv: list | None = None,  # by default those of the command line
+) -> int | None:  # exit code, where there is one
     "The command `sql_grpo`. Raises SystemExit with 2 for bad input."
     escape_output()
-    alone = argv is None # in a process of its own
-    if alone: # kill is like Ctrl-C
+    alone = argv is None  # in a process of its own
+    if alone:  # kill is like Ctrl-C
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     argv = sys.argv[1:] if alone else list(argv)
     if not argv or argv[0] in ("-h", "--help"):
@@ -246,7 +409,8 @@ def main(
         return _show(train_help())
     if parser := command_parser(name):
         parser.parse_args(rest)
-    if alone: short_warnings(f"sql_grpo {name}")
+    if alone:
+        short_warnings(f"sql_grpo {name}")
     try:
         if is_main() and (parser or name == "train"):
             print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
@@ -255,7 +419,10 @@ def main(
         package = (e.name or "").partition(".")[0]
         if name != "serve" or package == "sql_grpo":
             raise
-        print(f"sql_grpo serve: needs {package}: pip install -e '.[serve]'", file=sys.stderr)
+        print(
+            f"sql_grpo serve: needs {package}: pip install -e '.[serve]'",
+            file=sys.stderr,
+        )
         return 2
     except KeyboardInterrupt:
         print(f"sql_grpo {name}: interrupted", file=sys.stderr)

@@ -21,13 +21,17 @@ from ..serve.agents import serve_mcp
 from ..serve.server import ABOUT, make_app, make_server
 
 # %% ../../nbs/cli/serve.ipynb #5e4ec014
-def _load_splits(args) -> dict: # of lists of tasks
+def _load_splits(args) -> dict:  # of lists of tasks
     "The questions of each split; those that nobody could answer are left out, with a warning."
     found = {}
     for split in args.splits or ("train", "eval"):
         try:
-            tasks = load_tasks(args.data_source, split, path=args.data_path,
-                               questions=args.question_file)
+            tasks = load_tasks(
+                args.data_source,
+                split,
+                path=args.data_path,
+                questions=args.question_file,
+            )
         except FileNotFoundError:
             if args.splits or split == "eval" and not found:
                 raise
@@ -46,53 +50,72 @@ def _load_splits(args) -> dict: # of lists of tasks
 # %% ../../nbs/cli/serve.ipynb #5e4ec013
 _PROG = "sql_grpo serve"
 
-def _prepared(args): # the application
+
+def _prepared(args):  # the application
     "The application that the options ask for."
     rules = Rules(max_turns=args.max_turns, require_grounded=args.require_grounded)
-    return make_app(_load_splits(args),
-                    rules, args.max_sessions, args.web)
+    return make_app(_load_splits(args), rules, args.max_sessions, args.web)
+
 
 def app_for(argv: list):
     "The application that `sql_grpo serve` with these arguments has, for tools that import one."
     return _prepared(command_parser("serve").parse_args(argv))
 
+
 def _announce(args, app, port: int):
     "Say where the server is, and what it has."
     splits = app.state.sessions.book.splits
-    counts = ", ".join(f"{len(tasks)} {split}"
-                       for split, tasks in splits.items())
-    say(f"http://{args.host}:{port}{'/web'*args.web} has {counts} questions; Ctrl-C ends it")
+    counts = ", ".join(f"{len(tasks)} {split}" for split, tasks in splits.items())
+    say(
+        f"http://{args.host}:{port}{'/web' * args.web} has {counts} questions; Ctrl-C ends it"
+    )
     if args.host not in ("127.0.0.1", "localhost", "::1"):
-        print(f"{_PROG}: there are no passwords: whoever reaches this address can play, "
-              "and read the databases", file=sys.stderr)
+        print(
+            f"{_PROG}: there are no passwords: whoever reaches this address can play, "
+            "and read the databases",
+            file=sys.stderr,
+        )
 
 # %% ../../nbs/cli/serve.ipynb #5e4ec015
 def _copy_data(splits: dict, folder: Path):
     "The questions and their databases in Spider's layout, which has the splits train and eval."
     if odd := set(splits) - {"train", "eval"}:
-        raise ValueError(f"--space takes the splits train and eval, not {', '.join(odd)}")
+        raise ValueError(
+            f"--space takes the splits train and eval, not {', '.join(odd)}"
+        )
     names = {}
     used = Counter()
     for task in (t for tasks in splits.values() for t in tasks):
-        if task.db_path in names: continue
+        if task.db_path in names:
+            continue
         if engine_of(task.db_path):
             raise ValueError("--space takes SQLite files, and no other engine's")
         used[task.db_id] += 1
-        name = names[task.db_path] = task.db_id + f"-{used[task.db_id]}"*(used[task.db_id] > 1)
+        name = names[task.db_path] = task.db_id + f"-{used[task.db_id]}" * (
+            used[task.db_id] > 1
+        )
         (folder / "databases").mkdir(parents=True, exist_ok=True)
         shutil.copyfile(task.db_path, folder / "databases" / f"{name}.sqlite")
     for split, tasks in splits.items():
-        entries = [_entry(task, names[task.db_path])
-                   for task in tasks]
+        entries = [_entry(task, names[task.db_path]) for task in tasks]
         (folder / f"{split}.json").write_text(json.dumps(entries, indent=1))
+
 
 def _entry(task: Task, db_id: str) -> dict:
     "A task in the form of a question file."
-    right = dict(answer=task.answer,
-                 ordered=task.ordered) if task.answer is not None else {}
-    return dict(id=task.id, db_id=db_id,
-                question=task.question, query=task.query,
-                difficulty=task.difficulty, **right)
+    right = (
+        dict(answer=task.answer, ordered=task.ordered)
+        if task.answer is not None
+        else {}
+    )
+    return dict(
+        id=task.id,
+        db_id=db_id,
+        question=task.question,
+        query=task.query,
+        difficulty=task.difficulty,
+        **right,
+    )
 
 # %% ../../nbs/cli/serve.ipynb #5e4ec017
 _DOCKERFILE = """FROM python:3.11-slim
@@ -160,35 +183,41 @@ _PYTHON = ["python", "-m", "sql_grpo.cli.main", "serve"]
 # of the package's requirements
 _NEEDS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<2 apsw>=3.50 sqlglot>=26"
 
-def _write_space(folder: str|Path, splits: dict, options: list):
+
+def _write_space(folder: str | Path, splits: dict, options: list):
     "The folder of a Space: package, questions, databases. Raises `ValueError` if it is not empty."
     folder = Path(folder)
     port = 7860
-    if folder.exists() and (not folder.is_dir()
-                            or any(folder.iterdir())):
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"--space: {folder} is not an empty folder")
     _copy_data(splits, folder / "data")
     package = Path(sql_grpo.__file__).parent
     left_out = shutil.ignore_patterns("__pycache__", "data")
     shutil.copytree(package, folder / package.name, ignore=left_out)
     argv = ["--data_source", "data", "--web", *options]
-    facts = dict(port=port, about=ABOUT,
-                 version=sql_grpo.__version__, argv=argv,
-                 command=json.dumps([*_PYTHON, "--host",
-                                     "0.0.0.0", "--port", str(port), *argv]),
-                 counts=", ".join(f"{split}: {len(tasks)}"
-                                  for split, tasks in splits.items()))
-    files = {"Dockerfile": _DOCKERFILE, "openenv.yaml": _MANIFEST, "README.md": _README,
-             "app.py": _APP,
-             "requirements.txt": _NEEDS.replace(" ", "\n") + "\n"}
+    facts = dict(
+        port=port,
+        about=ABOUT,
+        version=sql_grpo.__version__,
+        argv=argv,
+        command=json.dumps([*_PYTHON, "--host", "0.0.0.0", "--port", str(port), *argv]),
+        counts=", ".join(f"{split}: {len(tasks)}" for split, tasks in splits.items()),
+    )
+    files = {
+        "Dockerfile": _DOCKERFILE,
+        "openenv.yaml": _MANIFEST,
+        "README.md": _README,
+        "app.py": _APP,
+        "requirements.txt": _NEEDS.replace(" ", "\n") + "\n",
+    }
     for name, text in files.items():
-        (folder / name).write_text(text.format(**facts),
-                                   encoding="utf-8")
+        (folder / name).write_text(text.format(**facts), encoding="utf-8")
     n = sum(map(len, splits.values()))
     say(f"{folder}: a Space with {n} questions; openenv push {folder} uploads it")
 
 # %% ../../nbs/cli/serve.ipynb #5e4ec016
-_OF_MCP = "mcp", "http", "host", "port" # the options that go with it
+_OF_MCP = "mcp", "http", "host", "port"  # the options that go with it
+
 
 def _check_use(args):
     "Raise ValueError for an option without effect, or a number that is too small."
@@ -197,13 +226,17 @@ def _check_use(args):
     if args.max_sessions < 1:
         raise ValueError(f"--max_sessions must be at least 1, got {args.max_sessions}")
     default = command_parser("serve").get_default
-    unused = [name for name, value in vars(args).items()
-              if name not in _OF_MCP and value != default(name)]
+    unused = [
+        name
+        for name, value in vars(args).items()
+        if name not in _OF_MCP and value != default(name)
+    ]
     if args.mcp and unused:
         raise ValueError(f"--{unused[0]}: has no effect with --mcp")
 
+
 def main(
-    argv: list|None = None, # default: the command line
+    argv: list | None = None,  # default: the command line
 ) -> None:
     "Serve until Ctrl-C, or write the folder of a Space. Raises SystemExit with 2 if it cannot."
     args = command_parser("serve").parse_args(argv)
@@ -211,15 +244,17 @@ def main(
         _check_use(args)
         transport = "http" if args.http else "stdio"
         if args.mcp:
-            return serve_mcp(args.mcp, transport,
-                             args.host, args.port)
+            return serve_mcp(args.mcp, transport, args.host, args.port)
         if args.space:
-            game = [f"--{name}={getattr(args, name)}" for name in ("max_turns", "max_sessions")]
-            game += ["--require_grounded"]*args.require_grounded
+            game = [
+                f"--{name}={getattr(args, name)}"
+                for name in ("max_turns", "max_sessions")
+            ]
+            game += ["--require_grounded"] * args.require_grounded
             return _write_space(args.space, _load_splits(args), game)
         with listening(args.host, args.port) as sock:
             app = _prepared(args)
             gc.collect()
-            gc.freeze() # else every session waits 0.2 s for each full collection
+            gc.freeze()  # else every session waits 0.2 s for each full collection
             _announce(args, app, sock.getsockname()[1])
             make_server(app).run([sock])

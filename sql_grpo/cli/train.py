@@ -12,8 +12,15 @@ import os, sys, warnings
 from ..config import parse_args
 from transformers.utils import logging as hf_logging
 
-from ..common.basics import (
-    escape_output, in_notebook, is_disk_full, is_main, or_exit, say, short_warnings)
+from sql_grpo.common.basics import (
+    escape_output,
+    in_notebook,
+    is_disk_full,
+    is_main,
+    or_exit,
+    say,
+    short_warnings,
+)
 from ..learner.checkpoints import checkpoints_in
 from ..learner.long_runs import MemoryRanOut
 from ..learner.models import model_folder
@@ -24,12 +31,17 @@ from .main import train_help
 def _quiet():
     "No bars and warnings of others between our lines."
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
-    for name in ("is_gradient_checkpointing", "broadcast_buffers"): # older names that they use
+    for name in (
+        "is_gradient_checkpointing",
+        "broadcast_buffers",
+    ):  # older names that they use
         warnings.filterwarnings("ignore", f"`{name}`", FutureWarning)
     hf_logging.disable_progress_bar()
 
 # %% ../../nbs/cli/train.ipynb #f40f38eb
-def main(argv: list | None = None) -> None: # arguments; by default those of the command line
+def main(
+    argv: list | None = None,
+) -> None:  # arguments; by default those of the command line
     "The command `sql_grpo train`. Raises SystemExit: 2 for bad input, 1 for no room or network."
     argv = sys.argv[1:] if argv is None else list(argv)
     prog = "sql_grpo train"
@@ -38,7 +50,7 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     _quiet()
     hint = " (given again, it goes on from the last checkpoint of its warm-up, if there is one)"
     try:
-        with or_exit(prog, hint): # later errors are ours, and keep their traceback
+        with or_exit(prog, hint):  # later errors are ours, and keep their traceback
             config, own = parse_args(argv, prog)
             run = prepare(config, own.baselines)
         train(config, own.preset, own.baselines, run)
@@ -49,10 +61,15 @@ def main(argv: list | None = None) -> None: # arguments; by default those of the
     except Exception as e:
         if isinstance(e, (ConnectionError, MemoryRanOut)):
             sys.exit(f"{prog}: {e}")
-        if not is_disk_full(e): raise
-        last = "; --resume_from_checkpoint last goes on"*bool(checkpoints_in(config.output_dir))
-        sys.exit(f"{prog}: a disk is full ({' '.join(str(e).split())}): make room in "
-                 f"{config.output_dir} or in the cache folder{last}")
+        if not is_disk_full(e):
+            raise
+        last = "; --resume_from_checkpoint last goes on" * bool(
+            checkpoints_in(config.output_dir)
+        )
+        sys.exit(
+            f"{prog}: a disk is full ({' '.join(str(e).split())}): make room in "
+            f"{config.output_dir} or in the cache folder{last}"
+        )
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
     if config.world_size > 1:
         config.distributed_state.destroy_process_group()

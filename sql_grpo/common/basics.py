@@ -23,6 +23,7 @@ def is_main() -> bool:
     "Is this the process that speaks and writes: of several, the one whose RANK is 0?"
     return int(os.environ.get("RANK", 0)) == 0
 
+
 def say(text: str) -> None:
     "A line for whoever watches, once for all processes."
     if is_main():
@@ -35,49 +36,65 @@ def in_notebook() -> bool:
     return hasattr(ipython and ipython.get_ipython(), "kernel")
 
 # %% ../../nbs/common/basics.ipynb #d352fc39
-QUIET = 20.0 # seconds that long work may last without a word in a log
+QUIET = 20.0  # seconds that long work may last without a word in a log
 
-_TELLING = 10 # after a tenth of the episodes, how long the rest takes can be told
+_TELLING = 10  # after a tenth of the episodes, how long the rest takes can be told
 
-def terminal_progress(label: str): # called as `f(done, total)`, however often
+
+def terminal_progress(label: str):  # called as `f(done, total)`, however often
     "A progress bar in a terminal; elsewhere a line now and then. The first process speaks for all."
     if not is_main():
         return lambda done, total: None
     if not sys.stderr.isatty():
         return _progress_lines(label)
     from tqdm import tqdm
+
     bar = tqdm(desc=label, unit=" episodes", leave=False)
+
     def tick(done: int, total: int) -> None:
         "Move the bar to `done`."
         bar.total = total
         bar.update(done - bar.n)
         if done == total:
             bar.close()
+
     return tick
 
-def _progress_lines(label: str): # called as `f(done, total)`
+
+def _progress_lines(label: str):  # called as `f(done, total)`
     "A line on stderr, at most every `QUIET` seconds."
     begun = last = time.monotonic()
+
     def tick(done: int, total: int) -> None:
         "Say how far it is, if nothing was said for a while."
         nonlocal last
         if time.monotonic() - last < QUIET:
             return
         last = time.monotonic()
-        left = (last - begun)*(total/done - 1) if total/_TELLING <= done < total else None
-        told = "" if left is None else f", about {max(1, round(left/60))} min left"
-        print(f"{label}: {done} of {total} episodes have ended{told}", file=sys.stderr, flush=True)
+        left = (
+            (last - begun) * (total / done - 1)
+            if total / _TELLING <= done < total
+            else None
+        )
+        told = "" if left is None else f", about {max(1, round(left / 60))} min left"
+        print(
+            f"{label}: {done} of {total} episodes have ended{told}",
+            file=sys.stderr,
+            flush=True,
+        )
+
     return tick
 
 # %% ../../nbs/common/basics.ipynb #203dc37c
 @contextmanager
 def or_exit(
-    prog: str, # the command, with which the line begins
-    hint: str = "", # what else to say after Ctrl-C
-    patience: float = 60, # seconds that other processes than the first wait, to be ended with it
+    prog: str,  # the command, with which the line begins
+    hint: str = "",  # what else to say after Ctrl-C
+    patience: float = 60,  # seconds that other processes than the first wait, to be ended with it
 ):
     "ValueError and OSError become a line on stderr and exit code 2; Ctrl-C one and 130."
-    try: yield
+    try:
+        yield
     except KeyboardInterrupt:
         if is_main():
             print(f"{prog}: interrupted{hint}", file=sys.stderr, flush=True)
@@ -94,8 +111,10 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(names), n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
+
 class Parser(argparse.ArgumentParser):
     "Reads a command line; a fault is one line on stderr, and exit code 2."
+
     def error(self, message: str):
         "Say what is wrong, in one line. Raises SystemExit, with exit code 2."
         with or_exit(self.prog):
@@ -103,35 +122,41 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(
         self,
-        args: Sequence[str] | None = None, # by default those of the command line
-        namespace: argparse.Namespace | None = None, # to fill; by default a new one
+        args: Sequence[str] | None = None,  # by default those of the command line
+        namespace: argparse.Namespace | None = None,  # to fill; by default a new one
     ) -> argparse.Namespace:
         "What the arguments say. Raises SystemExit, with exit code 2, for bad ones."
         given, unknown = self.parse_known_args(args, namespace)
         for word in unknown:
-            near = did_you_mean(word.partition("=")[0],
-                                self._option_string_actions)
+            near = did_you_mean(word.partition("=")[0], self._option_string_actions)
             self.error(f"unexpected argument {word}{near}")
         return given
 
 # %% ../../nbs/common/basics.ipynb #5a10c002
 def short_warnings(
-    prog: str, # the command, with which the line begins
+    prog: str,  # the command, with which the line begins
 ) -> None:
     "From now on, a warning of this package is a line on stderr, without its place in the source."
     usual = warnings.formatwarning
     home = str(Path(sql_grpo.__file__).parent)
+
     def said(message, category, filename, lineno, line=None):
         if not filename.startswith(home):
             return usual(message, category, filename, lineno, line)
         return f"{prog}: warning: {' '.join(str(message).split())}\n"
+
     warnings.formatwarning = said
 
 # %% ../../nbs/common/basics.ipynb #5a10c005
-def _escaped(e: UnicodeEncodeError) -> tuple[str, int]: # what is written, and where to go on
+def _escaped(
+    e: UnicodeEncodeError,
+) -> tuple[str, int]:  # what is written, and where to go on
     "What cannot be encoded, as JSON has it in ASCII."
-    return json.dumps(e.object[e.start:e.end])[1:-1], e.end
+    return json.dumps(e.object[e.start : e.end])[1:-1], e.end
+
+
 codecs.register_error("sql_grpo.escaped", _escaped)
+
 
 def escape_output() -> None:
     "From now on, what standard output cannot encode is escaped."
@@ -140,7 +165,7 @@ def escape_output() -> None:
 
 # %% ../../nbs/common/basics.ipynb #9f3c8f3e
 @contextmanager
-def written_whole(path: str | Path): # yields the path to write to
+def written_whole(path: str | Path):  # yields the path to write to
     "What is written inside of it appears at `path` completely, or not at all."
     path = Path(full_path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -153,8 +178,8 @@ def written_whole(path: str | Path): # yields the path to write to
 
 # %% ../../nbs/common/basics.ipynb #9f3c8f41
 def full_path(
-    given: str | Path, # may begin with ~
-    name: str = "", # of the option, for the error
+    given: str | Path,  # may begin with ~
+    name: str = "",  # of the option, for the error
 ) -> str:
     "A path with the home folder for ~. Raises ValueError if it is empty, or there is no such home."
     path = os.path.expanduser(given)
@@ -162,8 +187,10 @@ def full_path(
     if not path.strip():
         raise ValueError(f"{named}expected a path, got {given!r}")
     if path.startswith("~") and not os.path.exists(path):
-        raise ValueError(f"{named}{given!r} begins with a home folder that is not known here: "
-                         "give the whole path")
+        raise ValueError(
+            f"{named}{given!r} begins with a home folder that is not known here: "
+            "give the whole path"
+        )
     return path
 
 # %% ../../nbs/common/basics.ipynb #9f3c8f44
@@ -174,18 +201,23 @@ def json_object(file: str | Path) -> dict:
     except (ValueError, RecursionError) as e:
         raise ValueError(f"{file} is not JSON: {e}") from None
     if not isinstance(found, dict):
-        raise ValueError(f"{file} has a {type(found).__name__} where a JSON object is expected")
+        raise ValueError(
+            f"{file} has a {type(found).__name__} where a JSON object is expected"
+        )
     return found
 
 # %% ../../nbs/common/basics.ipynb #e42b6bb7
-_NO_ROOM = re.compile("No space left|StorageFull|File ?too ?large|quota ?exceeded|"
-                      "PytorchStreamWriter failed|unexpected pos|" # of torch
-                      "database or disk is full|disk I/O error", re.I) # of SQLite
+_NO_ROOM = re.compile(
+    "No space left|StorageFull|File ?too ?large|quota ?exceeded|"
+    "PytorchStreamWriter failed|unexpected pos|"  # of torch
+    "database or disk is full|disk I/O error",
+    re.I,
+)  # of SQLite
+
 
 def is_disk_full(e: BaseException) -> bool:
     "Does an error say that there was no room for a file?"
-    known = getattr(e, "errno", None) in (errno.ENOSPC,
-                                          errno.EDQUOT, errno.EFBIG)
+    known = getattr(e, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return known or bool(_NO_ROOM.search(str(e)))
 
 # %% ../../nbs/common/basics.ipynb #a5c00041
@@ -193,49 +225,46 @@ def listening(host: str, port: int) -> socket.socket:
     "A socket that listens at an address. Raises `OSError` if it is taken."
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port),
-                                    family=family, backlog=512)
+        return socket.create_server((host, port), family=family, backlog=512)
     except (OSError, OverflowError) as e:
         raise OSError(f"cannot listen at {host}, port {port}: {e}") from None
 
 # %% ../../nbs/common/basics.ipynb #3c551b0a
 def pick_some(
     items: list,
-    n: int, # at most so many
+    n: int,  # at most so many
     seed: int,
 ) -> list:
     "`n` items drawn by `seed`, in their own order; all if they are not more."
     items = list(items)
-    picked = random.Random(seed).sample(range(len(items)),
-                                        min(n, len(items)))
+    picked = random.Random(seed).sample(range(len(items)), min(n, len(items)))
     return [items[i] for i in sorted(picked)]
 
 # %% ../../nbs/common/basics.ipynb #b10a7a46
 def wilson(
-    k: int, # how many succeeded, 0 to `n`
-    n: int, # of how many; with none, nothing is known: (0, 1)
-    z: float = 1.96, # 1.96 for 95 %
-) -> tuple[float, float]: # low and high end, in [0, 1]
+    k: int,  # how many succeeded, 0 to `n`
+    n: int,  # of how many; with none, nothing is known: (0, 1)
+    z: float = 1.96,  # 1.96 for 95 %
+) -> tuple[float, float]:  # low and high end, in [0, 1]
     "Wilson's score interval of a rate (JASA 22, 1927; no continuity correction)."
     if n == 0:
         return 0.0, 1.0
-    p = k/n
-    zz = z*z
-    mid = p + zz/(2*n)
-    half = z*math.sqrt(p*(1 - p)/n + zz/(4*n*n))
-    low = (mid - half)/(1 + zz/n)
-    high = (mid + half)/(1 + zz/n)
+    p = k / n
+    zz = z * z
+    mid = p + zz / (2 * n)
+    half = z * math.sqrt(p * (1 - p) / n + zz / (4 * n * n))
+    low = (mid - half) / (1 + zz / n)
+    high = (mid + half) / (1 + zz / n)
     return 0.0 if k == 0 else low, 1.0 if k == n else high
 
 # %% ../../nbs/common/basics.ipynb #c9a0a4ff
-def rounded(x: object, digits: int = 6): # significant ones
+def rounded(x: object, digits: int = 6):  # significant ones
     "The same structure with its floats rounded; what JSON can't say (NaN, infinity) becomes None."
     if isinstance(x, dict):
-        return {str(k): rounded(v, digits)
-                for k, v in x.items()}
+        return {str(k): rounded(v, digits) for k, v in x.items()}
     if isinstance(x, (list, tuple)):
         return [rounded(v, digits) for v in x]
-    if hasattr(x, "item"): # of torch and numpy
+    if hasattr(x, "item"):  # of torch and numpy
         x = x.item()
     if isinstance(x, float):
         return float(f"{x:.{digits}g}") if math.isfinite(x) else None
@@ -243,8 +272,8 @@ def rounded(x: object, digits: int = 6): # significant ones
 
 # %% ../../nbs/common/basics.ipynb #979c349c
 def peak_memory(
-    reset: bool = False, # first hand freed memory back, and begin anew
-) -> int | None: # bytes; None elsewhere than on Linux
+    reset: bool = False,  # first hand freed memory back, and begin anew
+) -> int | None:  # bytes; None elsewhere than on Linux
     "The most memory that this process has held."
     if sys.platform != "linux":
         return None
@@ -253,41 +282,46 @@ def peak_memory(
             libc.malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")
     found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
-    return int(found[1])*1024
+    return int(found[1]) * 1024
 
 # %% ../../nbs/common/basics.ipynb #eef2b63d
 class MarkdownText(str):
     "A text that notebooks show as Markdown."
-    def _repr_markdown_(self): return str(self)
+
+    def _repr_markdown_(self):
+        return str(self)
+
 
 def markdown_table(
-    head: list, # its cells
-    rows: list, # of lists of cells
-    left: int = 1, # so many columns are aligned to the left, the others to the right
+    head: list,  # its cells
+    rows: list,  # of lists of cells
+    left: int = 1,  # so many columns are aligned to the left, the others to the right
 ) -> MarkdownText:
     "A table in Markdown."
     cell = lambda c: re.sub(r"\s+", " ", str(c)).replace("|", "\\|")
     line = lambda cells: f"| {' | '.join(map(cell, cells))} |"
-    rule = ["---"]*left + ["---:"]*(len(head) - left)
+    rule = ["---"] * left + ["---:"] * (len(head) - left)
     return MarkdownText("\n".join(map(line, [head, rule, *rows])))
 
 # %% ../../nbs/common/basics.ipynb #c41b7e95
-_ENV_LINE = re.compile(r"""\s*(?:export\s+)?(\w+(?:_KEY|_TOKEN))\s*=\s*"""
-                       r"""(?:"([^"]*)"|'([^']*)'|([^\s"'#]\S*))\s*(?:#.*)?""")
+_ENV_LINE = re.compile(
+    r"""\s*(?:export\s+)?(\w+(?:_KEY|_TOKEN))\s*=\s*"""
+    r"""(?:"([^"]*)"|'([^']*)'|([^\s"'#]\S*))\s*(?:#.*)?"""
+)
+
 
 def load_env(
-    path: str = ".env", # lines `NAME=value`, the value plain or in quotes; # begins a comment
-) -> list[str]: # the names that were set
+    path: str = ".env",  # lines `NAME=value`, the value plain or in quotes; # begins a comment
+) -> list[str]:  # the names that were set
     "Take keys and tokens from a file into the environment, where they are not set yet."
     try:
         lines = open(path, encoding="utf-8-sig").read().splitlines()
     except (FileNotFoundError, IsADirectoryError):
         return []
-    found = {m[1]: m[2] or m[3]
-             or m[4]
-             for m in map(_ENV_LINE.fullmatch, lines) if m}
-    new = {name: value for name, value in found.items()
-           if value and name not in os.environ}
+    found = {m[1]: m[2] or m[3] or m[4] for m in map(_ENV_LINE.fullmatch, lines) if m}
+    new = {
+        name: value for name, value in found.items() if value and name not in os.environ
+    }
     os.environ.update(new)
     return list(new)
 
@@ -295,10 +329,10 @@ def load_env(
 @lru_cache
 def _module_of(path: Path):
     "What is in a Python file. Raises ValueError if it cannot be run."
-    name = f"{path.stem}_{abs(hash(path))}" # no module that is imported elsewhere
+    name = f"{path.stem}_{abs(hash(path))}"  # no module that is imported elsewhere
     spec = importlib.util.spec_from_file_location(name, path)
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent)) # it may import what lies beside it
+    sys.path.insert(0, str(path.parent))  # it may import what lies beside it
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as e:
@@ -308,17 +342,21 @@ def _module_of(path: Path):
         sys.path.remove(str(path.parent))
     return module
 
+
 def _defined(module) -> list[str]:
     "The names that a module does not import."
     source = Path(module.__file__).read_text(encoding="utf-8")
     table = symtable.symtable(source, module.__file__, "exec")
-    own = {s.get_name() for s in table.get_symbols()
-           if s.is_assigned() and not s.is_imported()}
-    return [name for name in vars(module)
-            if name in own and not name.startswith("_")]
+    own = {
+        s.get_name()
+        for s in table.get_symbols()
+        if s.is_assigned() and not s.is_imported()
+    }
+    return [name for name in vars(module) if name in own and not name.startswith("_")]
 
-@lru_cache # the same for one process, whatever its working folder becomes
-def from_file(given: str): # FILE.py:NAME
+
+@lru_cache  # the same for one process, whatever its working folder becomes
+def from_file(given: str):  # FILE.py:NAME
     "The object of that name in a Python file. Raises ValueError if there is none."
     file, _, name = given.rpartition(":")
     if not file.endswith(".py") or not name.isidentifier():
@@ -331,25 +369,28 @@ def from_file(given: str): # FILE.py:NAME
     if name in found:
         return found[name]
     own = _defined(module)
-    raise ValueError(f"there is no {name} in {path.name}{did_you_mean(name, own)}"
-                     + f"; it defines {', '.join(own)}"*bool(own))
+    raise ValueError(
+        f"there is no {name} in {path.name}{did_you_mean(name, own)}"
+        + f"; it defines {', '.join(own)}" * bool(own)
+    )
 
 # %% ../../nbs/common/basics.ipynb #f11e0005
 def source_name(
-    made: object, # a function, a class, or an object of a class
-) -> str: # FILE.py:NAME; the name alone for the package's own, and without a file
+    made: object,  # a function, a class, or an object of a class
+) -> str:  # FILE.py:NAME; the name alone for the package's own, and without a file
     "What messages call somebody's function."
-    made = getattr(made, "func", made) # what functools.partial calls
+    made = getattr(made, "func", made)  # what functools.partial calls
     if not hasattr(made, "__name__"):
         made = type(made)
     try:
         file = Path(inspect.getfile(made))
-    except (TypeError, OSError): # of C, or a class in a notebook
+    except (TypeError, OSError):  # of C, or a class in a notebook
         return made.__name__
     own = made.__module__.startswith("sql_grpo.") or not file.is_file()
     return made.__name__ if own else f"{file.name}:{made.__name__}"
 
-def place_of(e: BaseException, source: str) -> str: # of source_name
+
+def place_of(e: BaseException, source: str) -> str:  # of source_name
     "The last line of its file that an error came through; else where the error arose."
     frames = traceback.extract_tb(e.__traceback__)
     own = [f for f in frames if source.startswith(f"{Path(f.filename).name}:")]

@@ -20,7 +20,9 @@ def native_dtype(
 ) -> str:  # "bfloat16", "float16" or "float32"
     "The smallest format that the hardware computes with itself; a T4 only emulates bfloat16."
     if capability is None:
-        cpu = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+        cpu = (
+            torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+        )
         return "bfloat16" if cpu else "float32"
     if capability < (7, 0):
         return "float32"
@@ -30,6 +32,7 @@ def native_dtype(
 @dataclass(frozen=True)
 class Runtime:
     "What this machine can do."
+
     device: str  # "cuda" or "cpu"
     dtype: str  # native number format: "bfloat16", "float16" or "float32"
     cores: int  # CPU cores that this process may use
@@ -46,17 +49,18 @@ def detect_runtime() -> Runtime:
         device="cuda" if gpu else "cpu",
         dtype=native_dtype((gpu.major, gpu.minor) if gpu else None),
         cores=len(cores(0)) if cores else os.cpu_count(),
-        memory_gb=round(psutil.virtual_memory().total/2**30),
+        memory_gb=round(psutil.virtual_memory().total / 2**30),
         gpu_name=gpu.name if gpu else "",
-        gpu_gb=round(gpu.total_memory/2**30) if gpu else 0)
+        gpu_gb=round(gpu.total_memory / 2**30) if gpu else 0,
+    )
 
 # %% ../../nbs/common/machine.ipynb #c0a10013
 def set_seed(
-    seed: int  # non-negative
+    seed: int,  # non-negative
 ) -> None:
     "Seed Python, NumPy and torch, and ask the GPU for deterministic kernels."
     transformers.set_seed(seed % 2**32)
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8") # before CUDA starts
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before CUDA starts
     if torch.cuda.is_available():
         torch.backends.cudnn.benchmark = False
         torch.use_deterministic_algorithms(True, warn_only=True)
@@ -66,21 +70,27 @@ def set_seed(
 # %% ../../nbs/common/machine.ipynb #c0a10016
 class _Check(NamedTuple):
     "One thing that was looked at."
+
     name: str
     ok: bool
     detail: str
 
+
 @dataclass(frozen=True, repr=False)
 class _SmokeReport:
     "What the smoke test found."
+
     checks: tuple  # of _Check
 
     @property
     def ok(self) -> bool:
         return all(check.ok for check in self.checks)
+
     def __repr__(self):
-        return "\n".join(f"{'ok    ' if ok else 'FAILED'} {name}: {detail}"
-                         for name, ok, detail in self.checks)
+        return "\n".join(
+            f"{'ok    ' if ok else 'FAILED'} {name}: {detail}"
+            for name, ok, detail in self.checks
+        )
 
 # %% ../../nbs/common/machine.ipynb #c0a10017
 def _version_check() -> _Check:
@@ -97,16 +107,13 @@ def _version_check() -> _Check:
                 wrong.append(f"{req} is wanted, {version} is installed")
     except importlib.metadata.PackageNotFoundError as e:
         wrong.append(str(e))
-    return _Check("versions", not wrong,
-                  "; ".join(wrong) or ", ".join(found))
+    return _Check("versions", not wrong, "; ".join(wrong) or ", ".join(found))
 
 # %% ../../nbs/common/machine.ipynb #c0a10018
 def _folder_check(folder: Path) -> _Check:
     "Can one write in `folder`, or in the nearest folder above it that exists?"
     folder = folder.expanduser().absolute()
-    here = next(p
-                for p in [folder, *folder.parents]
-                if p.exists())
+    here = next(p for p in [folder, *folder.parents] if p.exists())
     ok = here.is_dir() and os.access(here, os.W_OK)
     detail = "can be written to" if ok else f"{here} cannot be written to"
     return _Check("output folder", ok, detail)
@@ -116,12 +123,16 @@ def _device_check(device: str, dtype: str) -> _Check:
     "Does the device compute a gradient in this number format?"
     rt = detect_runtime()
     weight = torch.nn.Parameter(torch.full((8, 8), 0.5, device=device))
-    with torch.autocast(device,
-                        dtype=getattr(torch, dtype), enabled=dtype != "float32"):
+    with torch.autocast(
+        device, dtype=getattr(torch, dtype), enabled=dtype != "float32"
+    ):
         (torch.ones(2, 8, device=device) @ weight).float().sum().backward()
     where = f"CPU, {rt.cores} cores" if device == "cpu" else rt.gpu_name
-    return _Check("device", bool((weight.grad == 2).all()),
-                 f"{where}, {rt.memory_gb} GB of memory, {dtype}")
+    return _Check(
+        "device",
+        bool((weight.grad == 2).all()),
+        f"{where}, {rt.memory_gb} GB of memory, {dtype}",
+    )
 
 # %% ../../nbs/common/machine.ipynb #c0a1001a
 def smoke_test(
@@ -131,5 +142,10 @@ def smoke_test(
 ) -> _SmokeReport:
     "Look at versions, device and output folder; takes a second, writes nothing."
     device = device or detect_runtime().device
-    return _SmokeReport((_version_check(), _device_check(device, dtype),
-                         _folder_check(Path(output_dir))))
+    return _SmokeReport(
+        (
+            _version_check(),
+            _device_check(device, dtype),
+            _folder_check(Path(output_dir)),
+        )
+    )

@@ -27,7 +27,7 @@ from .lean import LeanModel, can_be_lean
 # %% ../../nbs/engine/cache.ipynb #847d560e
 def _lazy_zeros(
     shape: tuple,
-    like: torch.Tensor, # of the same dtype, on the same device
+    like: torch.Tensor,  # of the same dtype, on the same device
 ) -> torch.Tensor:
     "Zeros that on a CPU take no memory before they are written to."
     if like.device.type != "cpu":
@@ -35,7 +35,7 @@ def _lazy_zeros(
     private = {}
     if sys.platform != "win32":
         private["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    size = math.prod(shape)*like.dtype.itemsize
+    size = math.prod(shape) * like.dtype.itemsize
     room = mmap.mmap(-1, size, **private)
     return torch.frombuffer(room, dtype=like.dtype).view(shape)
 
@@ -49,6 +49,7 @@ def _autocast_dtype(device: torch.device) -> torch.dtype | None:
 # %% ../../nbs/engine/cache.ipynb #847d560f
 class _CacheLayer(CacheLayerMixin):
     "Keys and values of a layer, `(rows, heads, capacity, dim)`, written at rows' ends."
+
     def __init__(self, memory, i: int):
         super().__init__()
         # a reference would close a circle, and keep the memory
@@ -60,26 +61,34 @@ class _CacheLayer(CacheLayerMixin):
         shape = self.memory.rows, heads, self.memory.capacity, dim
         half = _autocast_dtype(key_states.device)
         store = self.memory.store_for(key_states, shape)
-        self.keys, self.values = store[self.i] if store is not None else (
-            _lazy_zeros(shape, x.to(half or x.dtype))
-            for x in (key_states, value_states))
+        self.keys, self.values = (
+            store[self.i]
+            if store is not None
+            else (
+                _lazy_zeros(shape, x.to(half or x.dtype))
+                for x in (key_states, value_states)
+            )
+        )
         self.is_initialized = True
 
-    def update(self, key_states, value_states, *args, **kwargs): # (1, heads, N, dim)
+    def update(self, key_states, value_states, *args, **kwargs):  # (1, heads, N, dim)
         "Write what new tokens have where they belong; attention reads it there."
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         p = self.memory.plan
-        for mine, new in ((self.keys, key_states),
-                          (self.values, value_states)):
+        for mine, new in ((self.keys, key_states), (self.values, value_states)):
             # in mixed precision their formats may differ
             mine[p.row, :, p.pos] = new[0].transpose(0, 1).to(mine.dtype)
         return self.keys, self.values
 
     def get_mask_sizes(self, query_length):
         return self.memory.capacity, 0
-    def get_seq_length(self): return 0
-    def get_max_length(self): return -1
+
+    def get_seq_length(self):
+        return 0
+
+    def get_max_length(self):
+        return -1
 
 # %% ../../nbs/engine/cache.ipynb #cac4e02a
 @contextmanager
@@ -88,13 +97,13 @@ def _any_order():
     strict = torch.are_deterministic_algorithms_enabled()
     warns = torch.is_deterministic_algorithms_warn_only_enabled()
     torch.use_deterministic_algorithms(False)
-    try: yield
+    try:
+        yield
     finally:
         torch.use_deterministic_algorithms(strict, warn_only=warns)
 
 # %% ../../nbs/engine/cache.ipynb #cac4e02d
-def _kept(x: torch.Tensor,
-          rows: int, length: int) -> torch.Tensor:
+def _kept(x: torch.Tensor, rows: int, length: int) -> torch.Tensor:
     "The first rows, in memory of their own that is touched where something is."
     y = _lazy_zeros((rows, *x.shape[1:]), x)
     y[:, :, :length] = x[:rows, :, :length]
@@ -103,13 +112,14 @@ def _kept(x: torch.Tensor,
 # %% ../../nbs/engine/cache.ipynb #cac4e020
 class _Memory:
     "The keys and values of all layers."
+
     def __init__(self, layers: int, rows: int, capacity: int):
         self.rows = rows
         self.capacity = capacity
         self.layers = [_CacheLayer(self, i) for i in range(layers)]
-        self.plan = None # where the tokens of the pass belong
-        self.in_one = False # are all layers one tensor?
-        self.store = None # which
+        self.plan = None  # where the tokens of the pass belong
+        self.in_one = False  # are all layers one tensor?
+        self.store = None  # which
 
     def store_for(self, like: torch.Tensor, shape: tuple) -> torch.Tensor | None:
         "The one tensor of all layers, whose keys have this shape."
@@ -119,9 +129,8 @@ class _Memory:
 
     def copy(self, to: torch.Tensor, source: torch.Tensor, top: int) -> None:
         "Copy the first `top` tokens of rows."
-        parts = [x for layer in self.layers
-                 for x in (layer.keys, layer.values)]
-        if self.store is not None: # rows first
+        parts = [x for layer in self.layers for x in (layer.keys, layer.values)]
+        if self.store is not None:  # rows first
             parts = [self.store.flatten(0, 1).transpose(0, 1)]
         with _any_order():
             for x in parts:
@@ -134,13 +143,14 @@ class _Memory:
         if self.store is not None:
             return self._shrink_store(there)
         for layer in there:
-            layer.keys, layer.values = (_kept(x, rows, top)
-                                        for x in (layer.keys, layer.values))
+            layer.keys, layer.values = (
+                _kept(x, rows, top) for x in (layer.keys, layer.values)
+            )
 
     def _shrink_store(self, there: list[_CacheLayer]) -> None:
         "By way of main memory, since there is none left for two of them."
         device = self.store.device
-        kept = self.store[:, :, :self.rows].to("cpu", copy=True)
+        kept = self.store[:, :, : self.rows].to("cpu", copy=True)
         self.store = None
         for layer in there:
             layer.keys = layer.values = None
@@ -153,82 +163,97 @@ class _Memory:
 # %% ../../nbs/engine/cache.ipynb #cac4e00e
 class _Block(NamedTuple):
     "Neighbouring rows, whose last new tokens attend in one call."
+
     rows: slice
-    places: slice # of these rows, at which they look
-    mask: torch.Tensor # (rows, 1, 1, places)
+    places: slice  # of these rows, at which they look
+    mask: torch.Tensor  # (rows, 1, 1, places)
 
 # %% ../../nbs/engine/cache.ipynb #cac4e00f
 class _OneRow(NamedTuple):
     "New tokens that look at one row."
-    line: slice | torch.Tensor # (tokens,) where they stand in the line
+
+    line: slice | torch.Tensor  # (tokens,) where they stand in the line
     row: int
     places: slice
-    mask: torch.Tensor | None = None # (tokens, places); None: they see all places
+    mask: torch.Tensor | None = None  # (tokens, places); None: they see all places
 
 # %% ../../nbs/engine/cache.ipynb #cac4e010
 class _SeveralRows(NamedTuple):
     "Rows that read several tokens, padded to as many as the longest has."
-    line: torch.Tensor # (rows, tokens) where they stand in the line
-    rows: torch.Tensor # (rows,)
+
+    line: torch.Tensor  # (rows, tokens) where they stand in the line
+    rows: torch.Tensor  # (rows,)
     places: slice
-    mask: torch.Tensor # (rows, 1, tokens, places)
+    mask: torch.Tensor  # (rows, 1, tokens, places)
 
 # %% ../../nbs/engine/cache.ipynb #2ad6be17
 @dataclass
 class _Plan:
     "Where the new tokens of a forward pass belong: N of them, in n rows."
-    row: torch.Tensor # (N,) of each new token
-    pos: torch.Tensor # (N,) its place in the row
-    last: torch.Tensor # (n,) where each row's last new token stands in the line
-    blocks: list[_Block] # for the last tokens of all rows
-    one_row: list[_OneRow] # rows with several new tokens, on a CPU
-    several_rows: list[_SeveralRows] # the same on a GPU
-    prompts: list[_OneRow] # that rows share; each stands in a row that begins with it
+
+    row: torch.Tensor  # (N,) of each new token
+    pos: torch.Tensor  # (N,) its place in the row
+    last: torch.Tensor  # (n,) where each row's last new token stands in the line
+    blocks: list[_Block]  # for the last tokens of all rows
+    one_row: list[_OneRow]  # rows with several new tokens, on a CPU
+    several_rows: list[_SeveralRows]  # the same on a GPU
+    prompts: list[_OneRow]  # that rows share; each stands in a row that begins with it
 
 # %% ../../nbs/engine/cache.ipynb #2ad6be18
 def _read_last(
     look: Callable,
-    q: torch.Tensor, # (kv heads, share, n, dim), of the rows' last tokens
-    keys: torch.Tensor, values: torch.Tensor, # (rows, kv heads, capacity, dim)
+    q: torch.Tensor,  # (kv heads, share, n, dim), of the rows' last tokens
+    keys: torch.Tensor,
+    values: torch.Tensor,  # (rows, kv heads, capacity, dim)
     blocks: list[_Block],
-) -> torch.Tensor: # (n, heads, dim)
+) -> torch.Tensor:  # (n, heads, dim)
     "Each row's last token at its own row, neighbours together."
     # queries that share keys stand side by side, like several tokens
     q = q.permute(2, 0, 1, 3)
     sizes = [b.rows.stop - b.rows.start for b in blocks]
-    found = [look(x, keys[b.rows, :, b.places], values[b.rows, :, b.places], b.mask)
-             for x, b in zip(q.split(sizes), blocks, strict=True)]
+    found = [
+        look(x, keys[b.rows, :, b.places], values[b.rows, :, b.places], b.mask)
+        for x, b in zip(q.split(sizes), blocks, strict=True)
+    ]
     return torch.cat(found).flatten(1, 2)
 
 # %% ../../nbs/engine/cache.ipynb #2ad6be1a
 def _read_one_row(
     look: Callable,
-    q: torch.Tensor, # (kv heads, share, N, dim)
-    keys: torch.Tensor, values: torch.Tensor, # (rows, kv heads, capacity, dim)
+    q: torch.Tensor,  # (kv heads, share, N, dim)
+    keys: torch.Tensor,
+    values: torch.Tensor,  # (rows, kv heads, capacity, dim)
     read: _OneRow,
-) -> torch.Tensor: # (tokens, heads, dim)
+) -> torch.Tensor:  # (tokens, heads, dim)
     "New tokens at one row, in a call of their own."
-    k, v = (x[read.row, :, None, read.places].expand(-1, q.shape[1], -1, -1)
-            for x in (keys, values)) # (kv heads, share, places, dim)
+    k, v = (
+        x[read.row, :, None, read.places].expand(-1, q.shape[1], -1, -1)
+        for x in (keys, values)
+    )  # (kv heads, share, places, dim)
     return look(q[:, :, read.line], k, v, read.mask).flatten(0, 1).transpose(0, 1)
 
 # %% ../../nbs/engine/cache.ipynb #cac4e012
 def _read_several_rows(
     look: Callable,
-    q: torch.Tensor, # (kv heads, share, N, dim)
-    keys: torch.Tensor, values: torch.Tensor, # (rows, kv heads, capacity, dim)
+    q: torch.Tensor,  # (kv heads, share, N, dim)
+    keys: torch.Tensor,
+    values: torch.Tensor,  # (rows, kv heads, capacity, dim)
     read: _SeveralRows,
-) -> torch.Tensor: # (rows, tokens, heads, dim)
+) -> torch.Tensor:  # (rows, tokens, heads, dim)
     "Rows that read several tokens, each row's tokens at that row, in one call."
     share = q.shape[1]
     k, v = (x[read.rows, :, read.places] for x in (keys, values))
-    x = q[:, :, read.line].permute(2, 0, 1, 3, 4) # (rows, kv heads, share, tokens, dim)
+    x = q[:, :, read.line].permute(
+        2, 0, 1, 3, 4
+    )  # (rows, kv heads, share, tokens, dim)
     x = look(x.flatten(2, 3), k, v, read.mask.repeat(1, 1, share, 1))
     x = x.unflatten(2, (share, -1))
     return x.permute(0, 3, 1, 2, 4).flatten(2, 3)
 
 # %% ../../nbs/engine/cache.ipynb #d57e0c43
-def _attend_to_part(q, k, v, mask=None, scale=None) -> torch.Tensor: # (n, heads, L, dim + 1)
+def _attend_to_part(
+    q, k, v, mask=None, scale=None
+) -> torch.Tensor:  # (n, heads, L, dim + 1)
     "Attention to a part of the keys; the last column is the logarithm of its weights' sum."
     attend = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
     out, total = attend(q, k, v, attn_mask=mask, scale=scale)
@@ -236,12 +261,13 @@ def _attend_to_part(q, k, v, mask=None, scale=None) -> torch.Tensor: # (n, heads
 
 # %% ../../nbs/engine/cache.ipynb #cac4e013
 def _read_prompt(
-    look: Callable, # `_attend_to_part`
-    q: torch.Tensor, # (kv heads, share, N, dim)
-    keys: torch.Tensor, values: torch.Tensor, # (rows, kv heads, capacity, dim)
+    look: Callable,  # `_attend_to_part`
+    q: torch.Tensor,  # (kv heads, share, N, dim)
+    keys: torch.Tensor,
+    values: torch.Tensor,  # (rows, kv heads, capacity, dim)
     read: _OneRow,
-    rest: torch.Tensor, # (tokens, heads, dim + 1) what the rest of their rows gave
-) -> torch.Tensor: # as `rest`; its last column is void
+    rest: torch.Tensor,  # (tokens, heads, dim + 1) what the rest of their rows gave
+) -> torch.Tensor:  # as `rest`; its last column is void
     "New tokens of rows that begin with the same prompt, at which all look in one call."
     found = _read_one_row(look, q, keys, values, read)
     # each part is weighted by what its weights were divided by
@@ -250,33 +276,35 @@ def _read_prompt(
 
 # %% ../../nbs/engine/cache.ipynb #8849ca27
 def _attend_in_products(
-    q: torch.Tensor, # (rows, kv heads, queries, dim)
-    k: torch.Tensor, v: torch.Tensor, # (rows, kv heads, places, dim)
-    mask: torch.Tensor, # (rows, 1, 1, places)
+    q: torch.Tensor,  # (rows, kv heads, queries, dim)
+    k: torch.Tensor,
+    v: torch.Tensor,  # (rows, kv heads, places, dim)
+    mask: torch.Tensor,  # (rows, 1, 1, places)
     scale: float | None = None,
-) -> torch.Tensor: # as q
+) -> torch.Tensor:  # as q
     "Attention of a few queries a row; scores are in bfloat16, their softmax in float32."
-    q_scaled = q*(scale or q.shape[-1]**-0.5)
-    scores = torch.bmm(k.flatten(0, 1),
-                       q_scaled.flatten(0, 1).transpose(1, 2))
+    q_scaled = q * (scale or q.shape[-1] ** -0.5)
+    scores = torch.bmm(k.flatten(0, 1), q_scaled.flatten(0, 1).transpose(1, 2))
     # (rows, kv heads, places, queries)
     p = (scores.unflatten(0, q.shape[:2]) + mask.float().transpose(2, 3)).softmax(-2)
     p = p.to(v.dtype).flatten(0, 1).transpose(1, 2)
     return torch.bmm(p, v.flatten(0, 1)).view(q.shape)
 
 # %% ../../nbs/engine/cache.ipynb #cac4e015
-_LARGE = 5000 # places of all rows, from which on it pays
+_LARGE = 5000  # places of all rows, from which on it pays
 
-def _attend_to_last(q, k, v, mask, scale=None) -> torch.Tensor: # as q
+
+def _attend_to_last(q, k, v, mask, scale=None) -> torch.Tensor:  # as q
     "Attention of rows' last tokens, by whichever of the two is faster."
-    large = k.shape[0]*k.shape[2] >= _LARGE
+    large = k.shape[0] * k.shape[2] >= _LARGE
     half = k.dtype is torch.bfloat16 and k.is_cpu
     attend = _attend_in_products if large and half else scaled_dot_product_attention
     return attend(q, k, v, mask, scale=scale)
 
 # %% ../../nbs/engine/cache.ipynb #cac4e016
-def _look(attend: Callable, scale: float | None, q, k, v,
-          mask: torch.Tensor | None = None) -> torch.Tensor: # what `attend` returns
+def _look(
+    attend: Callable, scale: float | None, q, k, v, mask: torch.Tensor | None = None
+) -> torch.Tensor:  # what `attend` returns
     "One call of attention, with the mask in the format of the keys."
     if mask is not None:
         mask = mask.to(k.dtype)
@@ -293,11 +321,12 @@ def _looks(plan: _Plan, scale: float | None) -> tuple[Callable, Callable]:
 
 # %% ../../nbs/engine/cache.ipynb #2ad6be19
 def _read_all(
-    query: torch.Tensor, # (heads, N, dim)
-    keys: torch.Tensor, values: torch.Tensor, # (rows, kv heads, capacity, dim)
+    query: torch.Tensor,  # (heads, N, dim)
+    keys: torch.Tensor,
+    values: torch.Tensor,  # (rows, kv heads, capacity, dim)
     plan: _Plan,
-    scale: float | None = None, # of the products; None: 1/sqrt(dim)
-) -> torch.Tensor: # (N, heads, dim)
+    scale: float | None = None,  # of the products; None: 1/sqrt(dim)
+) -> torch.Tensor:  # (N, heads, dim)
     "What each new token finds in its row."
     _, N, dim = query.shape
     # (kv heads, share, N, dim)
@@ -320,49 +349,59 @@ def _read_all(
 
 # %% ../../nbs/engine/cache.ipynb #cac4e019
 def _cache_attention(
-    module, # a layer of the model
-    query: torch.Tensor, # (1, heads, N, dim)
-    keys: torch.Tensor, values: torch.Tensor, # (rows, kv heads, capacity, dim), of a `_CacheLayer`
-    attention_mask, # none: the plan has the masks
+    module,  # a layer of the model
+    query: torch.Tensor,  # (1, heads, N, dim)
+    keys: torch.Tensor,
+    values: torch.Tensor,  # (rows, kv heads, capacity, dim), of a `_CacheLayer`
+    attention_mask,  # none: the plan has the masks
     scaling: float | None = None,
     plan: _Plan | None = None,
     **kwargs,
-) -> tuple: # (1, N, heads, dim); no weights
+) -> tuple:  # (1, N, heads, dim); no weights
     "Attention as `transformers` calls it."
     return _read_all(query[0], keys, values, plan, scaling)[None], None
+
 
 ALL_ATTENTION_FUNCTIONS.register("sql_grpo_cache", _cache_attention)
 
 # %% ../../nbs/engine/cache.ipynb #4c1e0001
 def check_attention(
-    config, # of a model
-    capacity: int, # tokens
+    config,  # of a model
+    capacity: int,  # tokens
 ) -> None:
     "Raise ValueError for a model with layers that do not attend to all tokens."
     name = (config.architectures or [config.model_type])[0]
     config = config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
     if kinds != {"full_attention"}:
-        raise ValueError(f"{name} has layers of {sorted(kinds)}: "
-                         "rollouts know full_attention only")
+        raise ValueError(
+            f"{name} has layers of {sorted(kinds)}: rollouts know full_attention only"
+        )
     window = getattr(config, "sliding_window", None)
     longest = getattr(config, "max_position_embeddings", None)
     if not hasattr(config, "layer_types") and window and window < capacity:
-        raise ValueError(f"{name} looks back {window} tokens only, and rollouts attend "
-                         f"to all of {capacity}: lower max_context")
+        raise ValueError(
+            f"{name} looks back {window} tokens only, and rollouts attend "
+            f"to all of {capacity}: lower max_context"
+        )
     if longest and longest < capacity:
-        raise ValueError(f"{name} knows {longest} positions, and max_context is "
-                         f"{capacity}: lower max_context")
+        raise ValueError(
+            f"{name} knows {longest} positions, and max_context is "
+            f"{capacity}: lower max_context"
+        )
 
 # %% ../../nbs/engine/cache.ipynb #1b4a252b
 class KVCache:
     "A key-value cache with a row for each context, and the forward pass that fills it."
-    graphs = True # record passes as CUDA graphs, on a GPU?
-    def __init__(self,
-        model: torch.nn.Module, # a causal language model, full attention only
-        rows: int, # contexts it can hold
-        capacity: int = 512, # tokens of a row
-        dtype: torch.dtype | None = None, # of a lean pass; None: the model's
+
+    graphs = True  # record passes as CUDA graphs, on a GPU?
+
+    def __init__(
+        self,
+        model: torch.nn.Module,  # a causal language model, full attention only
+        rows: int,  # contexts it can hold
+        capacity: int = 512,  # tokens of a row
+        dtype: torch.dtype | None = None,  # of a lean pass; None: the model's
     ):
         "Raises ValueError if a layer does not attend to all of `capacity` tokens."
         check_attention(model.config, capacity)
@@ -371,8 +410,8 @@ class KVCache:
         self.device = model.device
         self.capacity = capacity
         self.dtype = dtype
-        self.few_calls = self.device.type != "cpu" # a call costs more than padding
-        self.lengths = [0]*rows
+        self.few_calls = self.device.type != "cpu"  # a call costs more than padding
+        self.lengths = [0] * rows
         self.memory = _Memory(self.config.num_hidden_layers, rows, capacity)
         # until `clear`, none of these
         self.lean = None
@@ -387,12 +426,13 @@ class KVCache:
 
     def clear(self) -> None:
         "Empty rows, present weights. Raises errors other than a lack of memory."
-        self.lengths = [0]*self.rows
+        self.lengths = [0] * self.rows
         try:
             lean = can_be_lean(self.model)
             self.lean = LeanModel(self.model, self.dtype) if lean else None
-        except (RuntimeError, MemoryError) as e: # it copies the weights
-            if not is_out_of_memory(e): raise
+        except (RuntimeError, MemoryError) as e:  # it copies the weights
+            if not is_out_of_memory(e):
+                raise
             self.lean = None
         self.memory.in_one = bool(self.few_calls and self.lean)
         on_gpu = self.lean and self.device.type == "cuda"
@@ -401,9 +441,9 @@ class KVCache:
 
 # %% ../../nbs/engine/cache.ipynb #6e006027
 def _cuts(
-    counts: list[int], # new tokens of each row
-    most: int, # tokens in a pass
-) -> list[int]: # the first row of each pass, and how many rows there are
+    counts: list[int],  # new tokens of each row
+    most: int,  # tokens in a pass
+) -> list[int]:  # the first row of each pass, and how many rows there are
     "Where the rows are cut into passes."
     cuts = [0]
     size = 0
@@ -415,53 +455,61 @@ def _cuts(
     return [*cuts, len(counts)]
 
 # %% ../../nbs/engine/cache.ipynb #cac4e036
-_READ_AT_ONCE = 1024 # tokens in a pass, or those of one row; on a GPU four times that
+_READ_AT_ONCE = 1024  # tokens in a pass, or those of one row; on a GPU four times that
+
 
 @patch
-def forward(self: KVCache,
-    tokens: list[list[int]], # new tokens of rows 0 to n-1; none for a row that waits
-    prompts: list | None = None, # that rows begin with: one object where they share it
-) -> torch.Tensor: # (n, vocabulary) logits after the last token of each row
+def forward(
+    self: KVCache,
+    tokens: list[list[int]],  # new tokens of rows 0 to n-1; none for a row that waits
+    prompts: list | None = None,  # that rows begin with: one object where they share it
+) -> torch.Tensor:  # (n, vocabulary) logits after the last token of each row
     "Read new tokens into the first rows. Raises ValueError beyond a row's capacity."
     counts = [len(t) for t in tokens]
     if self.record and max(counts) == 1:
         return self._decode(tokens)
-    start = np.array(self.lengths[:len(tokens)])
+    start = np.array(self.lengths[: len(tokens)])
     ends = start + counts
     if ends.max() > self.capacity:
-        raise ValueError(f"{ends.max()} tokens in a row, "
-                         f"and its capacity is {self.capacity}")
-    most = _READ_AT_ONCE*(4 if self.few_calls else 1)
+        raise ValueError(
+            f"{ends.max()} tokens in a row, and its capacity is {self.capacity}"
+        )
+    most = _READ_AT_ONCE * (4 if self.few_calls else 1)
     logits = []
     for a, b in pairwise(_cuts(counts, most)):
         ids = [t for row in tokens[a:b] for t in row]
         line = _Line(a, start[a:b], ends[a:b], self.device, self.model.dtype)
         plan = _plan(line, prompts and prompts[a:b], self.few_calls)
         logits.append(self._run(torch.tensor(ids, device=self.device), plan))
-    self.lengths[:len(tokens)] = ends.tolist()
+    self.lengths[: len(tokens)] = ends.tolist()
     return torch.cat(logits) if len(logits) > 1 else logits[0]
 
 # %% ../../nbs/engine/cache.ipynb #6e006028
 @dataclass
 class _Line:
     "The new tokens of n neighbouring rows, one behind the other."
-    first: int # the first of these rows
-    start: np.ndarray # (n,) tokens of each row before the pass
-    ends: np.ndarray # (n,) and after it
-    device: torch.device # of the tensors of a plan
-    dtype: torch.dtype # of its masks
+
+    first: int  # the first of these rows
+    start: np.ndarray  # (n,) tokens of each row before the pass
+    ends: np.ndarray  # (n,) and after it
+    device: torch.device  # of the tensors of a plan
+    dtype: torch.dtype  # of its masks
 
     def __post_init__(self):
         self.counts = self.ends - self.start
-        self.stops = self.counts.cumsum() # (n,) where each row's tokens end in the line
+        self.stops = (
+            self.counts.cumsum()
+        )  # (n,) where each row's tokens end in the line
 
     def put(self, x: np.ndarray) -> torch.Tensor:
         "On the device."
         return torch.from_numpy(x).to(self.device)
 
-    def mask(self,
-        first: int | np.ndarray, ends: np.ndarray, # (m,) places
-    ) -> torch.Tensor: # (m, max(ends))
+    def mask(
+        self,
+        first: int | np.ndarray,
+        ends: np.ndarray,  # (m,) places
+    ) -> torch.Tensor:  # (m, max(ends))
         "0 from each first place up to each end, -inf elsewhere."
         places = np.arange(ends.max())
         first = np.reshape(first, (-1, 1))
@@ -473,23 +521,31 @@ class _Line:
 # %% ../../nbs/engine/cache.ipynb #cac4e023
 def _plan(
     line: _Line,
-    prompts: list | None, # what each row begins with
-    few_calls: bool, # as on a GPU?
+    prompts: list | None,  # what each row begins with
+    few_calls: bool,  # as on a GPU?
 ) -> _Plan:
     "Where the tokens of a line belong, and where they look."
     shares = _shares(line.start, None if few_calls else prompts)
-    shared = np.zeros_like(line.start) # (n,) tokens that a row does not read by itself
+    shared = np.zeros_like(line.start)  # (n,) tokens that a row does not read by itself
     for rows, n in shares:
         shared[rows] = n
-    row = np.repeat(np.arange(len(line.counts)), line.counts) # of each token
+    row = np.repeat(np.arange(len(line.counts)), line.counts)  # of each token
     pos = np.arange(len(row)) + np.repeat(line.ends - line.stops, line.counts)
-    parts = [_OneRow(line.put(np.flatnonzero(np.isin(row, rows))),
-                     line.first + rows[0], slice(n))
-             for rows, n in shares]
-    return _Plan(line.put(line.first + row), line.put(pos), line.put(line.stops - 1),
-                 _in_blocks(line, shared, few_calls),
-                 () if few_calls else _one_by_one(line, shared),
-                 _together(line) if few_calls else (), parts)
+    parts = [
+        _OneRow(
+            line.put(np.flatnonzero(np.isin(row, rows))), line.first + rows[0], slice(n)
+        )
+        for rows, n in shares
+    ]
+    return _Plan(
+        line.put(line.first + row),
+        line.put(pos),
+        line.put(line.stops - 1),
+        _in_blocks(line, shared, few_calls),
+        () if few_calls else _one_by_one(line, shared),
+        _together(line) if few_calls else (),
+        parts,
+    )
 
 # %% ../../nbs/engine/cache.ipynb #6e006029
 def _in_blocks(line: _Line, shared: np.ndarray, few_calls: bool) -> list[_Block]:
@@ -499,9 +555,14 @@ def _in_blocks(line: _Line, shared: np.ndarray, few_calls: bool) -> list[_Block]
         parted = [(0, len(line.ends), 0, line.ends.max())]
     else:
         parted = _blocks(shared.tolist(), line.ends.tolist())
-    return [_Block(slice(line.first + a, line.first + b),
-                   slice(low, high), mask[a:b, ..., low:high])
-            for a, b, low, high in parted]
+    return [
+        _Block(
+            slice(line.first + a, line.first + b),
+            slice(low, high),
+            mask[a:b, ..., low:high],
+        )
+        for a, b, low, high in parted
+    ]
 
 # %% ../../nbs/engine/cache.ipynb #cac4e024
 def _one_by_one(line: _Line, shared: np.ndarray) -> list[_OneRow]:
@@ -511,36 +572,44 @@ def _one_by_one(line: _Line, shared: np.ndarray) -> list[_OneRow]:
         start, end, stop = line.start[i], line.ends[i], line.stops[i]
         # each token sees itself and those before it
         mask = line.mask(0, np.arange(start, end) + 1 - shared[i])
-        found.append(_OneRow(slice(stop - line.counts[i], stop),
-                             line.first + i, slice(shared[i], end), mask))
+        found.append(
+            _OneRow(
+                slice(stop - line.counts[i], stop),
+                line.first + i,
+                slice(shared[i], end),
+                mask,
+            )
+        )
     return found
 
 # %% ../../nbs/engine/cache.ipynb #f20b6d9a
-_SHARED = 256 # tokens of a prompt from which on sharing pays
-_CALL = 400 # tokens of a row that are read in the time which a call costs by itself
+_SHARED = 256  # tokens of a prompt from which on sharing pays
+_CALL = 400  # tokens of a row that are read in the time which a call costs by itself
+
 
 def _shares(
-    start: np.ndarray, prompts: list | None,
-) -> list[tuple]: # rows, how many tokens they share
+    start: np.ndarray,
+    prompts: list | None,
+) -> list[tuple]:  # rows, how many tokens they share
     "Rows that begin with the same long prompt, and have read it."
     found = {}
     for r, (n, p) in enumerate(zip(start, prompts or (), strict=False)):
         if n >= len(p) >= _SHARED:
             found.setdefault(id(p), []).append(r)
-    return [(rows, len(prompts[rows[0]]))
-            for rows in found.values() if len(rows) > 1]
+    return [(rows, len(prompts[rows[0]])) for rows in found.values() if len(rows) > 1]
 
 # %% ../../nbs/engine/cache.ipynb #cac4e025
 def _blocks(
-    shared: list[int], ends: list[int],
-) -> list[tuple]: # first row and the one after the last; places likewise
+    shared: list[int],
+    ends: list[int],
+) -> list[tuple]:  # first row and the one after the last; places likewise
     "Neighbours that attend together: while reading in vain costs less than a call."
     blocks = []
     for r, (low, high) in enumerate(zip(shared, ends, strict=True)):
         a, _, l, h = blocks[-1] if blocks else (r, r, low, high)
         both = (r + 1, min(l, low), max(h, high))
-        apart = (r - a)*(h - l) + high - low
-        if (r + 1 - a)*(both[2] - both[1]) <= apart + _CALL:
+        apart = (r - a) * (h - l) + high - low
+        if (r + 1 - a) * (both[2] - both[1]) <= apart + _CALL:
             blocks[-1:] = [(a, *both)]
         else:
             blocks.append((r, r + 1, low, high))
@@ -559,8 +628,9 @@ def _together(line: _Line) -> list[_SeveralRows]:
         mask = line.mask(0, (line.ends[rows][:, None] - back).ravel())
         mask = mask.unflatten(0, back.shape)[:, None]
         at = line.put(line.stops[rows][:, None] - 1 - back)
-        found.append(_SeveralRows(at, line.put(line.first + rows),
-                                  slice(mask.shape[-1]), mask))
+        found.append(
+            _SeveralRows(at, line.put(line.first + rows), slice(mask.shape[-1]), mask)
+        )
     return found
 
 # %% ../../nbs/engine/cache.ipynb #4c2ca2a1
@@ -583,18 +653,27 @@ def _pass(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor:
     own = self.config._attn_implementation
     self.config._attn_implementation = "sql_grpo_cache"
     try:
-        out = self.model(input_ids=ids[None], position_ids=plan.pos[None],
-                         use_cache=True, past_key_values=Cache(layers=layers),
-                         logits_to_keep=plan.last, plan=plan)
+        out = self.model(
+            input_ids=ids[None],
+            position_ids=plan.pos[None],
+            use_cache=True,
+            past_key_values=Cache(layers=layers),
+            logits_to_keep=plan.last,
+            plan=plan,
+        )
     finally:
         self.config._attn_implementation = own
     return out.logits[0].float()
 
 # %% ../../nbs/engine/cache.ipynb #cac4e02b
 def _attend(
-    layers: list[_CacheLayer], plan: _Plan, i: int,
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, # (N, heads, dim)
-) -> torch.Tensor: # as q
+    layers: list[_CacheLayer],
+    plan: _Plan,
+    i: int,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,  # (N, heads, dim)
+) -> torch.Tensor:  # as q
     "For a layer of a lean pass: keys and values go into the cache, queries look."
     q, k, v = (x.transpose(0, 1) for x in (q, k, v))
     keys, values = layers[i].update(k[None], v[None])
@@ -602,13 +681,14 @@ def _attend(
 
 # %% ../../nbs/engine/cache.ipynb #b62b0b5a
 @patch
-def copy(self: KVCache,
-    to: list[int], source: list[int], # row `to[i]` gets what `source[i]` held before
-    lengths: list[int], # the first so many tokens of it
+def copy(
+    self: KVCache,
+    to: list[int],
+    source: list[int],  # row `to[i]` gets what `source[i]` held before
+    lengths: list[int],  # the first so many tokens of it
 ) -> None:
     "Copy rows."
-    i, j = (torch.tensor(rows, device=self.device)
-            for rows in (to, source))
+    i, j = (torch.tensor(rows, device=self.device) for rows in (to, source))
     self.memory.copy(i, j, max(lengths))
     for r, n in zip(to, lengths, strict=True):
         self.lengths[r] = n
@@ -621,60 +701,76 @@ def shrink(self: KVCache, rows: int) -> None:
     self.logits = None
     self.lengths = self.lengths[:rows]
     self.memory.shrink(rows, max(self.lengths))
-    if self.record and self.device.type == "cuda": # the memory of the old ones is gone
+    if self.record and self.device.type == "cuda":  # the memory of the old ones is gone
         self.record = _cuda_graphs()
 
 # %% ../../nbs/engine/cache.ipynb #b7e20006
-_OUT_OF_MEMORY = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory",
-                  "failed to allocate")
+_OUT_OF_MEMORY = (
+    "out of memory",
+    "alloc_failed",
+    "can't allocate memory",
+    "not enough memory",
+    "failed to allocate",
+)
+
 
 def is_out_of_memory(error: BaseException) -> bool:
     "Does this error say that memory ran out, on a GPU or a CPU?"
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (
-        isinstance(error, RuntimeError) and any(s in str(error).lower()
-                                                for s in _OUT_OF_MEMORY))
+        isinstance(error, RuntimeError)
+        and any(s in str(error).lower() for s in _OUT_OF_MEMORY)
+    )
 
 # %% ../../nbs/engine/cache.ipynb #b8d45f3e
 _MOST_ROWS = 256
 
-def _cache_room(device: torch.device) -> float: # bytes
+
+def _cache_room(device: torch.device) -> float:  # bytes
     "What keys and values may take of a device's memory."
     if device.type != "cuda":
-        return min(2.5e9, 0.2*psutil.virtual_memory().total)
+        return min(2.5e9, 0.2 * psutil.virtual_memory().total)
     # what torch holds and does not use is free as well
     unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return 0.4*(torch.cuda.mem_get_info(device)[0] + unused)
+    return 0.4 * (torch.cuda.mem_get_info(device)[0] + unused)
 
 # %% ../../nbs/engine/cache.ipynb #cac4e031
 def rows_for(
     model: torch.nn.Module,
-    max_context: int, # tokens of a row
+    max_context: int,  # tokens of a row
 ) -> int:
     "How many rows of `max_context` tokens a model's device has room for."
     c = model.config.get_text_config()
-    dim = getattr(c, "head_dim", None) or c.hidden_size//c.num_attention_heads
-    row = 2*c.num_hidden_layers*c.num_key_value_heads*dim*max_context*model.dtype.itemsize
-    return min(_MOST_ROWS,
-               max(1, int(_cache_room(model.device)/row)))
+    dim = getattr(c, "head_dim", None) or c.hidden_size // c.num_attention_heads
+    row = (
+        2
+        * c.num_hidden_layers
+        * c.num_key_value_heads
+        * dim
+        * max_context
+        * model.dtype.itemsize
+    )
+    return min(_MOST_ROWS, max(1, int(_cache_room(model.device) / row)))
 
 # %% ../../nbs/engine/cache.ipynb #b7e20002
-_ROW_STEP, _PLACE_STEP = 16, 256 # recorded passes have multiples of these
+_ROW_STEP, _PLACE_STEP = 16, 256  # recorded passes have multiples of these
 
-def _cuda_graphs() -> Callable: # record(f): does `f` once more
+
+def _cuda_graphs() -> Callable:  # record(f): does `f` once more
     "Records on the current GPU. Recordings share memory: one is replayed at a time."
     pool = torch.cuda.graph_pool_handle()
+
     def record(f):
         graph = torch.cuda.CUDAGraph()
         stream = torch.cuda.current_stream()
         try:
-            with torch.cuda.graph(graph,
-                                  pool=pool, capture_error_mode="thread_local"):
+            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
                 f()
-        finally: # torch does not, if recording fails
+        finally:  # torch does not, if recording fails
             torch.cuda.set_stream(stream)
         return graph.replay
+
     return record
 
 # %% ../../nbs/engine/cache.ipynb #cac4e037
@@ -683,41 +779,45 @@ def _recording(cache: KVCache, f: Callable) -> Callable | None:
     try:
         return cache.record(f)
     except RuntimeError as e:
-        if is_out_of_memory(e): raise
-        print(f"CUDA graphs do not work here ({str(e).splitlines()[0]}): "
-              "going on without them, slower", flush=True)
+        if is_out_of_memory(e):
+            raise
+        print(
+            f"CUDA graphs do not work here ({str(e).splitlines()[0]}): "
+            "going on without them, slower",
+            flush=True,
+        )
         KVCache.graphs = False
         cache.record = None
 
 # %% ../../nbs/engine/cache.ipynb #b7e20009
 class _DecodingPass:
     "A pass in which each row reads one token, of one shape."
+
     def __init__(self, cache: KVCache, rows: int, places: int):
         self.cache = proxy(cache)
         self.rows = rows
         self.again = None
         self.known = False
         # tokens, places
-        self.given = torch.zeros(2, rows,
-                                 dtype=torch.long, device=cache.device)
-        self.line, self.places = (torch.arange(n, device=cache.device)
-                                  for n in (rows, places))
+        self.given = torch.zeros(2, rows, dtype=torch.long, device=cache.device)
+        self.line, self.places = (
+            torch.arange(n, device=cache.device) for n in (rows, places)
+        )
 
     def compute(self) -> None:
         ids, pos = self.given
         later = self.places > pos[:, None]
-        mask = torch.zeros_like(later,
-                                dtype=self.cache.lean.dtype)
+        mask = torch.zeros_like(later, dtype=self.cache.lean.dtype)
         mask = mask.masked_fill(later, -torch.inf)[:, None, None]
         block = _Block(slice(0, self.rows), slice(0, len(self.places)), mask)
         plan = _Plan(self.line, pos, self.line, [block], (), (), ())
         logits = self.cache._run(ids, plan)
-        if self.cache.logits is None: # one place for all passes
+        if self.cache.logits is None:  # one place for all passes
             shape = self.cache.rows, logits.shape[1]
             self.cache.logits = logits.new_empty(shape)
-        self.cache.logits[:self.rows] = logits
+        self.cache.logits[: self.rows] = logits
 
-    def __call__(self, given: np.ndarray) -> None: # (2, rows)
+    def __call__(self, given: np.ndarray) -> None:  # (2, rows)
         self.given.copy_(torch.from_numpy(given))
         if self.known and not self.again and self.cache.record:
             self.again = _recording(self.cache, self.compute)
@@ -726,19 +826,18 @@ class _DecodingPass:
 
 # %% ../../nbs/engine/cache.ipynb #b7e20010
 @patch
-def _decode(self: KVCache, tokens: list[list[int]]) -> torch.Tensor: # (n, vocabulary)
+def _decode(self: KVCache, tokens: list[list[int]]) -> torch.Tensor:  # (n, vocabulary)
     "Read one token of each row, or none. What is returned lasts until the next pass."
     n = len(tokens)
-    start = self.lengths[:len(tokens)]
-    rows = min(self.rows, -(-n//_ROW_STEP)*_ROW_STEP)
-    places = min(self.capacity,
-                 (max(start)//_PLACE_STEP + 1)*_PLACE_STEP)
+    start = self.lengths[: len(tokens)]
+    rows = min(self.rows, -(-n // _ROW_STEP) * _ROW_STEP)
+    places = min(self.capacity, (max(start) // _PLACE_STEP + 1) * _PLACE_STEP)
     given = np.zeros((2, rows), int)
-    given[:, :n] = [t[0] if t else 0
-                    for t in tokens], start
+    given[:, :n] = [t[0] if t else 0 for t in tokens], start
     if (rows, places) not in self.recorded:
         self.recorded[rows, places] = _DecodingPass(self, rows, places)
     self.recorded[rows, places](given)
-    self.lengths[:n] = [length + len(t)
-                        for length, t in zip(start, tokens, strict=True)]
+    self.lengths[:n] = [
+        length + len(t) for length, t in zip(start, tokens, strict=True)
+    ]
     return self.logits[:n]

@@ -13,9 +13,16 @@ from dataclasses import dataclass, field
 import torch
 from fastcore.basics import patch
 from jinja2 import TemplateError
-from transformers import (LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerBase,
-                          PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM,
-                          Qwen3Config, Qwen3ForCausalLM)
+from transformers import (
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 from transformers.utils import get_json_schema
 
 from ..world.replies import ends_at
@@ -24,47 +31,71 @@ from ..rollout import AS_TOOLS, task_messages
 from .tools import SQLToolEnvironment
 
 # %% ../../nbs/engine/codec.ipynb #2fa1db47
-CHATML = ("{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] "
-          "+ '<|im_end|>\n' }}{% endfor %}"
-          "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
+CHATML = (
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\n' + m['content'] "
+    "+ '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
 
 # %% ../../nbs/engine/codec.ipynb #c0dec00c
-def byte_tokenizer() -> PreTrainedTokenizerFast: # 256 bytes and four special tokens
+def byte_tokenizer() -> PreTrainedTokenizerFast:  # 256 bytes and four special tokens
     "A tokenizer with one token a byte, for tests."
     from tokenizers import Tokenizer, models, pre_tokenizers, decoders
+
     specials = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]
-    vocab = {c: i
-             for i, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()) + specials)}
+    vocab = {
+        c: i
+        for i, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()) + specials)
+    }
     backend = Tokenizer(models.BPE(vocab=vocab, merges=[]))
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(
+        add_prefix_space=False, use_regex=False
+    )
     backend.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(
-        tokenizer_object=backend, eos_token="<|im_end|>", pad_token="<|pad|>", chat_template=CHATML,
-        additional_special_tokens=["<|im_start|>", "<|endoftext|>"])
+        tokenizer_object=backend,
+        eos_token="<|im_end|>",
+        pad_token="<|pad|>",
+        chat_template=CHATML,
+        additional_special_tokens=["<|im_start|>", "<|endoftext|>"],
+    )
 
 # %% ../../nbs/engine/codec.ipynb #c9071fe4
 def tiny_model(
     seed: int = 0,
-    architecture: str = "qwen3", # "qwen3", "qwen2" or "llama"
-    **config, # for the model's config
-): # model, tokenizer
+    architecture: str = "qwen3",  # "qwen3", "qwen2" or "llama"
+    **config,  # for the model's config
+):  # model, tokenizer
     "A random model of some ten thousand weights and its byte tokenizer, for tests."
     tokenizer = byte_tokenizer()
-    kw = dict(vocab_size=len(tokenizer),
-              hidden_size=32, intermediate_size=64, num_hidden_layers=2,
-              num_attention_heads=4, num_key_value_heads=2, head_dim=8,
-              max_position_embeddings=4096, tie_word_embeddings=True,
-              eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
-              initializer_range=0.2) | config
+    kw = (
+        dict(
+            vocab_size=len(tokenizer),
+            hidden_size=32,
+            intermediate_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            head_dim=8,
+            max_position_embeddings=4096,
+            tie_word_embeddings=True,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+            initializer_range=0.2,
+        )
+        | config
+    )
     torch.manual_seed(seed)
-    kinds = dict(qwen3=(Qwen3Config, Qwen3ForCausalLM),
-                 qwen2=(Qwen2Config, Qwen2ForCausalLM),
-                 llama=(LlamaConfig, LlamaForCausalLM))
+    kinds = dict(
+        qwen3=(Qwen3Config, Qwen3ForCausalLM),
+        qwen2=(Qwen2Config, Qwen2ForCausalLM),
+        llama=(LlamaConfig, LlamaForCausalLM),
+    )
     make_config, make_model = kinds[architecture]
-    if architecture == "qwen2": # it is hidden_size/num_attention_heads
+    if architecture == "qwen2":  # it is hidden_size/num_attention_heads
         del kw["head_dim"]
     model = make_model(make_config(**kw)).eval()
-    for name, p in model.named_parameters(): # transformers begins with biases of 0
+    for name, p in model.named_parameters():  # transformers begins with biases of 0
         if name.endswith(".bias"):
             torch.nn.init.normal_(p, std=0.2)
     return model, tokenizer
@@ -72,14 +103,18 @@ def tiny_model(
 # %% ../../nbs/engine/codec.ipynb #6464bd5a
 class ChatCodec:
     "Encodes what surrounds a policy's tokens: prompts, and glue around observations."
-    def __init__(self,
-        tokenizer: PreTrainedTokenizerBase, # with a chat template
-        instructions: str = "", # the system message, if any; `tools`: the template's
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,  # with a chat template
+        instructions: str = "",  # the system message, if any; `tools`: the template's
     ):
         "Raises ValueError if the chat template is missing or refuses these instructions."
         if getattr(tokenizer, "chat_template", None) is None:
-            raise ValueError("the tokenizer has no chat template: "
-                             "use an instruct model, or set tokenizer.chat_template")
+            raise ValueError(
+                "the tokenizer has no chat template: "
+                "use an instruct model, or set tokenizer.chat_template"
+            )
         self.tokenizer = tokenizer
         self.instructions = instructions
         self.tools = None
@@ -87,8 +122,9 @@ class ChatCodec:
             self.instructions = ""
             self.tools = _tool_schemas()
             if "describe" not in self.render([{"role": "user", "content": ""}]):
-                raise ValueError("the chat template announces no tools: "
-                                 "give other instructions")
+                raise ValueError(
+                    "the chat template announces no tools: give other instructions"
+                )
         self.end, self.before, self.after = _glue(tokenizer, self.render)
         self.end_ids = _end_ids(tokenizer, self.end)
 
@@ -96,48 +132,58 @@ class ChatCodec:
         "A conversation's text up to the next reply. Raises ValueError if refused."
         try:
             return self.tokenizer.apply_chat_template(
-                messages, tools=self.tools, tokenize=False, add_generation_prompt=True,
-                enable_thinking=False)
+                messages,
+                tools=self.tools,
+                tokenize=False,
+                add_generation_prompt=True,
+                enable_thinking=False,
+            )
         except TemplateError as e:
             raise ValueError(
                 f"the chat template refuses the conversation: {e} "
-                "(without a system message, give empty instructions)") from e
+                "(without a system message, give empty instructions)"
+            ) from e
 
-    def prompt_ids(self,
-        start: Episode | SQLObservation | str, # an episode, its start, or that text
-    ) -> list[int]: # tokens of the prompt
+    def prompt_ids(
+        self,
+        start: Episode | SQLObservation | str,  # an episode, its start, or that text
+    ) -> list[int]:  # tokens of the prompt
         "Encode the prompt of an episode."
         text = self.render(task_messages(start, self.instructions))
         return self.tokenizer(text, add_special_tokens=False).input_ids
 
     def decode(self, ids: list[int]) -> str:
         "The text of a reply, without the token that ended it."
-        return self.tokenizer.decode(ids, skip_special_tokens=True,
-                                     clean_up_tokenization_spaces=False)
+        return self.tokenizer.decode(
+            ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
 
 # %% ../../nbs/engine/codec.ipynb #0b041ea1
 def _glue(
     tokenizer: PreTrainedTokenizerBase,
-    render: Callable, # a conversation's text up to the next reply
+    render: Callable,  # a conversation's text up to the next reply
 ) -> tuple[str, str, str]:
     "What ends a reply, what stands between that and an observation, and what after it."
     reply, obs = "REPLY7391", "OBSERVATION7391"
-    text = render([{"role": "user", "content": "x"},
-                   {"role": "assistant", "content": reply},
-                   {"role": "user", "content": obs}])
+    text = render(
+        [
+            {"role": "user", "content": "x"},
+            {"role": "assistant", "content": reply},
+            {"role": "user", "content": obs},
+        ]
+    )
     if text.count(reply) != 1 or text.count(obs) != 1:
         raise ValueError("the chat template does not render each message once")
     between, after = text.split(reply)[1].split(obs)
     specials = {tokenizer.eos_token, *tokenizer.get_added_vocab()}
     specials = sorted(specials, key=len, reverse=True)
-    end = next((t for t in specials
-                if between.startswith(t)), tokenizer.eos_token)
+    end = next((t for t in specials if between.startswith(t)), tokenizer.eos_token)
     return end, between.removeprefix(end), after
 
 # %% ../../nbs/engine/codec.ipynb #c0dec00e
 def _end_ids(
     tokenizer: PreTrainedTokenizerBase,
-    end: str, # the token that ends a reply in its template
+    end: str,  # the token that ends a reply in its template
 ) -> set[int]:
     "Tokens that end a reply: the tokenizer's, and the usual ones of chat models."
     names = (end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>")
@@ -146,20 +192,24 @@ def _end_ids(
 
 # %% ../../nbs/engine/codec.ipynb #1e7a73b0
 @patch
-def plain_ids(self: ChatCodec, text: str) -> list[int]: # tokens
+def plain_ids(self: ChatCodec, text: str) -> list[int]:  # tokens
     "Encode text that is only text: what looks like a special token in it is not one."
-    return self.tokenizer(text, add_special_tokens=False,
-                          split_special_tokens=True).input_ids
+    return self.tokenizer(
+        text, add_special_tokens=False, split_special_tokens=True
+    ).input_ids
 
 # %% ../../nbs/engine/codec.ipynb #c0dec010
 @patch
-def glue_ids(self: ChatCodec,
+def glue_ids(
+    self: ChatCodec,
     observation: str,
-    ended: bool = True, # did the reply end by itself? if not, the end token is put in
-) -> list[int]: # tokens between a reply and the next one
+    ended: bool = True,  # did the reply end by itself? if not, the end token is put in
+) -> list[int]:  # tokens between a reply and the next one
     "Encode an observation with the template's glue around it."
+
     def ids(text):
         return self.tokenizer(text, add_special_tokens=False).input_ids if text else []
+
     own = [] if ended else ids(self.end)
     return own + ids(self.before) + self.plain_ids(observation) + ids(self.after)
 
@@ -167,20 +217,24 @@ def glue_ids(self: ChatCodec,
 def _tool_schemas() -> list[dict]:
     "The four actions as a chat template gets them."
     env = SQLToolEnvironment([])
-    return [get_json_schema(tool)
-            for tool in (env.describe, env.sample,
-                         env.query, env.answer)]
+    return [
+        get_json_schema(tool)
+        for tool in (env.describe, env.sample, env.query, env.answer)
+    ]
 
 # %% ../../nbs/engine/codec.ipynb #1e7a73b1
 @patch
-def said(self: ChatCodec, ids: list[int]) -> int | None: # None: all of them
+def said(self: ChatCodec, ids: list[int]) -> int | None:  # None: all of them
     "The tokens of a reply before it goes on with what only the database can say."
     text = self.decode(ids)
-    if not re.search(r":$|\b[A-Z]+$", text): # it would end like that
+    if not re.search(r":$|\b[A-Z]+$", text):  # it would end like that
         return None
     at = ends_at(text)
-    if at is None: return None
-    line = re.compile(r"[;\n][ \t\n;>*_`]*").match(text, at).end() # where the next word begins
+    if at is None:
+        return None
+    line = (
+        re.compile(r"[;\n][ \t\n;>*_`]*").match(text, at).end()
+    )  # where the next word begins
     found = None
     for n in range(len(ids) - 1, 0, -1):
         before = self.decode(ids[:n])
@@ -188,22 +242,27 @@ def said(self: ChatCodec, ids: list[int]) -> int | None: # None: all of them
             break
         if len(before) <= line and text.startswith(before):
             found = n
-    return found # None, too, if a token spans it
+    return found  # None, too, if a token spans it
 
 # %% ../../nbs/engine/codec.ipynb #e9d668ad
 @dataclass
 class TokenRecord:
     "The tokens of an episode, as sampled."
+
     prompt_ids: list = field(default_factory=list)
     completion_ids: list = field(default_factory=list)
-    logprobs: list = field(default_factory=list) # at the sampling temperature; 0.0 on observations
-    env_mask: list = field(default_factory=list) # 1 on the policy's tokens, 0 on observations
-    exact: bool = True # does the record condition on all before it?
+    logprobs: list = field(
+        default_factory=list
+    )  # at the sampling temperature; 0.0 on observations
+    env_mask: list = field(
+        default_factory=list
+    )  # 1 on the policy's tokens, 0 on observations
+    exact: bool = True  # does the record condition on all before it?
 
-    def add(self, ids: list[int],
-            logprobs: list[float] | None = None) -> None:
+    def add(self, ids: list[int], logprobs: list[float] | None = None) -> None:
         "Append an observation, or a reply with its log-probabilities."
-        if not self.exact: return
+        if not self.exact:
+            return
         self.completion_ids += ids
-        self.logprobs += logprobs or [0.0]*len(ids)
-        self.env_mask += [int(logprobs is not None)]*len(ids)
+        self.logprobs += logprobs or [0.0] * len(ids)
+        self.env_mask += [int(logprobs is not None)] * len(ids)

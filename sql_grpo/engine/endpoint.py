@@ -25,41 +25,50 @@ from ..rollout import Policy, history_messages, task_messages
 
 # %% ../../nbs/engine/endpoint.ipynb #95d171d7
 def _endpoint_url(
-    base_url: str, # such as http://localhost:8000/v1
-) -> str: # where requests go
+    base_url: str,  # such as http://localhost:8000/v1
+) -> str:  # where requests go
     "The address of chat completions; raises `ValueError` if this cannot be one."
     if re.search("[@?#]", base_url):
-        raise ValueError("the endpoint's address must hold no password and no query: "
-                         "a key comes from an environment variable")
+        raise ValueError(
+            "the endpoint's address must hold no password and no query: "
+            "a key comes from an environment variable"
+        )
     url = base_url.strip().rstrip("/")
     if not re.fullmatch(r"https?://([\w.-]+|\[[\da-fA-F:]+\])(:\d+)?(/\S*)?", url):
-        raise ValueError("the endpoint's address must look like http://localhost:8000/v1, "
-                         f"got {one_line(base_url)!r}")
+        raise ValueError(
+            "the endpoint's address must look like http://localhost:8000/v1, "
+            f"got {one_line(base_url)!r}"
+        )
     return url.removesuffix("/chat/completions") + "/chat/completions"
 
 # %% ../../nbs/engine/endpoint.ipynb #09437415
 def _api_key(
-    variable: str | None = None, # its name; by default OPENAI_API_KEY, which may be missing
-) -> str: # "" if there is none
+    variable: str
+    | None = None,  # its name; by default OPENAI_API_KEY, which may be missing
+) -> str:  # "" if there is none
     "The key in the environment; raises `ValueError` if there is none, or it holds something else."
     key = os.environ.get(variable or "OPENAI_API_KEY", "").strip()
     if variable and not key:
-        raise ValueError("the environment variable that was named for the endpoint's key "
-                         "is not set")
+        raise ValueError(
+            "the environment variable that was named for the endpoint's key is not set"
+        )
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ValueError("the environment variable for the endpoint's key holds "
-                         "characters that no key has")
+        raise ValueError(
+            "the environment variable for the endpoint's key holds "
+            "characters that no key has"
+        )
     return key
 
 # %% ../../nbs/engine/endpoint.ipynb #8b32fa64
 @dataclass
 class _Usage:
     "What was sent and what came back."
-    requests: int = 0 # all of them
-    retries: int = 0 # those that repeated another one
-    prompt_tokens: int = 0 # as the server counts them
+
+    requests: int = 0  # all of them
+    retries: int = 0  # those that repeated another one
+    prompt_tokens: int = 0  # as the server counts them
     completion_tokens: int = 0
-    reused_replies: int = 0 # of an earlier run: neither sent nor paid for again
+    reused_replies: int = 0  # of an earlier run: neither sent nor paid for again
 
     def __post_init__(self):
         self._lock = threading.Lock()
@@ -72,9 +81,12 @@ class _Usage:
 
     def __str__(self):
         reused = self.reused_replies
-        return (f"{self.requests} requests, {self.retries} of them retries; "
-                f"{self.prompt_tokens} prompt tokens, {self.completion_tokens} completion tokens"
-                + f", beside {reused} replies of an earlier run"*bool(reused))
+        return (
+            f"{self.requests} requests, {self.retries} of them retries; "
+            f"{self.prompt_tokens} prompt tokens, {self.completion_tokens} completion tokens"
+            + f", beside {reused} replies of an earlier run"
+            * bool(reused)
+        )
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d00002
 class EndpointError(ConnectionError):
@@ -83,19 +95,25 @@ class EndpointError(ConnectionError):
 # %% ../../nbs/engine/endpoint.ipynb #e2ab699d
 class EndpointPolicy(Policy):
     "A model behind an address that speaks the chat-completions API; many episodes at once."
-    def __init__(self,
-        base_url: str, # such as http://localhost:8000/v1
-        model: str, # its name there
-        rules: Rules = Rules(instructions=INSTRUCTIONS), # the context is the server's
-        temperature: float | None = 0.0, # 0 is greedy
-        seed: int | None = None, # for servers that sample with one
-        fields: dict | None = None, # further fields of a request; None leaves one out
-        concurrency: int = 8, # episodes at once
-        timeout: float = 300.0, # seconds without a word from the server
-        retries: int = 10, # of one request; the pauses between them grow from half a second to 8
-        api_key_env: str | None = None, # variable with the key; by default OPENAI_API_KEY
-        prices: tuple[float, float] | None = None, # for a million prompt, and completion tokens
-        replies: str | Path | None = None, # a file that keeps replies, looked up before asking
+
+    def __init__(
+        self,
+        base_url: str,  # such as http://localhost:8000/v1
+        model: str,  # its name there
+        rules: Rules = Rules(instructions=INSTRUCTIONS),  # the context is the server's
+        temperature: float | None = 0.0,  # 0 is greedy
+        seed: int | None = None,  # for servers that sample with one
+        fields: dict | None = None,  # further fields of a request; None leaves one out
+        concurrency: int = 8,  # episodes at once
+        timeout: float = 300.0,  # seconds without a word from the server
+        retries: int = 10,  # of one request; the pauses between them grow from half a second to 8
+        api_key_env: str
+        | None = None,  # variable with the key; by default OPENAI_API_KEY
+        prices: tuple[float, float]
+        | None = None,  # for a million prompt, and completion tokens
+        replies: str
+        | Path
+        | None = None,  # a file that keeps replies, looked up before asking
         name: str = "model",
     ):
         "Raises ValueError for what cannot be an address, or a `concurrency` below 1."
@@ -103,8 +121,7 @@ class EndpointPolicy(Policy):
         self.model = model
         self.rules = rules
         self.name = name
-        own = dict(temperature=temperature,
-                   max_tokens=rules.max_turn_tokens, seed=seed)
+        own = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed)
         fields = own | (fields or {})
         self.fields = {k: v for k, v in fields.items() if v is not None}
         self.temperature = self.fields.get("temperature")
@@ -115,7 +132,9 @@ class EndpointPolicy(Policy):
         if retries < 0:
             raise ValueError(f"retries must be at least 0, got {retries}")
         if prices and not min(prices) >= 0:
-            raise ValueError(f"prices must be at least 0, got {prices[0]} and {prices[1]}")
+            raise ValueError(
+                f"prices must be at least 0, got {prices[0]} and {prices[1]}"
+            )
         self.concurrency = concurrency
         self.timeout = timeout
         self.retries = retries
@@ -127,41 +146,45 @@ class EndpointPolicy(Policy):
     def __repr__(self):
         return f"<EndpointPolicy {self.model} at {self.url.removesuffix('/chat/completions')}>"
 
-    def report(self) -> dict: # of plain values
+    def report(self) -> dict:  # of plain values
         "What a report says about the endpoint: address, counts, and the cost where it is known."
         n = self.usage
         prices = self.prices
-        cost = prices and (n.prompt_tokens*prices[0]
-                           + n.completion_tokens*prices[1]) / 1e6
-        return dict(endpoint=self.url, concurrency=self.concurrency,
-                    **asdict(n), cost=cost)
+        cost = (
+            prices
+            and (n.prompt_tokens * prices[0] + n.completion_tokens * prices[1]) / 1e6
+        )
+        return dict(
+            endpoint=self.url, concurrency=self.concurrency, **asdict(n), cost=cost
+        )
 
 # %% ../../nbs/engine/endpoint.ipynb #e2ab699e
 @patch
-def play(self: EndpointPolicy, envs: list[SQLEnvironment],
-         progress: Callable | None = None) -> None:
+def play(
+    self: EndpointPolicy, envs: list[SQLEnvironment], progress: Callable | None = None
+) -> None:
     "Play all episodes to their end, `concurrency` at a time. Raises an episode's first error."
     todo = deque(envs)
     news = SimpleQueue()
     try:
         with self._connect(self.retries) as send:
-            for _ in envs[:self.concurrency]:
+            for _ in envs[: self.concurrency]:
                 threading.Thread(
                     target=_work,
                     args=(partial(self._episode, send), todo, news),
-                    daemon=True).start()
+                    daemon=True,
+                ).start()
             for done in range(1, len(envs) + 1):
                 if error := news.get():
                     raise error
                 if progress is not None:
                     progress(done, len(envs))
-    finally: todo.clear()
+    finally:
+        todo.clear()
 
 # %% ../../nbs/engine/endpoint.ipynb #5a6b83ba
 @patch
-def _episode(self: EndpointPolicy,
-             send: Callable,
-             env: SQLEnvironment) -> None:
+def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
     "Ask and step until the episode ends."
     ep = env.episode
     while not ep.done:
@@ -174,37 +197,39 @@ def _episode(self: EndpointPolicy,
             ep.prompt_tokens = reply.prompt_tokens or 0
         ep.completion_tokens += reply.completion_tokens or 0
         text = reply.text
-        if self.rules.all_actions: # what it invents is not sent back
-            text = text[:ends_at(text)]
+        if self.rules.all_actions:  # what it invents is not sent back
+            text = text[: ends_at(text)]
         env.step(text)
 
 # %% ../../nbs/engine/endpoint.ipynb #ec3f1867
 def _work(
-    play: Callable, # plays the episode of an environment
-    todo: deque, # environments
-    news: SimpleQueue, # of each episode: None where it ended, or its error
+    play: Callable,  # plays the episode of an environment
+    todo: deque,  # environments
+    news: SimpleQueue,  # of each episode: None where it ended, or its error
 ) -> None:
     "One thread's work: one episode after the other, until there are no more, or one fails."
     error = None
     while not error:
         try:
             env = todo.popleft()
-        except IndexError: return
+        except IndexError:
+            return
         try:
             play(env)
-        except BaseException as e: error = e
-        env.db.close() # this thread's connection
+        except BaseException as e:
+            error = e
+        env.db.close()  # this thread's connection
         news.put(error)
 
 # %% ../../nbs/engine/endpoint.ipynb #73205db2
 @patch
-def _ask(self: EndpointPolicy,
-         send: Callable,
-         messages: list[dict],
-): # a `_Reply`; None if the context is full
+def _ask(
+    self: EndpointPolicy,
+    send: Callable,
+    messages: list[dict],
+):  # a `_Reply`; None if the context is full
     "The model's reply to a conversation."
-    request = dict(model=self.model,
-                   messages=messages) | self.fields
+    request = dict(model=self.model, messages=messages) | self.fields
     if reply := self.replies.take(request):
         self.usage.add(reused_replies=1)
     elif reply := send(messages):
@@ -212,7 +237,8 @@ def _ask(self: EndpointPolicy,
     return reply
 
 # %% ../../nbs/engine/endpoint.ipynb #7aefa785
-_CHECKED = 2 # retries of a check
+_CHECKED = 2  # retries of a check
+
 
 @patch
 def check(self: EndpointPolicy, tasks: list[Task]) -> None:
@@ -227,23 +253,27 @@ def check(self: EndpointPolicy, tasks: list[Task]) -> None:
 # %% ../../nbs/engine/endpoint.ipynb #888b9bd8
 @patch
 @contextmanager
-def _connect(self: EndpointPolicy,
-    retries: int, # of one request
-): # `messages -> _Reply`, or None if the context is full
+def _connect(
+    self: EndpointPolicy,
+    retries: int,  # of one request
+):  # `messages -> _Reply`, or None if the context is full
     "A client for all threads; hands out what sends a conversation, or raises `EndpointError`."
-    import openai # takes a second, and only endpoints need it
+    import openai  # takes a second, and only endpoints need it
+
     key = _api_key(self.api_key_env)
     error = partial(_error, self.url, key=key)
     no_key = {} if key else {"Authorization": openai.Omit()}
-    hooks = dict(request=[partial(_on_request, self.usage)],
-                 response=[_on_response])
+    hooks = dict(request=[partial(_on_request, self.usage)], response=[_on_response])
 
     def send(messages):
         "One conversation, with as many attempts as it takes."
         try:
             answer = client.chat.completions.with_raw_response.create(
-                model=self.model, messages=messages,
-                extra_body=self.fields, extra_headers=no_key)
+                model=self.model,
+                messages=messages,
+                extra_body=self.fields,
+                extra_headers=no_key,
+            )
         except openai.APIStatusError as e:
             if _context_full(e.status_code, e.response.text):
                 return None
@@ -256,11 +286,12 @@ def _connect(self: EndpointPolicy,
 
     with openai.OpenAI(
         base_url=self.url.removesuffix("/chat/completions"),
-        api_key=key or "none", max_retries=retries,
-        timeout=openai.Timeout(self.timeout,
-                               connect=min(10.0, self.timeout)),
+        api_key=key or "none",
+        max_retries=retries,
+        timeout=openai.Timeout(self.timeout, connect=min(10.0, self.timeout)),
         http_client=openai.DefaultHttpxClient(
-            follow_redirects=False, event_hooks=hooks),
+            follow_redirects=False, event_hooks=hooks
+        ),
     ) as client:
         yield send
 
@@ -268,27 +299,31 @@ def _connect(self: EndpointPolicy,
 def _on_request(usage: _Usage, request) -> None:
     "Count an attempt."
     if request.method == "POST":
-        usage.add(requests=1,
-                  retries=int(request.headers["x-stainless-retry-count"] != "0"))
+        usage.add(
+            requests=1, retries=int(request.headers["x-stainless-retry-count"] != "0")
+        )
+
 
 def _on_response(response) -> None:
     "Tell the client of failures that look like a success, or will not pass."
     try:
         data = json.loads(response.read())
-    except (ValueError, RecursionError): # not JSON
+    except (ValueError, RecursionError):  # not JSON
         data = None
     if response.is_success and _read_reply(data) is None:
-        response.extensions["meaning"] = f"{response.status_code}, but no chat completion"
+        response.extensions["meaning"] = (
+            f"{response.status_code}, but no chat completion"
+        )
         web_page = "html" in response.headers.get("content-type", "")
-        response.status_code = 404 if web_page else 500 # final, or repeated
+        response.status_code = 404 if web_page else 500  # final, or repeated
     full = _context_full(response.status_code, response.text)
     if full or "insufficient_quota" in response.text:
         response.headers["x-should-retry"] = "false"
 
 # %% ../../nbs/engine/endpoint.ipynb #cf9260c8
 def _failure(
-    e, # the client's error
-    timeout: float, # seconds
+    e,  # the client's error
+    timeout: float,  # seconds
 ) -> str:
     "Why there is no answer."
     cause = e.__cause__
@@ -298,13 +333,14 @@ def _failure(
         return f"no answer within {timeout:g} s"
     return f"{type(cause).__name__}: {cause}"
 
-def _error(url: str, what: str,
-           request=None, key: str = "") -> EndpointError:
+
+def _error(url: str, what: str, request=None, key: str = "") -> EndpointError:
     "The error to raise, in one line and without the key."
     retries = int(request.headers["x-stainless-retry-count"]) if request else 0
     tries = f"gave up after {retries + 1} attempts: " if retries else ""
     said = one_line(_hide(what, key), 300)
     return EndpointError(f"{url}: {tries}{said}")
+
 
 def _hide(text: str, key: str, least: int = 1) -> str:
     "A server's text without the key, if that has `least` characters: `EMPTY` may be a word."
@@ -313,57 +349,75 @@ def _hide(text: str, key: str, least: int = 1) -> str:
 # %% ../../nbs/engine/endpoint.ipynb #6e3b7e8a
 class _Reply(NamedTuple):
     "What a model said, and the tokens that it took."
+
     text: str
-    prompt_tokens: int | None # None if the server does not say
+    prompt_tokens: int | None  # None if the server does not say
     completion_tokens: int | None
 
-    def tokens(self) -> dict: # to be counted
+    def tokens(self) -> dict:  # to be counted
         "The numbers that the server says."
-        return dict(prompt_tokens=self.prompt_tokens or 0,
-                    completion_tokens=self.completion_tokens or 0)
+        return dict(
+            prompt_tokens=self.prompt_tokens or 0,
+            completion_tokens=self.completion_tokens or 0,
+        )
+
 
 def _read_reply(
-    data: dict, # the body of an answer, parsed
-) -> _Reply | None: # None if it is not a chat completion
+    data: dict,  # the body of an answer, parsed
+) -> _Reply | None:  # None if it is not a chat completion
     "The reply in an answer."
     try:
-        content = None if data.get("error") else data["choices"][0]["message"].get("content") or ""
+        content = (
+            None
+            if data.get("error")
+            else data["choices"][0]["message"].get("content") or ""
+        )
     except (TypeError, KeyError, IndexError, AttributeError):
         return None
     if isinstance(content, list):
-        content = "".join(str(p.get("text") or "")
-                          for p in content if isinstance(p, dict))
+        content = "".join(
+            str(p.get("text") or "") for p in content if isinstance(p, dict)
+        )
     if not isinstance(content, str):
         return None
     usage = data.get("usage") or {}
-    text = content.encode("utf-8", "replace").decode() # half a character could not be sent back
-    return _Reply(text, usage.get("prompt_tokens"),
-                  usage.get("completion_tokens"))
+    text = content.encode(
+        "utf-8", "replace"
+    ).decode()  # half a character could not be sent back
+    return _Reply(text, usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
 # %% ../../nbs/engine/endpoint.ipynb #d7ab6afc
-_MEANING = {401: "the key is missing or wrong", 403: "the key is not allowed to do this",
-            404: "wrong address, or no such model"}
+_MEANING = {
+    401: "the key is missing or wrong",
+    403: "the key is not allowed to do this",
+    404: "wrong address, or no such model",
+}
 
-def _refusal(response, body) -> str: # an answer; what is in it, or in its `error`
+
+def _refusal(response, body) -> str:  # an answer; what is in it, or in its `error`
     "What a server says about an error, in whichever form."
     status = response.status_code
     said = body
     while isinstance(said, dict):
-        known = (said[k]
-                 for k in ("error", "message", "detail")
-                 if said.get(k))
+        known = (said[k] for k in ("error", "message", "detail") if said.get(k))
         said = next(known, json.dumps(said))
-    meaning = (response.extensions.get("meaning")
-               or f"{status}, {_MEANING.get(status, response.reason_phrase)}")
+    meaning = (
+        response.extensions.get("meaning")
+        or f"{status}, {_MEANING.get(status, response.reason_phrase)}"
+    )
     said = said if isinstance(said, str) else json.dumps(said)
     wait = response.headers.get("retry-after")
     wait = f" (Retry-After: {wait})" if wait else ""
     return f"{meaning}: {said or response.headers.get('location', 'no further word')}{wait}"
 
 # %% ../../nbs/engine/endpoint.ipynb #a59b9cf5
-_FULL = re.compile(r"context.?(?:length|size|window)|maximum (?:model|sequence|allowed) length"
-                   r"|longer than the (?:model|maximum)|(?:prompt|input|conversation) is too long"
-                   r"|exceeds the maximum number of tokens|`max_new_tokens` must be", re.I)
+_FULL = re.compile(
+    r"context.?(?:length|size|window)|maximum (?:model|sequence|allowed) length"
+    r"|longer than the (?:model|maximum)|(?:prompt|input|conversation) is too long"
+    r"|exceeds the maximum number of tokens|`max_new_tokens` must be",
+    re.I,
+)
+
 
 def _context_full(
     status: int,
@@ -374,8 +428,8 @@ def _context_full(
 
 # %% ../../nbs/engine/endpoint.ipynb #d1ce0002
 def read_replies(
-    path: str | Path | None, # there may be none yet
-) -> dict: # of a request's digest, the replies to it, in their order
+    path: str | Path | None,  # there may be none yet
+) -> dict:  # of a request's digest, the replies to it, in their order
     "What a file of replies holds."
     found = defaultdict(deque)
     exists = path and Path(path).exists()
@@ -383,13 +437,15 @@ def read_replies(
     for line in text.splitlines():
         try:
             digest, *reply = json.loads(line)
-        except ValueError: continue # the first line is empty, and one may be cut off
+        except ValueError:
+            continue  # the first line is empty, and one may be cut off
         found[digest].append(_Reply(*reply))
     return found
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d0000a
 class _Replies:
     "The file of replies to what is asked at an address; without a path it keeps nothing."
+
     def __init__(self, url: str, path: str | Path | None):
         self.url = url
         self.path = path and Path(path)
@@ -403,14 +459,16 @@ class _Replies:
 
     def take(self, request: dict) -> _Reply | None:
         "A reply of an earlier run to the same request, if one is left."
-        if not self.path: return None
+        if not self.path:
+            return None
         with self._lock:
             left = self.known.get(self.digest(request))
             return left.popleft() if left else None
 
     def add(self, request: dict, reply: _Reply) -> None:
         "Add a reply to the file."
-        if not self.path: return
+        if not self.path:
+            return
         # a new line first: the last one may be cut off
         line = "\n" + json.dumps([self.digest(request), *reply])
         with self._lock:

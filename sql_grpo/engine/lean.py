@@ -18,47 +18,63 @@ def _plain(model: torch.nn.Module) -> torch.nn.Module:
     "A model without the wrapper of adapters."
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
+
 def can_be_lean(
-    model: torch.nn.Module, # a causal language model
+    model: torch.nn.Module,  # a causal language model
 ) -> bool:
     "Has it nothing in it but what `LeanModel` computes, in plain weights?"
     model = _plain(model)
     kinds = LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
     if type(model) not in kinds:
         return False
-    layers = [m for m in model.modules()
-              if hasattr(m, "in_features") or isinstance(m, LoraLayer)]
+    layers = [
+        m
+        for m in model.modules()
+        if hasattr(m, "in_features") or isinstance(m, LoraLayer)
+    ]
+
     def known(m):
         if type(m) is torch.nn.Linear:
             return True
-        more = isinstance(m, LoraLayer) and (*m.use_dora.values(),
-                                             *m.lora_bias.values())
+        more = isinstance(m, LoraLayer) and (
+            *m.use_dora.values(),
+            *m.lora_bias.values(),
+        )
         return type(m) is LoraLinear and not any(more)
+
     alone = len({p.device for p in model.parameters()}) == 1
     return alone and model.config.hidden_act == "silu" and all(map(known, layers))
 
 # %% ../../nbs/engine/lean.ipynb #40a14c49
-_ROWS = 64 # rows that the order is best for; it serves any number
+_ROWS = 64  # rows that the order is best for; it serves any number
 
-def _weight(layer: torch.nn.Module, dtype: torch.dtype) -> torch.Tensor: # (out, in)
+
+def _weight(layer: torch.nn.Module, dtype: torch.dtype) -> torch.Tensor:  # (out, in)
     "A layer's matrix, with what adapters add to it."
     if not isinstance(layer, LoraLayer):
         return layer.weight.to(dtype)
     w = layer.base_layer.weight
     names = [] if layer.disable_adapters else layer.active_adapters
-    return sum((layer.get_delta_weight(name).float()
-                for name in names), w.float()).to(dtype)
+    return sum((layer.get_delta_weight(name).float() for name in names), w.float()).to(
+        dtype
+    )
 
-def _bias(layers, dtype: torch.dtype) -> torch.Tensor | None: # (out of all,)
+
+def _bias(layers, dtype: torch.dtype) -> torch.Tensor | None:  # (out of all,)
     "What layers add to their products; None if none does."
     layers = [getattr(p, "base_layer", p) for p in layers]
     if all(p.bias is None for p in layers):
         return None
     none = [p.weight.new_zeros(p.out_features) for p in layers]
-    return torch.cat([zero if p.bias is None else p.bias
-                      for p, zero in zip(layers, none, strict=True)]).to(dtype)
+    return torch.cat(
+        [
+            zero if p.bias is None else p.bias
+            for p, zero in zip(layers, none, strict=True)
+        ]
+    ).to(dtype)
 
-def _product(dtype: torch.dtype, *layers) -> Callable: # of vectors (..., in)
+
+def _product(dtype: torch.dtype, *layers) -> Callable:  # of vectors (..., in)
     "Multiplies by the matrices of layers, side by side, and adds their biases."
     ws = [_weight(p, dtype) for p in layers]
     w = torch.cat(ws) if len(ws) > 1 else ws[0]
@@ -71,28 +87,27 @@ def _product(dtype: torch.dtype, *layers) -> Callable: # of vectors (..., in)
 
 # %% ../../nbs/engine/lean.ipynb #40a14c4a
 def _rms(
-    x: torch.Tensor, # (..., dim)
-    weight: torch.Tensor, # (dim,) or (heads, dim), in the format of x
+    x: torch.Tensor,  # (..., dim)
+    weight: torch.Tensor,  # (dim,) or (heads, dim), in the format of x
     eps: float,
-) -> torch.Tensor: # as x; the sum of squares is in float32
+) -> torch.Tensor:  # as x; the sum of squares is in float32
     "Root mean square norm (arXiv 1910.07467); on a CPU in fewer steps than PyTorch's."
     if not x.is_cpu:
         return F.rms_norm(x, x.shape[-1:], None, eps).mul_(weight)
-    length = torch.linalg.vector_norm(x,
-                                      dim=-1, keepdim=True, dtype=torch.float32)
-    scale = torch.rsqrt(length.square()/x.shape[-1] + eps)
-    return torch.mul(x, scale,
-                     out=torch.empty_like(x)).mul_(weight)
+    length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32)
+    scale = torch.rsqrt(length.square() / x.shape[-1] + eps)
+    return torch.mul(x, scale, out=torch.empty_like(x)).mul_(weight)
 
-def _turned(x, cos, sin): # (N, heads, dim); (N, 1, dim) twice
+
+def _turned(x, cos, sin):  # (N, heads, dim); (N, 1, dim) twice
     "Rotary positions (RoFormer, arXiv 2104.09864)."
     left, right = x.chunk(2, -1)
-    return torch.addcmul(x*cos,
-                         torch.cat([-right, left], -1), sin)
+    return torch.addcmul(x * cos, torch.cat([-right, left], -1), sin)
 
 # %% ../../nbs/engine/lean.ipynb #34f53401
 class _LeanLayer:
     "What a layer computes, but for attention."
+
     def __init__(self, layer: torch.nn.Module, dtype: torch.dtype, config):
         a = layer.self_attn
         m = layer.mlp
@@ -106,14 +121,20 @@ class _LeanLayer:
         norms = layer.input_layernorm, layer.post_attention_layernorm
         self.norms = [norm.weight.to(dtype) for norm in norms]
         self.qk_norm = None
-        if hasattr(a, "q_norm"): # (heads, dim), those of queries and then those of keys
+        if hasattr(
+            a, "q_norm"
+        ):  # (heads, dim), those of queries and then those of keys
             q, k = a.q_norm.weight, a.k_norm.weight
-            self.qk_norm = torch.cat([q.expand(self.heads, -1),
-                                      k.expand(self.keys, -1)]).to(dtype)
+            self.qk_norm = torch.cat(
+                [q.expand(self.heads, -1), k.expand(self.keys, -1)]
+            ).to(dtype)
 
-    def before(self, x: torch.Tensor, # (N, hidden size)
-               cos: torch.Tensor, sin: torch.Tensor, # (N, 1, dim)
-    ) -> tuple: # queries, keys, values: each (N, heads, dim)
+    def before(
+        self,
+        x: torch.Tensor,  # (N, hidden size)
+        cos: torch.Tensor,
+        sin: torch.Tensor,  # (N, 1, dim)
+    ) -> tuple:  # queries, keys, values: each (N, heads, dim)
         "What goes into attention, positions included."
         both = self.heads + self.keys
         x = _rms(x, self.norms[0], self.eps)
@@ -124,22 +145,26 @@ class _LeanLayer:
         q, k = _turned(qk, cos, sin).split([self.heads, self.keys], 1)
         return q, k, v
 
-    def after(self, x: torch.Tensor, # (N, hidden size)
-              found: torch.Tensor, # (N, heads, dim), by attention
-    ) -> torch.Tensor: # what the next layer reads
+    def after(
+        self,
+        x: torch.Tensor,  # (N, hidden size)
+        found: torch.Tensor,  # (N, heads, dim), by attention
+    ) -> torch.Tensor:  # what the next layer reads
         "Add what attention found, and what the gated layer makes of it."
         x = x + self.out(found.flatten(1))
         y = _rms(x, self.norms[1], self.eps)
         gate, up = self.gate_up(y).chunk(2, -1)
-        return x + self.down(F.silu(gate)*up)
+        return x + self.down(F.silu(gate) * up)
 
 # %% ../../nbs/engine/lean.ipynb #34f53402
 class LeanModel:
     "A model's forward pass with its weights as they are now."
+
     @torch.no_grad()
-    def __init__(self,
-        model: torch.nn.Module, # one that `can_be_lean`
-        dtype: torch.dtype | None = None, # to compute in; None: the model's own
+    def __init__(
+        self,
+        model: torch.nn.Module,  # one that `can_be_lean`
+        dtype: torch.dtype | None = None,  # to compute in; None: the model's own
     ):
         model = _plain(model)
         dtype = dtype or model.dtype
@@ -147,22 +172,23 @@ class LeanModel:
         self.eps = model.config.rms_norm_eps
         self.inner = model.model
         self.table = self.inner.embed_tokens.weight
-        self.layers = [_LeanLayer(layer, dtype, model.config)
-                       for layer in self.inner.layers]
+        self.layers = [
+            _LeanLayer(layer, dtype, model.config) for layer in self.inner.layers
+        ]
         self.norm = self.inner.norm.weight.to(dtype)
         self.head = _product(dtype, model.lm_head)
 
     @torch.no_grad()
-    def __call__(self,
-        ids: torch.Tensor, # (N,) tokens of any rows
-        places: torch.Tensor, # (N,) their positions
-        attend: Callable, # attend(layer, q, k, v) -> what each token found, like q
-        last: torch.Tensor, # (n,) the tokens whose logits are asked for
-    ) -> torch.Tensor: # (n, vocabulary), in float32
+    def __call__(
+        self,
+        ids: torch.Tensor,  # (N,) tokens of any rows
+        places: torch.Tensor,  # (N,) their positions
+        attend: Callable,  # attend(layer, q, k, v) -> what each token found, like q
+        last: torch.Tensor,  # (n,) the tokens whose logits are asked for
+    ) -> torch.Tensor:  # (n, vocabulary), in float32
         "One pass."
         x = F.embedding(ids, self.table).to(self.dtype)
-        cos, sin = (t[0, :, None]
-                    for t in self.inner.rotary_emb(x[None], places[None]))
+        cos, sin = (t[0, :, None] for t in self.inner.rotary_emb(x[None], places[None]))
         for i, layer in enumerate(self.layers):
             found = attend(i, *layer.before(x, cos, sin))
             x = layer.after(x, found)

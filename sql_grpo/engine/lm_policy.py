@@ -28,68 +28,69 @@ from .codec import ChatCodec, TokenRecord
 
 # %% ../../nbs/engine/lm_policy.ipynb #0bb1b4cb
 def _keep_likely(
-    p: torch.Tensor, # (n, vocabulary) probabilities
-    top_k: int = 0, # the so many likeliest tokens; 0 for all
-    top_p: float = 1.0, # the likeliest that together have this probability
-    min_p: float = 0.0, # those with at least this share of the likeliest one's
-) -> torch.Tensor: # the same, zero for the others
+    p: torch.Tensor,  # (n, vocabulary) probabilities
+    top_k: int = 0,  # the so many likeliest tokens; 0 for all
+    top_p: float = 1.0,  # the likeliest that together have this probability
+    min_p: float = 0.0,  # those with at least this share of the likeliest one's
+) -> torch.Tensor:  # the same, zero for the others
     "Leave out unlikely tokens."
     if 0 < top_k < p.shape[-1]:
-        p = p*(p >= p.topk(top_k).values[:, -1:])
+        p = p * (p >= p.topk(top_k).values[:, -1:])
     if min_p > 0:
-        p = p*(p >= min_p*p.amax(-1, keepdim=True))
-    if top_p >= 1: return p
+        p = p * (p >= min_p * p.amax(-1, keepdim=True))
+    if top_p >= 1:
+        return p
     q, order = p.sort(descending=True)
-    q = q*(q.cumsum(-1) - q < top_p*q.sum(-1, keepdim=True))
+    q = q * (q.cumsum(-1) - q < top_p * q.sum(-1, keepdim=True))
     return torch.zeros_like(p).scatter(1, order, q)
 
 # %% ../../nbs/engine/lm_policy.ipynb #ce1fa207
-_BLOCK = 256 # tokens whose weights are added up together
+_BLOCK = 256  # tokens whose weights are added up together
+
 
 def _draw_by_weight(
-    w: torch.Tensor, # (n, vocabulary) weights of at least 0
-    uniform: torch.Tensor, # (n,) in [0, 1)
-) -> torch.Tensor: # (n,) tokens
+    w: torch.Tensor,  # (n, vocabulary) weights of at least 0
+    uniform: torch.Tensor,  # (n,) in [0, 1)
+) -> torch.Tensor:  # (n,) tokens
     "Draw a block by its sum, then a token in it; sums are in double precision."
     blocks = torch.nn.functional.pad(w, (0, -w.shape[1] % _BLOCK))
     blocks = blocks.unflatten(1, (-1, _BLOCK))
     ends = blocks.sum(-1, dtype=torch.float64).cumsum(-1)
-    at = (uniform.to(ends)*ends[:, -1])[:, None]
+    at = (uniform.to(ends) * ends[:, -1])[:, None]
     b = torch.searchsorted(ends, at, right=True).clamp(max=ends.shape[1] - 1)
     inside = blocks[torch.arange(len(w), device=w.device), b[:, 0]].double().cumsum(-1)
     below = ends.gather(1, b) - inside[:, -1:]
     # that has a weight
-    last = torch.searchsorted(inside,
-                              inside[:, -1:].contiguous())
-    at = torch.searchsorted(inside,
-                            (at - below).clamp(min=0),
-                            right=True)
-    return (b*_BLOCK + torch.minimum(at, last))[:, 0].clamp(max=w.shape[1] - 1)
+    last = torch.searchsorted(inside, inside[:, -1:].contiguous())
+    at = torch.searchsorted(inside, (at - below).clamp(min=0), right=True)
+    return (b * _BLOCK + torch.minimum(at, last))[:, 0].clamp(max=w.shape[1] - 1)
 
 # %% ../../nbs/engine/lm_policy.ipynb #0bb1b4ca
-_AT_ONCE = 2**22 # logits that are drawn from in one piece: a copy of them is made
+_AT_ONCE = 2**22  # logits that are drawn from in one piece: a copy of them is made
+
 
 def _draw(
-    logits: torch.Tensor, # (n, vocabulary)
-    temperature: float, # 0 is greedy
-    uniform: torch.Tensor | None = None, # (n,) in [0, 1); not needed for greedy
-    top_k: int = 0, # as in `_keep_likely`
-    top_p: float = 1.0, min_p: float = 0.0,
-) -> tuple[torch.Tensor, torch.Tensor]: # tokens (n,), their log-probabilities (n,)
+    logits: torch.Tensor,  # (n, vocabulary)
+    temperature: float,  # 0 is greedy
+    uniform: torch.Tensor | None = None,  # (n,) in [0, 1); not needed for greedy
+    top_k: int = 0,  # as in `_keep_likely`
+    top_p: float = 1.0,
+    min_p: float = 0.0,
+) -> tuple[torch.Tensor, torch.Tensor]:  # tokens (n,), their log-probabilities (n,)
     "Draw a token for each row. Log-probabilities are of all tokens, as a trainer computes them."
-    if logits.numel() > _AT_ONCE*(1 if logits.is_cpu else 16) and len(logits) > 1:
+    if logits.numel() > _AT_ONCE * (1 if logits.is_cpu else 16) and len(logits) > 1:
         uniforms = (None, None) if uniform is None else uniform.tensor_split(2)
-        parts = [_draw(x, temperature, u, top_k, top_p, min_p)
-                 for x, u in zip(logits.tensor_split(2),
-                                 uniforms, strict=True)]
+        parts = [
+            _draw(x, temperature, u, top_k, top_p, min_p)
+            for x, u in zip(logits.tensor_split(2), uniforms, strict=True)
+        ]
         return tuple(map(torch.cat, zip(*parts, strict=True)))
-    logits = logits/(temperature or 1.0)
+    logits = logits / (temperature or 1.0)
     p = (logits - logits.amax(-1, keepdim=True)).exp()
     if temperature == 0:
         tokens = logits.argmax(-1)
     else:
-        tokens = _draw_by_weight(_keep_likely(p, top_k, top_p, min_p),
-                                 uniform)
+        tokens = _draw_by_weight(_keep_likely(p, top_k, top_p, min_p), uniform)
     chosen = lambda x: x.gather(1, tokens[:, None])[:, 0]
     return tokens, chosen(logits) - logits.amax(-1) - p.sum(-1).log()
 
@@ -97,28 +98,31 @@ def _draw(
 @dataclass(eq=False)
 class _Seat:
     "An episode at play."
-    env: SQLEnvironment
-    place: int # of the episode in the rollout
-    prompt: tuple # tokens
-    todo: list # tokens to read; the next one is written after them
-    dice: object # something with `random()`
-    ids: list = field(default_factory=list) # the reply so far
-    logprobs: list = field(default_factory=list)
-    window: list = field(default_factory=list) # replies, observations
-    waits: bool = False # has it much to read, and is to read it later?
-    kept: int | None = None # tokens of its row that still hold; None: all of them
 
-    def context(self) -> list[int]: # tokens
+    env: SQLEnvironment
+    place: int  # of the episode in the rollout
+    prompt: tuple  # tokens
+    todo: list  # tokens to read; the next one is written after them
+    dice: object  # something with `random()`
+    ids: list = field(default_factory=list)  # the reply so far
+    logprobs: list = field(default_factory=list)
+    window: list = field(default_factory=list)  # replies, observations
+    waits: bool = False  # has it much to read, and is to read it later?
+    kept: int | None = None  # tokens of its row that still hold; None: all of them
+
+    def context(self) -> list[int]:  # tokens
         "All that the next token is conditioned on."
-        return list(self.prompt) + [t
-                                    for part in (*self.window, self.ids)
-                                    for t in part]
+        return list(self.prompt) + [
+            t for part in (*self.window, self.ids) for t in part
+        ]
 
 # %% ../../nbs/engine/lm_policy.ipynb #6d20f4c1
 class TokenPolicy(Policy):
     "A language model as a policy, whatever draws its tokens: limits and records."
-    def __init__(self,
-        tokenizer: PreTrainedTokenizerBase, # with a chat template
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,  # with a chat template
         rules: Rules = Rules(),
         name: str = "model",
     ):
@@ -130,8 +134,7 @@ class TokenPolicy(Policy):
         "Raises `ValueError` if a prompt leaves no room for a reply."
         env = new_environment(self.rules)
         for t in tasks:
-            self._check_room(t,
-                             self.codec.prompt_ids(env.reset(t)))
+            self._check_room(t, self.codec.prompt_ids(env.reset(t)))
 
     def _check_room(self, task: Task, prompt: list[int]) -> None:
         most = self.rules.max_context
@@ -139,9 +142,10 @@ class TokenPolicy(Policy):
         if len(prompt) > room:
             raise ValueError(
                 f"the prompt of task {task.id!r} has {len(prompt)} tokens, and "
-                f"max_context {most} leaves room for {room}: raise max_context")
+                f"max_context {most} leaves room for {room}: raise max_context"
+            )
 
-    def dice(self, place: int): # has a `random()`; None: the engine has its own
+    def dice(self, place: int):  # has a `random()`; None: the engine has its own
         "The random numbers of an episode."
 
     def _seat(self, env: SQLEnvironment, place: int, prompt: tuple) -> _Seat:
@@ -154,17 +158,19 @@ class TokenPolicy(Policy):
 # %% ../../nbs/engine/lm_policy.ipynb #3b45ca88
 class LMPolicy(TokenPolicy):
     "A language model that writes the actions of many episodes side by side."
-    def __init__(self,
-        model: torch.nn.Module, # a causal language model of `transformers`
-        tokenizer: PreTrainedTokenizerBase, # its tokenizer, with a chat template
+
+    def __init__(
+        self,
+        model: torch.nn.Module,  # a causal language model of `transformers`
+        tokenizer: PreTrainedTokenizerBase,  # its tokenizer, with a chat template
         rules: Rules = Rules(),
-        temperature: float = 0.0, # 0 is greedy
-        seed: int = 0, # with an episode's place it decides what is sampled
+        temperature: float = 0.0,  # 0 is greedy
+        seed: int = 0,  # with an episode's place it decides what is sampled
         name: str = "model",
-        max_rows: int | None = None, # episodes at once; None: what rows_for says
-        first: str = "", # the word that each first reply has to begin with
-        dtype: torch.dtype | None = None, # of a lean pass; None: the model's
-        **likely, # top_k, top_p and min_p of _keep_likely
+        max_rows: int | None = None,  # episodes at once; None: what rows_for says
+        first: str = "",  # the word that each first reply has to begin with
+        dtype: torch.dtype | None = None,  # of a lean pass; None: the model's
+        **likely,  # top_k, top_p and min_p of _keep_likely
     ):
         "Raises ValueError for a temperature below 0, or an unusable chat template."
         super().__init__(tokenizer, rules, name)
@@ -184,24 +190,28 @@ class LMPolicy(TokenPolicy):
         check_attention(self.model.config, self.rules.max_context)
         super().check(tasks)
 
-    def dice(self, place: int): # something with random()
+    def dice(self, place: int):  # something with random()
         "The random numbers of an episode."
         return np.random.default_rng([self.seed, place])
 
 # %% ../../nbs/engine/lm_policy.ipynb #7360079b
 @patch
 @torch.no_grad()
-def play(self: LMPolicy,
-    envs: list[SQLEnvironment], # just reset
-    progress: Callable | None = None, # progress(done, total), called after each pass
+def play(
+    self: LMPolicy,
+    envs: list[SQLEnvironment],  # just reset
+    progress: Callable | None = None,  # progress(done, total), called after each pass
 ) -> None:
     "Play all episodes to their end."
     starts = [env.episode.start.text for env in envs]
-    prompts = {text: tuple(self.codec.prompt_ids(text))
-               for text in dict.fromkeys(starts)}
-    queue = deque(self._seat(env, i, prompts[text])
-                  for i, (env, text) in enumerate(zip(envs, starts, strict=True)))
-    rows = [] # of each row of the cache the seats
+    prompts = {
+        text: tuple(self.codec.prompt_ids(text)) for text in dict.fromkeys(starts)
+    }
+    queue = deque(
+        self._seat(env, i, prompts[text])
+        for i, (env, text) in enumerate(zip(envs, starts, strict=True))
+    )
+    rows = []  # of each row of the cache the seats
     done = 0
     self._make_room(len(queue))
     while done < len(envs):
@@ -214,7 +224,7 @@ def play(self: LMPolicy,
             done += not s.todo
         if progress is not None:
             progress(done, len(envs))
-    if self.cache.device.type != "cpu": # what trains next needs the memory
+    if self.cache.device.type != "cpu":  # what trains next needs the memory
         self.cache = None
         torch.cuda.empty_cache()
 
@@ -236,10 +246,8 @@ def _alike(seats: list[_Seat]) -> list[list[_Seat]]:
     parts = {}
     for s in seats:
         if s.todo:
-            parts.setdefault((s.kept is not None, s.kept,
-                              *s.todo), []).append(s)
-    return [parts[key]
-            for key in sorted(parts, key=lambda key: key[0])]
+            parts.setdefault((s.kept is not None, s.kept, *s.todo), []).append(s)
+    return [parts[key] for key in sorted(parts, key=lambda key: key[0])]
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c05
 def _arrange(cache: KVCache, queue: deque, rows: list[list[_Seat]]) -> None:
@@ -259,12 +267,14 @@ def _arrange(cache: KVCache, queue: deque, rows: list[list[_Seat]]) -> None:
 # %% ../../nbs/engine/lm_policy.ipynb #c4e2a013
 def _known(
     rows: list[list[_Seat]],
-    lengths: list[int], # tokens of each row
-) -> dict: # of prompts, a row that holds each
+    lengths: list[int],  # tokens of each row
+) -> dict:  # of prompts, a row that holds each
     "Rows that hold a whole prompt, or all but its last token."
-    return {seats[0].prompt: r
-            for r, seats in enumerate(rows)
-            if lengths[r] >= len(seats[0].prompt) - 1}
+    return {
+        seats[0].prompt: r
+        for r, seats in enumerate(rows)
+        if lengths[r] >= len(seats[0].prompt) - 1
+    }
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c06
 def _held(seats: list[_Seat], length: int) -> int:
@@ -273,44 +283,48 @@ def _held(seats: list[_Seat], length: int) -> int:
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c07
 def _parted(
-    rows: list[list[_Seat]], lengths: list[int],
-) -> tuple[list[tuple], list[int]]: # (seats, their row, its tokens); free rows
+    rows: list[list[_Seat]],
+    lengths: list[int],
+) -> tuple[list[tuple], list[int]]:  # (seats, their row, its tokens); free rows
     "Leave in each row those who have the same to read; the others have to move."
     moves = []
     free = []
     for r, seats in enumerate(rows):
         rows[r], *others = _alike(seats) or [[]]
-        moves += [(part, r, _held(part, lengths[r]))
-                  for part in others]
+        moves += [(part, r, _held(part, lengths[r])) for part in others]
         if not rows[r]:
             free.append(r)
-        else: # what is behind that is read anew
+        else:  # what is behind that is read anew
             lengths[r] = _held(rows[r], lengths[r])
     return moves, free
 
 # %% ../../nbs/engine/lm_policy.ipynb #c4e2a014
 def _admitted(
-    queue: deque, known: dict, room: int,
-) -> list[tuple]: # seats, a row with their prompt, tokens
+    queue: deque,
+    known: dict,
+    room: int,
+) -> list[tuple]:  # seats, a row with their prompt, tokens
     "Those who come in from the queue, together where their prompt is the same."
     found = {}
     for _ in range(min(room, len(queue))):
         s = queue.popleft()
         n = len(s.prompt) - 1 if s.prompt in known else 0
         s.todo = list(s.prompt[n:])
-        found.setdefault(s.prompt,
-                         ([], known.get(s.prompt), n))[0].append(s)
+        found.setdefault(s.prompt, ([], known.get(s.prompt), n))[0].append(s)
     return list(found.values())
 
 # %% ../../nbs/engine/lm_policy.ipynb #c4e2a015
 def _moved(
-    rows: list[list[_Seat]], moves: list[tuple], free: list[int], lengths: list[int],
-) -> list[tuple]: # what is to be copied: (to, source, length)
+    rows: list[list[_Seat]],
+    moves: list[tuple],
+    free: list[int],
+    lengths: list[int],
+) -> list[tuple]:  # what is to be copied: (to, source, length)
     "Give rows to those who move: free ones, and then new ones at the end."
     copies = []
     for part, source, n in moves:
         r = free.pop(0) if free else len(rows)
-        rows[r:r + 1] = [part]
+        rows[r : r + 1] = [part]
         lengths[r] = n
         if n:
             copies.append((r, source, n))
@@ -318,8 +332,10 @@ def _moved(
 
 # %% ../../nbs/engine/lm_policy.ipynb #26ff5bc3
 def _gaps(
-    rows: list[list[_Seat]], gaps: list[int], lengths: list[int],
-) -> list[tuple]: # (to, source, length)
+    rows: list[list[_Seat]],
+    gaps: list[int],
+    lengths: list[int],
+) -> list[tuple]:  # (to, source, length)
     "Fill gaps with the last rows."
     moves = []
     empty = set(gaps)
@@ -337,43 +353,51 @@ def _gaps(
 # %% ../../nbs/engine/lm_policy.ipynb #6927e731
 @patch
 def choose(
-    self: LMPolicy, seats: list[_Seat], logits: torch.Tensor,
-) -> tuple: # tokens (n,), log-probabilities (n,)
+    self: LMPolicy,
+    seats: list[_Seat],
+    logits: torch.Tensor,
+) -> tuple:  # tokens (n,), log-probabilities (n,)
     "Draw the next token of every episode. A subclass may choose otherwise."
     if self.first:
         logits = self.first.rule(seats, logits)
     uniform = None
     if self.temperature:
-        uniform = torch.tensor([s.dice.random() for s in seats],
-                               dtype=torch.float64)
+        uniform = torch.tensor([s.dice.random() for s in seats], dtype=torch.float64)
     return _draw(logits, self.temperature, uniform, **self.likely)
 
 # %% ../../nbs/engine/lm_policy.ipynb #6927e732
-_LOST = ("the model's probabilities are NaN: too high a learning_rate has destroyed "
-         "the weights, or float16 is too narrow for them; go back to a checkpoint")
+_LOST = (
+    "the model's probabilities are NaN: too high a learning_rate has destroyed "
+    "the weights, or float16 is too narrow for them; go back to a checkpoint"
+)
+
 
 @patch
 def _drawn(
-    self: LMPolicy, rows: list[list[_Seat]], logits: torch.Tensor,
-) -> list[tuple]: # seat, its row, the token, its log-probability
+    self: LMPolicy,
+    rows: list[list[_Seat]],
+    logits: torch.Tensor,
+) -> list[tuple]:  # seat, its row, the token, its log-probability
     "The next token of every episode. Raises FloatingPointError if the model gives NaN."
-    seats, at = zip(*((s, r)
-                      for r, row in enumerate(rows)
-                      for s in row if not s.waits), strict=True)
+    seats, at = zip(
+        *((s, r) for r, row in enumerate(rows) for s in row if not s.waits), strict=True
+    )
     if at != (*range(len(rows)),):
         logits = logits[[*at]]
     tokens, logps = self.choose(seats, logits)
     # one wait for the device
     tokens, logps = torch.stack([tokens.double(), logps.double()]).tolist()
     if any(map(math.isnan, logps)):
-        self.cache = None # there may be more of it in the cache
+        self.cache = None  # there may be more of it in the cache
         raise FloatingPointError(_LOST)
     return list(zip(seats, at, map(int, tokens), logps, strict=True))
 
 # %% ../../nbs/engine/lm_policy.ipynb #6927e733
 @patch
 def _set_todo(
-    self: LMPolicy, s: _Seat, length: int, # tokens of its row
+    self: LMPolicy,
+    s: _Seat,
+    length: int,  # tokens of its row
 ) -> None:
     "Set what an episode reads after its newest token: nothing if it is over."
     ended = s.ids[-1] in self.codec.end_ids
@@ -384,22 +408,23 @@ def _set_todo(
     if more:
         s.todo = s.ids[-1:]
     elif self._turn(s):
-        s.todo = s.context()[length if s.kept is None else s.kept:]
+        s.todo = s.context()[length if s.kept is None else s.kept :]
     else:
         s.todo = []
 
 # %% ../../nbs/engine/lm_policy.ipynb #fcc75e64
 @patch
-def _stops(self: TokenPolicy, s: _Seat) -> bool: # is it cut off?
+def _stops(self: TokenPolicy, s: _Seat) -> bool:  # is it cut off?
     "Leave out of a reply what comes after its action and only the database can say."
     n = self.codec.said(s.ids) if self.rules.all_actions else None
-    if n is None: return False
+    if n is None:
+        return False
     del s.ids[n:], s.logprobs[n:]
     return True
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c09
 @patch
-def _turn(self: TokenPolicy, s: _Seat) -> bool: # does the episode go on?
+def _turn(self: TokenPolicy, s: _Seat) -> bool:  # does the episode go on?
     "Send a finished reply to the environment, and add what it says."
     ep = s.env.episode
     ids = s.ids
@@ -409,7 +434,8 @@ def _turn(self: TokenPolicy, s: _Seat) -> bool: # does the episode go on?
     s.ids = []
     s.logprobs = []
     obs = s.env.step(self.codec.decode(ids))
-    if obs.done: return False
+    if obs.done:
+        return False
     ended = ids[-1] in self.codec.end_ids
     fits = _fit(s, self.codec.glue_ids(obs.text, ended), self.rules)
     if not fits:
@@ -419,41 +445,50 @@ def _turn(self: TokenPolicy, s: _Seat) -> bool: # does the episode go on?
 # %% ../../nbs/engine/lm_policy.ipynb #892c1911
 class _FirstWord:
     "The word that first replies begin with."
+
     def __init__(self, word: str, codec: ChatCodec):
         self.word = word
         self.codec = codec
-        self.known = {} # which tokens go on with it, by what has been written
+        self.known = {}  # which tokens go on with it, by what has been written
 
     def rule(
-        self, seats: list[_Seat], logits: torch.Tensor, # (n, vocabulary)
-    ) -> torch.Tensor: # as `logits`
+        self,
+        seats: list[_Seat],
+        logits: torch.Tensor,  # (n, vocabulary)
+    ) -> torch.Tensor:  # as `logits`
         "Rule out what does not spell it, in first replies that have not yet done so."
         logits = logits.clone()
         for r, s in enumerate(seats):
-            if s.window: continue
+            if s.window:
+                continue
             said = self.codec.decode(s.ids)
             if not said.startswith(self.word):
                 logits[r, ~self.goes_on(said, logits)] = -torch.inf
         return logits
 
-    def goes_on(self, said: str, logits: torch.Tensor) -> torch.Tensor: # (vocabulary,)
+    def goes_on(self, said: str, logits: torch.Tensor) -> torch.Tensor:  # (vocabulary,)
         "The tokens that lead from what has been written to it, not to a longer word."
         if said not in self.known:
-            rest = self.word[len(said):]
+            rest = self.word[len(said) :]
+
             def fits(t):
-                longer = t.startswith(rest) and not t[len(rest):][:1].isalpha()
+                longer = t.startswith(rest) and not t[len(rest) :][:1].isalpha()
                 return bool(t) and (rest.startswith(t) or longer)
-            goes_on = [fits(self.codec.decode([i]))
-                       for i in range(len(self.codec.tokenizer))]
-            goes_on += [False]*(logits.shape[-1] - len(goes_on))
+
+            goes_on = [
+                fits(self.codec.decode([i])) for i in range(len(self.codec.tokenizer))
+            ]
+            goes_on += [False] * (logits.shape[-1] - len(goes_on))
             self.known[said] = torch.tensor(goes_on, device=logits.device)
         return self.known[said]
 
 # %% ../../nbs/engine/lm_policy.ipynb #020ad5e6
 @patch
 def read(
-    self: LMPolicy, queue: deque, rows: list[list[_Seat]],
-) -> torch.Tensor: # (n, vocabulary)
+    self: LMPolicy,
+    queue: deque,
+    rows: list[list[_Seat]],
+) -> torch.Tensor:  # (n, vocabulary)
     "Read for all, or for fewer if memory runs out. Raises all other errors of a pass."
     while True:
         _settle_waits(rows, self.cache.record is not None)
@@ -466,15 +501,16 @@ def read(
         self._halve(queue, rows)
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c0b
-_TOGETHER = 4 # a pass that reads several tokens waits for one of so many rows
+_TOGETHER = 4  # a pass that reads several tokens waits for one of so many rows
+
 
 def _settle_waits(
     rows: list[list[_Seat]],
-    recorded: bool, # are passes of single tokens recorded?
+    recorded: bool,  # are passes of single tokens recorded?
 ) -> None:
     "Let those who have much to read wait, where passes are recorded and they are few."
     many = [len(row[0].todo) > 1 for row in rows]
-    later = recorded and sum(many)*_TOGETHER < len(rows)
+    later = recorded and sum(many) * _TOGETHER < len(rows)
     for row, more in zip(rows, many, strict=True):
         for s in row:
             s.waits = later and more
@@ -484,34 +520,36 @@ def _settle_waits(
 def _halve(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
     "Send half of the episodes back to the head of the queue, and free their memory."
     seats = [s for row in rows for s in row]
-    keep = len(seats)//2
-    print(f"out of memory with {len(seats)} episodes at once: "
-          f"going on with {keep}", flush=True)
-    for s in seats[:keep - 1:-1]:
+    keep = len(seats) // 2
+    print(
+        f"out of memory with {len(seats)} episodes at once: going on with {keep}",
+        flush=True,
+    )
+    for s in seats[: keep - 1 : -1]:
         s.env.reset(s.env.episode.task)
         queue.appendleft(self._seat(s.env, s.place, s.prompt))
     stay = set(seats[:keep])
-    rows[:] = [kept for row in rows
-               if (kept := [s for s in row if s in stay])]
+    rows[:] = [kept for row in rows if (kept := [s for s in row if s in stay])]
     self.cache.shrink(keep)
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
 
 # %% ../../nbs/engine/lm_policy.ipynb #07cf30aa
 def _fit(
-    s: _Seat, glue: list[int], # the newest observation's tokens
+    s: _Seat,
+    glue: list[int],  # the newest observation's tokens
     rules: Rules,
-) -> bool: # False if nothing fits
+) -> bool:  # False if nothing fits
     "Add the newest observation, dropping old turns if the context is full."
     room = rules.max_context - rules.max_turn_tokens
     tokens = s.env.episode.tokens
     prompt = len(s.prompt)
-    turns = s.window + [glue] # reply, glue, reply, glue, ...
+    turns = s.window + [glue]  # reply, glue, reply, glue, ...
     if prompt + sum(map(len, turns)) <= room:
         tokens.add(glue)
         s.window = turns
         return True
-    most = max(room//2, prompt + len(glue))
+    most = max(room // 2, prompt + len(glue))
     while len(turns) > 2 and prompt + sum(map(len, turns)) > most:
         turns = turns[2:]
     if prompt + sum(map(len, turns)) > room:
@@ -522,10 +560,9 @@ def _fit(
     return True
 
 # %% ../../nbs/engine/lm_policy.ipynb #2bc95bd4
-def task_prompt(task: Task, rules: Rules = Rules()) -> list[dict]: # messages
+def task_prompt(task: Task, rules: Rules = Rules()) -> list[dict]:  # messages
     "A task's prompt for TRL's data set. What is played is made from the task itself."
-    return task_messages(new_environment(rules).reset(task),
-                         rules.instructions)
+    return task_messages(new_environment(rules).reset(task), rules.instructions)
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c0d
 @contextmanager
@@ -535,7 +572,8 @@ def whole_weights(model: torch.nn.Module):
     for m in parts:
         m.set_reshard_after_forward(False, recurse=False)
         m.unshard()
-    try: yield model
+    try:
+        yield model
     finally:
         for m in parts:
             m.set_reshard_after_forward(m is not model, recurse=False)
@@ -546,20 +584,23 @@ def whole_weights(model: torch.nn.Module):
 def whole_model(trainer: Trainer):
     "The model of a trainer, to play with; whole where its weights are shared out."
     model = trainer.accelerator.unwrap_model(trainer.model)
-    if any(hasattr(p, "ds_id") for p in model.parameters()): # ZeRO-3
+    if any(hasattr(p, "ds_id") for p in model.parameters()):  # ZeRO-3
         from trl.models.utils import unwrap_model_for_generation
+
         wrapped = trainer.model_wrapped, trainer.accelerator
         with unwrap_model_for_generation(*wrapped) as model:
             yield model
     else:
-        with whole_weights(model): yield model
+        with whole_weights(model):
+            yield model
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b45ca87
 def half_precision(
-    args: TrainingArguments, # of a trainer
+    args: TrainingArguments,  # of a trainer
 ) -> torch.dtype | None:
     "What a trainer computes in on a GPU, where its weights may be float32."
-    if args.use_cpu: return None
+    if args.use_cpu:
+        return None
     return torch.bfloat16 if args.bf16 else torch.float16 if args.fp16 else None
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c10
@@ -568,22 +609,28 @@ def _lm_policy(trainer: Trainer, rules: Rules) -> LMPolicy:
     args = trainer.args
     model = trainer.accelerator.unwrap_model(trainer.model)
     return LMPolicy(
-        model, trainer.processing_class, rules, args.temperature,
-        dtype=half_precision(args), top_k=args.top_k or 0,
-        top_p=args.top_p or 1.0, min_p=args.min_p or 0.0)
+        model,
+        trainer.processing_class,
+        rules,
+        args.temperature,
+        dtype=half_precision(args),
+        top_k=args.top_k or 0,
+        top_p=args.top_p or 1.0,
+        min_p=args.min_p or 0.0,
+    )
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c11
 def _seed(
     trainer: Trainer,
-    again: int, # rollouts of this step before it
+    again: int,  # rollouts of this step before it
 ) -> int:
     "Of a step, a process and a rollout: a run that is resumed goes on as before."
     step = trainer.state.global_step
     process = trainer.accelerator.process_index
-    return trainer.args.seed + 1_000_003*step + 7919*process + 104_729*again
+    return trainer.args.seed + 1_000_003 * step + 7919 * process + 104_729 * again
 
 # %% ../../nbs/engine/lm_policy.ipynb #3b7d5c12
-def _ticker(trainer: Trainer) -> Callable | None: # progress(done, total)
+def _ticker(trainer: Trainer) -> Callable | None:  # progress(done, total)
     "What reports on a rollout in a log file; nothing in a notebook or a terminal."
     if in_notebook() or sys.stderr.isatty():
         return None
@@ -592,22 +639,25 @@ def _ticker(trainer: Trainer) -> Callable | None: # progress(done, total)
 # %% ../../nbs/engine/lm_policy.ipynb #d403dec1
 class RolloutFunc:
     "Plays for TRL's trainer: the same policy and the same rollout as evaluation."
-    def __init__(self,
-        tasks: list[Task], # rows of the data set ask for them by `task_id`
+
+    def __init__(
+        self,
+        tasks: list[Task],  # rows of the data set ask for them by `task_id`
         rules: Rules = Rules(),
-        make_policy: Callable | None = None, # of a trainer; None: an LMPolicy
+        make_policy: Callable | None = None,  # of a trainer; None: an LMPolicy
     ):
         self.tasks = {t.id: t for t in tasks}
         self.rules = rules
         self.make_policy = make_policy
         self.policy = None
-        self.step = None # of the last rollout
-        self.again = 0 # rollouts of that step before it
+        self.step = None  # of the last rollout
+        self.again = 0  # rollouts of that step before it
 
-    def __call__(self,
-        prompts: list, # of the trainer's rows; see `task_prompt`
-        trainer: Trainer, # with the rows that are being played: a `RowTrainer`
-    ) -> dict: # of `rollout_columns`
+    def __call__(
+        self,
+        prompts: list,  # of the trainer's rows; see `task_prompt`
+        trainer: Trainer,  # with the rows that are being played: a `RowTrainer`
+    ) -> dict:  # of `rollout_columns`
         "What TRL calls."
         return rollout_columns(self.play(self.asked(trainer), trainer))
 
@@ -635,8 +685,9 @@ class RolloutFunc:
             model.train(was_training)
 
 # %% ../../nbs/engine/lm_policy.ipynb #d403dec2
-def rollout_columns(episodes: list[Episode]) -> dict: # of lists, one item an episode
+def rollout_columns(episodes: list[Episode]) -> dict:  # of lists, one item an episode
     "The columns that TRL expects, from the episodes' token records."
     names = ("prompt_ids", "completion_ids", "logprobs", "env_mask")
-    return {n: [getattr(ep.tokens, n)
-                for ep in episodes] for n in names} | {"episodes": episodes}
+    return {n: [getattr(ep.tokens, n) for ep in episodes] for n in names} | {
+        "episodes": episodes
+    }

@@ -16,18 +16,22 @@ from ..world.replies import parse_action, SQLAction
 # %% ../../nbs/engine/tools.ipynb #8691dc8f
 class _TaskEpisode:
     "What the tools need: an environment, and the tasks that rows ask for."
-    def __init__(self,
-        tasks: list[Task], # those that the rows of the data set ask for, by their `task_id`
+
+    def __init__(
+        self,
+        tasks: list[
+            Task
+        ],  # those that the rows of the data set ask for, by their `task_id`
         rules: Rules = Rules(),
     ):
         self._tasks = {t.id: t for t in tasks}
         self._env = SQLEnvironment(rules=rules)
 
     @property
-    def episode(self) -> Episode: return self._env.episode
+    def episode(self) -> Episode:
+        return self._env.episode
 
-    def reset(self, task_id: str,
-              prompt: list | None = None, **row) -> str | None:
+    def reset(self, task_id: str, prompt: list | None = None, **row) -> str | None:
         "Begin an episode; the question, unless the prompt ends with it."
         text = self._env.reset(self._tasks[task_id]).text
         return None if prompt and str(prompt[-1]["content"]).endswith(text) else text
@@ -40,6 +44,7 @@ class _TaskEpisode:
 # %% ../../nbs/engine/tools.ipynb #5f03ad7e
 class SQLToolEnvironment(_TaskEpisode):
     "A question about a database, explored with tools."
+
     def describe(self, table: str) -> str:
         """
         List the columns of a table, with their types.
@@ -79,7 +84,7 @@ class SQLToolEnvironment(_TaskEpisode):
 # %% ../../nbs/engine/tools.ipynb #29f162f6
 def _finished(
     env: SQLToolEnvironment,
-    messages: list[dict], # the completion; the last message is the model's
+    messages: list[dict],  # the completion; the last message is the model's
 ) -> Episode:
     "The episode, ended: by a last message that is an answer, if there was no other."
     if not env.episode.done:
@@ -90,14 +95,20 @@ def _finished(
             env.episode.outcome = "out_of_tokens"
     return env.episode
 
+
 def for_environments(
-    reward: Callable, # (prompts, completions, episodes, ...) -> a number for each
-) -> Callable: # the same for a trainer with `environment_factory`
+    reward: Callable,  # (prompts, completions, episodes, ...) -> a number for each
+) -> Callable:  # the same for a trainer with `environment_factory`
     "A reward function of episodes, as one of environments."
+
     @functools.wraps(reward)
     def rewarded(prompts, completions, environments, **kwargs):
-        episodes = [_finished(env, messages)
-                    for env, messages in zip(environments, completions, strict=True)]
-        return reward(prompts=prompts,
-                      completions=completions, episodes=episodes, **kwargs)
+        episodes = [
+            _finished(env, messages)
+            for env, messages in zip(environments, completions, strict=True)
+        ]
+        return reward(
+            prompts=prompts, completions=completions, episodes=episodes, **kwargs
+        )
+
     return rewarded

@@ -20,9 +20,11 @@ from .lm_policy import TokenPolicy
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1a
 class VLLMPolicy(TokenPolicy):
     "A language model in vLLM, or whatever else continues lists of tokens."
-    def __init__(self,
-        generate: Callable, # (prompts, max_tokens, stop_token_ids) -> (completion_ids, logprobs)
-        tokenizer: PreTrainedTokenizerBase, # with a chat template
+
+    def __init__(
+        self,
+        generate: Callable,  # (prompts, max_tokens, stop_token_ids) -> (completion_ids, logprobs)
+        tokenizer: PreTrainedTokenizerBase,  # with a chat template
         rules: Rules = Rules(),
         name: str = "vllm",
     ):
@@ -31,33 +33,39 @@ class VLLMPolicy(TokenPolicy):
         self.stop_token_ids = sorted(self.codec.end_ids)
 
     @classmethod
-    def maker(cls,
+    def maker(
+        cls,
         rules: Rules,
-    ) -> Callable: # make_policy of RolloutFunc
+    ) -> Callable:  # make_policy of RolloutFunc
         "How a trainer that uses vLLM plays."
+
         def make(trainer: Trainer):
             generate = _trl_generate(trainer.vllm_generation)
             return cls(generate, trainer.processing_class, rules)
+
         return make
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1c
 @patch
-def play(self: VLLMPolicy,
-    envs: list[SQLEnvironment], # just reset
-    progress: Callable | None = None, # called as `progress(done, total)` after every turn
+def play(
+    self: VLLMPolicy,
+    envs: list[SQLEnvironment],  # just reset
+    progress: Callable
+    | None = None,  # called as `progress(done, total)` after every turn
 ) -> None:
     "Play all episodes to their end, side by side and turn by turn; to be called by all processes."
-    prompts = [tuple(self.codec.prompt_ids(env.episode))
-               for env in envs]
-    live = [self._seat(env, i, prompt)
-            for i, (env, prompt) in enumerate(zip(envs, prompts, strict=True))]
+    prompts = [tuple(self.codec.prompt_ids(env.episode)) for env in envs]
+    live = [
+        self._seat(env, i, prompt)
+        for i, (env, prompt) in enumerate(zip(envs, prompts, strict=True))
+    ]
     while most := max(gather_object([len(live)])):
         n = len(live)
-        fill = [self.stop_token_ids[:1]]*(most - n) # their replies are thrown away
+        fill = [self.stop_token_ids[:1]] * (most - n)  # their replies are thrown away
         prompts = [s.context() for s in live]
-        replies, numbers = self.generate(prompts + fill,
-                                         self.rules.max_turn_tokens,
-                                         self.stop_token_ids)
+        replies, numbers = self.generate(
+            prompts + fill, self.rules.max_turn_tokens, self.stop_token_ids
+        )
         for s, ids, logprobs in zip(live, replies[:n], numbers[:n], strict=True):
             s.ids = []
             s.logprobs = []
@@ -72,56 +80,66 @@ def play(self: VLLMPolicy,
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f1f
 def _trl_generate(
-    vllm, # TRL's VLLMGeneration: trainer.vllm_generation
-) -> Callable: # for VLLMPolicy
+    vllm,  # TRL's VLLMGeneration: trainer.vllm_generation
+) -> Callable:  # for VLLMPolicy
     "Let TRL's vLLM continue lists of tokens."
+
     def generate(prompts, max_tokens, stop_token_ids):
         limits = dict(max_tokens=max_tokens, stop_token_ids=stop_token_ids)
         vllm.generation_kwargs = vllm.generation_kwargs | limits
-        _, ids, logprobs, _ = vllm.generate(prompts,
-                                            images=None, num_generations=1)
+        _, ids, logprobs, _ = vllm.generate(prompts, images=None, num_generations=1)
         # TRL's None: vLLM had no number
         first = lambda position: math.nan if position[0] is None else position[0]
-        return [list(reply) for reply in ids], [[first(p) for p in reply] for reply in logprobs]
+        return [list(reply) for reply in ids], [
+            [first(p) for p in reply] for reply in logprobs
+        ]
+
     return generate
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f3a
 _SILENT = "does not answer"
 
-def _fault(url: str, max_context: int) -> str: # empty if there is none
+
+def _fault(url: str, max_context: int) -> str:  # empty if there is none
     "What is wrong with a server: TRL and the episodes need some options of it."
     try:
-        answer = httpx2.get(f"{url}/server_info",
-                            params=dict(config_format="json"), timeout=10)
+        answer = httpx2.get(
+            f"{url}/server_info", params=dict(config_format="json"), timeout=10
+        )
     except (httpx2.HTTPError, httpx2.InvalidURL) as e:
         return f"{_SILENT} ({str(e) or type(e).__name__})"
     try:
         info = answer.json()["vllm_config"]
         model = info["model_config"]
-        good = (info["weight_transfer_config"] is not None
-                and model["logprobs_mode"] == "processed_logprobs"
-                and model["max_model_len"] >= max_context)
-    except (ValueError, KeyError, TypeError): # not in VLLM_SERVER_DEV_MODE
+        good = (
+            info["weight_transfer_config"] is not None
+            and model["logprobs_mode"] == "processed_logprobs"
+            and model["max_model_len"] >= max_context
+        )
+    except (ValueError, KeyError, TypeError):  # not in VLLM_SERVER_DEV_MODE
         good = False
     return "" if good else "was started with other options"
 
 # %% ../../nbs/engine/vllm_policy.ipynb #0e6d0f3b
 def check_vllm_server(
     url: str,
-    model_name: str, # that is trained
-    max_context: int, # tokens that an episode may hold
-    patience: float, # seconds to wait for it
+    model_name: str,  # that is trained
+    max_context: int,  # tokens that an episode may hold
+    patience: float,  # seconds to wait for it
 ) -> None:
     "Raises ValueError unless vLLM's server is up with the right options. One process asks."
-    if int(os.environ.get("RANK", 0)): # TRL's first process alone talks to it
+    if int(os.environ.get("RANK", 0)):  # TRL's first process alone talks to it
         return
     end = time.monotonic() + patience
-    while (fault := _fault(url, max_context)).startswith(_SILENT) and time.monotonic() < end:
+    while (fault := _fault(url, max_context)).startswith(
+        _SILENT
+    ) and time.monotonic() < end:
         time.sleep(0.5)
     if fault:
         raise ValueError(
             f"the vLLM server at {url} {fault}; start it on a GPU of its own, with\n"
             f"VLLM_SERVER_DEV_MODE=1 vllm serve {model_name} "
             f"--max-model-len {max_context} "
-            "--weight-transfer-config '{\"backend\": \"nccl\"}' "
-            "--logprobs-mode processed_logprobs")
+            '--weight-transfer-config \'{"backend": "nccl"}\' '
+            "--logprobs-mode processed_logprobs"
+        )

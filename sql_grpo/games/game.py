@@ -12,8 +12,13 @@ from dataclasses import dataclass, field
 from ..common.basics import from_file
 from ..environment import Rules, SQLEnvironment
 from ..rewards import REWARDS, as_trl, correctness
-from .text2sql import (
-    ExecutionReward, SemanticReward, SyntaxReward, TEXT2SQL_INSTRUCTIONS, Text2SQLEnvironment)
+from sql_grpo.games.text2sql import (
+    ExecutionReward,
+    SemanticReward,
+    SyntaxReward,
+    TEXT2SQL_INSTRUCTIONS,
+    Text2SQLEnvironment,
+)
 
 # %% ../../nbs/games/game.ipynb #6a3e0009
 INSTRUCTIONS = """\
@@ -33,9 +38,10 @@ Select only what the question asks for."""
 @dataclass(frozen=True)
 class Game:
     "What is played, what a model is told, and what it earns."
-    name: str # in options and in saved models
+
+    name: str  # in options and in saved models
     environment: type[SQLEnvironment] = SQLEnvironment
-    instructions: str = INSTRUCTIONS # the standard system message
+    instructions: str = INSTRUCTIONS  # the standard system message
     # rewards, of an episode or of TRL's kind, and their weights
     rewards: dict[Callable, float] = field(default_factory=REWARDS.copy)
     # in place of random and oracle: functions of a seed that make a policy
@@ -45,18 +51,27 @@ class Game:
 
     def __post_init__(self):
         "Raises ValueError for what is no environment, and for rewards that are none."
-        if not (isinstance(self.environment, type) and issubclass(self.environment, SQLEnvironment)):
-            raise ValueError(f"environment is {self.environment!r}; expected a subclass of SQLEnvironment")
+        if not (
+            isinstance(self.environment, type)
+            and issubclass(self.environment, SQLEnvironment)
+        ):
+            raise ValueError(
+                f"environment is {self.environment!r}; expected a subclass of SQLEnvironment"
+            )
         if not (isinstance(self.rewards, dict) and self.rewards):
-            raise ValueError(f"rewards is {self.rewards!r}; expected functions and their weights, a dict")
+            raise ValueError(
+                f"rewards is {self.rewards!r}; expected functions and their weights, a dict"
+            )
 
     @property
-    def one_reply(self) -> bool: return self.environment.one_reply
+    def one_reply(self) -> bool:
+        return self.environment.one_reply
 
     @property
     def reward_names(self) -> list[str]:
         "The short names of the rewards, such as correctness."
         return list(map(reward_name, self.rewards))
+
 
 def reward_name(reward: Callable) -> str:
     "The name of a reward without the reward_ of logs."
@@ -65,29 +80,44 @@ def reward_name(reward: Callable) -> str:
 # %% ../../nbs/games/game.ipynb #6a3e000b
 AGENT = Game("agent")
 SINGLE_TURN = Game(
-    "single_turn", Text2SQLEnvironment, TEXT2SQL_INSTRUCTIONS,
-    {correctness: 0.0, SyntaxReward(): 0.2,
-     ExecutionReward(): 0.6, SemanticReward(): 0.2})
+    "single_turn",
+    Text2SQLEnvironment,
+    TEXT2SQL_INSTRUCTIONS,
+    {
+        correctness: 0.0,
+        SyntaxReward(): 0.2,
+        ExecutionReward(): 0.6,
+        SemanticReward(): 0.2,
+    },
+)
 GAMES = {game.name: game for game in (AGENT, SINGLE_TURN)}
 
 # %% ../../nbs/games/game.ipynb #6a3e000d
 def find_game(
-    given: str | Game, # a name in `GAMES`, FILE.py:NAME of a game of your own, or the game itself
+    given: str
+    | Game,  # a name in `GAMES`, FILE.py:NAME of a game of your own, or the game itself
 ) -> Game:
     "The game that is meant; one's own is known by its name from then on. Raises ValueError."
     if isinstance(given, str) and given in GAMES:
         return GAMES[given]
     game = from_file(given) if ".py:" in str(given) else given
     if isinstance(game, type) and issubclass(game, SQLEnvironment):
-        raise ValueError(f"{given} is an environment; expected a Game, which has it: "
-                         f'Game("my_game", environment={game.__name__})')
+        raise ValueError(
+            f"{given} is an environment; expected a Game, which has it: "
+            f'Game("my_game", environment={game.__name__})'
+        )
     if not isinstance(game, Game):
-        raise ValueError(f"there is no game {given!r}: expected {', '.join(GAMES)}, or FILE.py:NAME "
-                         "of a Game (a model that was trained in your own game needs its file)")
+        raise ValueError(
+            f"there is no game {given!r}: expected {', '.join(GAMES)}, or FILE.py:NAME "
+            "of a Game (a model that was trained in your own game needs its file)"
+        )
     if game.name in (AGENT.name, SINGLE_TURN.name) and GAMES[game.name] is not game:
-        raise ValueError(f"there is a game of the name {game.name!r} already: choose another name")
+        raise ValueError(
+            f"there is a game of the name {game.name!r} already: choose another name"
+        )
     GAMES[game.name] = game
     return game
+
 
 def new_environment(rules: Rules) -> SQLEnvironment:
     "An environment of the game that the rules name. Raises ValueError if there is none."

@@ -20,17 +20,26 @@ from ..environment import Rules, SQLEnvironment, SQLObservation
 from ..world.replies import MAX_TEXT, SQLAction, without_thoughts
 from ..world.replies import as_text
 from ..world.tasks import Task, ties
-from ..judge.results import (MAX_SQL_CHARS, is_correct, is_ordered, reads_table,
-                                    results_match)
+from sql_grpo.judge.results import (
+    MAX_SQL_CHARS,
+    is_correct,
+    is_ordered,
+    reads_table,
+    results_match,
+)
 from ..rewards import result_progress
 
 # %% ../../nbs/games/text2sql.ipynb #c763465c
-_MAX_STEPS = 10 # of the parser, for each token of the text; gold queries take at most 3
+_MAX_STEPS = (
+    10  # of the parser, for each token of the text; gold queries take at most 3
+)
+
 
 class _Bounded:
     "What makes a parser of sqlglot give up when it goes back and forth too often."
+
     def parse(self, raw_tokens, sql):
-        self.steps_left = _MAX_STEPS*len(raw_tokens) + 100
+        self.steps_left = _MAX_STEPS * len(raw_tokens) + 100
         return super().parse(raw_tokens, sql)
 
     def _advance(self, times=1):
@@ -39,16 +48,20 @@ class _Bounded:
             raise RecursionError("too many ways to read this SQL")
         super()._advance(times)
 
+
 @lru_cache
-def _parser_of(dialect: str): # the dialect, a class
+def _parser_of(dialect: str):  # the dialect, a class
     known = sqlglot.Dialect.get_or_raise(dialect)
     return known, type("Parser", (_Bounded, known.parser_class), {})
+
 
 @lru_cache(maxsize=4096)
 def parse_query(
     sql: str,
-    dialect: str = "sqlite", # sqlglot's name for it
-) -> exp.Expression | None: # a SELECT, or several with UNION and the like; None for everything else
+    dialect: str = "sqlite",  # sqlglot's name for it
+) -> (
+    exp.Expression | None
+):  # a SELECT, or several with UNION and the like; None for everything else
     "The tree of one query, if `sql` is one."
     begins = re.match(r"[\s(]*(?:SELECT|WITH|VALUES)\b", sql, re.I)
     if len(sql) > MAX_SQL_CHARS or not begins:
@@ -58,44 +71,60 @@ def parse_query(
         trees = parser(dialect=known).parse(known.tokenize(sql), sql)
     except (sqlglot.errors.SqlglotError, RecursionError):
         return None
-    return trees[0] if len(trees) == 1 and isinstance(trees[0],
-                                                      (exp.Query, exp.Values)) else None
+    return (
+        trees[0]
+        if len(trees) == 1 and isinstance(trees[0], (exp.Query, exp.Values))
+        else None
+    )
 
 # %% ../../nbs/games/text2sql.ipynb #1819273e
-_SPECIAL = re.compile(r"<\|\w+\|>") # such as <|im_end|>
-_BLOCK = re.compile(r"```[ \t]*(?:(?:sqlite3?|sql|text|txt|plaintext)\b)?(.*?)(?:```|\Z)",
-                    re.S | re.I)
-_QUERY = re.compile(r"""\b(?:SELECT|VALUES)\b
-    |\bWITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\)\s*)?AS\b""", re.I | re.X)
-_OTHER = re.compile(r"""\b(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|DETACH
+_SPECIAL = re.compile(r"<\|\w+\|>")  # such as <|im_end|>
+_BLOCK = re.compile(
+    r"```[ \t]*(?:(?:sqlite3?|sql|text|txt|plaintext)\b)?(.*?)(?:```|\Z)", re.S | re.I
+)
+_QUERY = re.compile(
+    r"""\b(?:SELECT|VALUES)\b
+    |\bWITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\)\s*)?AS\b""",
+    re.I | re.X,
+)
+_OTHER = re.compile(
+    r"""\b(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|DETACH
     |VACUUM|EXPLAIN)\b
     |(?i:\b(?:(?:insert|replace)\s+into|delete\s+from|explain\s+(?:query\s+plan\s+)?select
-             |(?:create|drop|alter)\s+(?:temp\s+)?(?:table|view|index|trigger))\b)""", re.X)
+             |(?:create|drop|alter)\s+(?:temp\s+)?(?:table|view|index|trigger))\b)""",
+    re.X,
+)
+
 
 def _said(text: str):
     "What a reply says, without thoughts: the last code block with a query in it, if there is one."
     said = _SPECIAL.sub(" ", without_thoughts(text)[:MAX_TEXT])
-    blocks = [b for b in _BLOCK.findall(said)
-              if b.strip()] or [said]
-    return next((b for b in reversed(blocks)
-                 if _QUERY.search(b)), blocks[-1]).strip()
+    blocks = [b for b in _BLOCK.findall(said) if b.strip()] or [said]
+    return next((b for b in reversed(blocks) if _QUERY.search(b)), blocks[-1]).strip()
 
 # %% ../../nbs/games/text2sql.ipynb #9f0d0bda
-_PIECES = re.compile(r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|;|</\w+>", re.S)
-_SENTENCE = re.compile(r"\n[ \t]*(?:\n|(?=(?:This|These|The|It|Here|Note|Explanation|I|We|You)\b))")
-_STARTS = 5 # places where a query may begin that are tried
+_PIECES = re.compile(
+    r"'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)|;|</\w+>", re.S
+)
+_SENTENCE = re.compile(
+    r"\n[ \t]*(?:\n|(?=(?:This|These|The|It|Here|Note|Explanation|I|We|You)\b))"
+)
+_STARTS = 5  # places where a query may begin that are tried
+
 
 def _statements(text: str, start: int):
     "The texts that a statement beginning at `start` may have, the longest first."
-    mark = "**" if text[start-2:start] == "**" else text[start-1:start]
+    mark = "**" if text[start - 2 : start] == "**" else text[start - 1 : start]
     line_end = text.find("\n", start)
     if mark in ("**", "`", "'", '"'):
-        end = text.rfind(mark,
-                         start, line_end if line_end >= 0 else None)
+        end = text.rfind(mark, start, line_end if line_end >= 0 else None)
         if end > start:
             text = text[:end]
-    ends = (m.start() for m in _PIECES.finditer(text, start)
-            if m[0] == ";" or m[0][:2] == "</")
+    ends = (
+        m.start()
+        for m in _PIECES.finditer(text, start)
+        if m[0] == ";" or m[0][:2] == "</"
+    )
     end = next(ends, len(text))
     sentence = _SENTENCE.search(text, start, end)
     for stop in [end] + ([sentence.start()] if sentence else []):
@@ -106,32 +135,39 @@ def _statements(text: str, start: int):
 
 # %% ../../nbs/games/text2sql.ipynb #991d4488
 def extract_sql(
-    text: str | bytes, # what a model wrote, whatever it is
-) -> str: # one statement; the text itself if there is none in it
+    text: str | bytes,  # what a model wrote, whatever it is
+) -> str:  # one statement; the text itself if there is none in it
     "The SQL in a reply."
     said = _said(as_text(text))
-    starts = sorted({m.start() for p in (_QUERY, _OTHER)
-                     for m in p.finditer(said)})[:_STARTS]
+    starts = sorted({m.start() for p in (_QUERY, _OTHER) for m in p.finditer(said)})[
+        :_STARTS
+    ]
     for start in starts:
         for sql in _statements(said, start):
-            if parse_query(sql): return sql
-        if _OTHER.match(said, start): # the SELECT in an INSERT is not what was meant
+            if parse_query(sql):
+                return sql
+        if _OTHER.match(said, start):  # the SELECT in an INSERT is not what was meant
             break
-    begins = [s for s in starts
-              if said[s:s+3].isupper()
-              or not said[:s].rpartition("\n")[2].strip()]
+    begins = [
+        s
+        for s in starts
+        if said[s : s + 3].isupper() or not said[:s].rpartition("\n")[2].strip()
+    ]
     return next(_statements(said, begins[0])) if begins else said
 
 # %% ../../nbs/games/text2sql.ipynb #b2bb52aa
-def _schema_text(db: Database): # one line a table
+def _schema_text(db: Database):  # one line a table
     "Tables, columns and foreign keys, in short."
     column = lambda c: quoted(c.name, False) + (f" -> {c.fk}" if c.fk else "")
-    return "\n".join(f"{quoted(t, False)}: {', '.join(map(column, db.columns(t)))}"
-                     for t in db.tables)
+    return "\n".join(
+        f"{quoted(t, False)}: {', '.join(map(column, db.columns(t)))}"
+        for t in db.tables
+    )
 
 # %% ../../nbs/games/text2sql.ipynb #efd7186c
 class Text2SQLEnvironment(SQLEnvironment):
     "Shows the schema, takes one reply: its SQL is run, and what comes back is the answer."
+
     one_reply = True
 
     @classmethod
@@ -142,11 +178,13 @@ class Text2SQLEnvironment(SQLEnvironment):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         mode = self.rules.mode
-        if mode == Rules.mode: mode = "single_turn" # else a game of one's own
+        if mode == Rules.mode:
+            mode = "single_turn"  # else a game of one's own
         self.rules = replace(self.rules, mode=mode, max_turns=1)
 
-    def reset(self, task: Task|None = None,
-              seed: int | None = None) -> SQLObservation:
+    def reset(
+        self, task: Task | None = None, seed: int | None = None
+    ) -> SQLObservation:
         "Begin a new episode: the tables with their columns, and the question."
         super().reset(task, seed)
         start = self.episode.start
@@ -182,8 +220,10 @@ You: SELECT COUNT(*) FROM zorbles WHERE hue = 'blue'"""
 @dataclass(frozen=True)
 class RewardResult:
     "A score, and why."
+
     score: float
     details: dict = field(default_factory=dict)
+
 
 def _content(completion) -> str | bytes:
     "The text of a completion: as it is, or of its last message."
@@ -195,11 +235,18 @@ def _content(completion) -> str | bytes:
 # %% ../../nbs/games/text2sql.ipynb #0481d849
 class BaseReward:
     "A reward for single-turn text-to-SQL; subclasses write `compute`."
-    def compute(self,
-        prompt: str|list, # what the model read: a text or messages
-        completion: str|list, # what it wrote: a text or messages
-        answer: str|None, # the gold SQL; empty if the context is a task with its answer
-        context: Database|str|Path|Task|None = None, # a `Database`, the path of one, or a `Task`
+
+    def compute(
+        self,
+        prompt: str | list,  # what the model read: a text or messages
+        completion: str | list,  # what it wrote: a text or messages
+        answer: str
+        | None,  # the gold SQL; empty if the context is a task with its answer
+        context: Database
+        | str
+        | Path
+        | Task
+        | None = None,  # a `Database`, the path of one, or a `Task`
     ) -> RewardResult:
         "Score one completion. Raises NotImplementedError where a subclass does not write it."
         raise NotImplementedError
@@ -208,20 +255,26 @@ class BaseReward:
     def __name__(self) -> str:
         return "reward_" + type(self).__name__.removesuffix("Reward").lower()
 
-    def __call__(self, prompts=None, completions=None,
-                 answer=None, context=None, episodes=None,
-                 **kwargs) -> list[float]:
+    def __call__(
+        self,
+        prompts=None,
+        completions=None,
+        answer=None,
+        context=None,
+        episodes=None,
+        **kwargs,
+    ) -> list[float]:
         "A TRL reward function. Raises ValueError if it is not told the gold SQL."
-        if episodes is not None: # what was written, before any template took it apart
-            completions = [ep.turns[-1].text if ep.turns else ""
-                           for ep in episodes]
+        if episodes is not None:  # what was written, before any template took it apart
+            completions = [ep.turns[-1].text if ep.turns else "" for ep in episodes]
             answer = [ep.task.query for ep in episodes]
             context = [ep.task for ep in episodes]
         if answer is None:
-            raise ValueError("no gold SQL: give columns `answer` and `context`, or episodes=[...]")
-        none = [None]*len(completions)
-        rows = zip(prompts or none, completions,
-                   answer, context or none, strict=True)
+            raise ValueError(
+                "no gold SQL: give columns `answer` and `context`, or episodes=[...]"
+            )
+        none = [None] * len(completions)
+        rows = zip(prompts or none, completions, answer, context or none, strict=True)
         return [self.compute(*row).score for row in rows]
 
 # %% ../../nbs/games/text2sql.ipynb #746908d0
@@ -229,14 +282,17 @@ _INVALID = -0.5
 _NOT_A_QUERY = 0.0
 _VALID = 1.0
 
+
 def _database(context) -> Database:
     "The database that a context means."
     if context is None:
         raise ValueError("no context: give a Database, the path of one, or a Task")
-    return context.database() if hasattr(context, "database") else open_database(context)
+    return (
+        context.database() if hasattr(context, "database") else open_database(context)
+    )
 
-def _run(sql: str, context,
-         gold: Result | None = None) -> Result:
+
+def _run(sql: str, context, gold: Result | None = None) -> Result:
     "Run a policy's query, for as many rows as the gold result has."
     db = _database(context)
     if len(sql) > MAX_SQL_CHARS:
@@ -244,11 +300,17 @@ def _run(sql: str, context,
         return Result([], [], error=error)
     return db.whole(sql, like=gold) if gold and gold.ok else db.query(sql)
 
+
 class SyntaxReward(BaseReward):
     "Is the completion's SQL a query?"
-    def compute(self, prompt: str|list, completion: str|list,
-                answer: str,
-                context: Database|str|Path|Task|None = None) -> RewardResult:
+
+    def compute(
+        self,
+        prompt: str | list,
+        completion: str | list,
+        answer: str,
+        context: Database | str | Path | Task | None = None,
+    ) -> RewardResult:
         "From -0.5, no SQL, over 0.0, some other statement, to 1.0."
         sql = extract_sql(_content(completion))
         if parse_query(sql):
@@ -262,47 +324,57 @@ class SyntaxReward(BaseReward):
 _ERROR_SCORE = -0.8
 _WRONG_SCORE = 0.0
 _RIGHT_SCORE = 1.0
-_NEAR = 0.4 # times `result_progress`, which is at most 0.75, for a wrong result
+_NEAR = 0.4  # times `result_progress`, which is at most 0.75, for a wrong result
 
-def _is_right(gold: Result, result: Result, answer: str,
-              context: Database|str|Path|Task) -> bool:
+
+def _is_right(
+    gold: Result, result: Result, answer: str, context: Database | str | Path | Task
+) -> bool:
     "Is a result the gold one, or one that breaks a tie of it otherwise?"
     if not answer or getattr(context, "query", None) == answer:
         return is_correct(result, context)
     db = _database(context)
     ordered = is_ordered(answer, db.dialect)
-    return (results_match(gold, result, ordered)
-            or any(results_match(tied, result, ordered) for tied in ties(answer, db, gold)))
+    return results_match(gold, result, ordered) or any(
+        results_match(tied, result, ordered) for tied in ties(answer, db, gold)
+    )
+
 
 class ExecutionReward(BaseReward):
     "Does the completion's SQL return what the gold SQL returns?"
-    def compute(self, prompt: str|list, completion: str|list,
-                answer: str,
-                context: Database|str|Path|Task|None = None) -> RewardResult:
+
+    def compute(
+        self,
+        prompt: str | list,
+        completion: str | list,
+        answer: str,
+        context: Database | str | Path | Task | None = None,
+    ) -> RewardResult:
         "From -0.8, it fails, over 0.0 to 0.3, wrong, to 1.0. Raises ValueError without an answer."
         db = _database(context)
         sql = extract_sql(_content(completion))
         if not answer and getattr(context, "answer", None) is None:
-            raise ValueError("no gold SQL and no answer: give the SQL, or a Task as context")
+            raise ValueError(
+                "no gold SQL and no answer: give the SQL, or a Task as context"
+            )
         gold = db.whole(answer) if answer else context.gold
         result = _run(sql, db, gold)
         if not result.ok:
-            return RewardResult(_ERROR_SCORE,
-                                dict(sql=sql, error=result.error))
+            return RewardResult(_ERROR_SCORE, dict(sql=sql, error=result.error))
         details = dict(sql=sql, rows=len(result.rows))
         if not gold.ok:
             details["gold_error"] = gold.error
         if _is_right(gold, result, answer, context):
             return RewardResult(_RIGHT_SCORE, details)
-        near = result_progress(gold, result,
-                               read=not (answer or context.query))
-        near = _NEAR*near if gold.ok and reads_table(sql) else 0.0
+        near = result_progress(gold, result, read=not (answer or context.query))
+        near = _NEAR * near if gold.ok and reads_table(sql) else 0.0
         return RewardResult(_WRONG_SCORE + near, details | dict(near=near))
 
 # %% ../../nbs/games/text2sql.ipynb #43e02765
 _DIFFERENT, _SAME = -0.2, 0.8
 
-def _plain_form(tree: exp.Expression) -> exp.Expression: # another tree
+
+def _plain_form(tree: exp.Expression) -> exp.Expression:  # another tree
     "A query without what does not matter: case of names, aliases, needless qualifiers."
     tree = tree.copy()
     for node in tree.find_all(exp.Identifier):
@@ -311,9 +383,12 @@ def _plain_form(tree: exp.Expression) -> exp.Expression: # another tree
     tables = list(tree.find_all(exp.Table))
     names = {t.alias: t.name for t in tables if t.alias}
     for column in tree.find_all(exp.Column):
-        table = names.get(column.table, column.table) if len({t.name for t in tables}) > 1 else None
-        column.set("table",
-                   exp.to_identifier(table) if table else None)
+        table = (
+            names.get(column.table, column.table)
+            if len({t.name for t in tables}) > 1
+            else None
+        )
+        column.set("table", exp.to_identifier(table) if table else None)
     for t in tables:
         t.set("alias", None)
     for alias in list(tree.find_all(exp.Alias)):
@@ -326,80 +401,97 @@ def _plain_form(tree: exp.Expression) -> exp.Expression: # another tree
 # %% ../../nbs/games/text2sql.ipynb #11cd834a
 _TOKENS = re.compile(r"'[^']*'?|\w+|[^\w\s]")
 
+
 @lru_cache(maxsize=4096)
-def _features(sql: str): # two bags: steps of the tree, words
+def _features(sql: str):  # two bags: steps of the tree, words
     "What is compared of a query; of a text that is none, only the words."
     tree = parse_query(sql)
     try:
         if tree is None:
             return Counter(), Counter(_TOKENS.findall(sql[:MAX_SQL_CHARS].lower()))
         tree = _plain_form(tree)
-        nodes = [n for n in tree.walk()
-                 if not isinstance(n, exp.Identifier)]
-        steps = Counter((type(n.parent).__name__,
-                         type(n).__name__) for n in nodes)
+        nodes = [n for n in tree.walk() if not isinstance(n, exp.Identifier)]
+        steps = Counter((type(n.parent).__name__, type(n).__name__) for n in nodes)
         words = _TOKENS.findall(tree.sql("sqlite"))
-        return steps, Counter(t if t[0] == "'" else t.lower()
-                              for t in words)
+        return steps, Counter(t if t[0] == "'" else t.lower() for t in words)
     except RecursionError:
         return Counter(), Counter()
 
-def _jaccard(a: Counter, b: Counter) -> float: # 0 to 1
+
+def _jaccard(a: Counter, b: Counter) -> float:  # 0 to 1
     "Size of what two bags have in common, by the size of both together; 0 if both are empty."
     common = sum((a & b).values())
-    return common/max(1, a.total() + b.total() - common)
+    return common / max(1, a.total() + b.total() - common)
 
 # %% ../../nbs/games/text2sql.ipynb #83c69dc5
 class SemanticReward(BaseReward):
     "How alike are the completion's SQL and the gold SQL?"
-    def compute(self, prompt: str|list, completion: str|list,
-                answer: str,
-                context: Database|str|Path|Task|None = None) -> RewardResult:
+
+    def compute(
+        self,
+        prompt: str | list,
+        completion: str | list,
+        answer: str,
+        context: Database | str | Path | Task | None = None,
+    ) -> RewardResult:
         "From -0.2, nothing in common, to 0.8, the same up to aliases and the like."
         sql = extract_sql(_content(completion))
-        if not answer: # there is no gold SQL
+        if not answer:  # there is no gold SQL
             return RewardResult(0.0, dict(sql=sql))
         if sql.strip() == answer.strip():
             structure = words = 1.0
         elif len(sql) > MAX_SQL_CHARS:
             structure = words = 0.0
         else:
-            structure, words = (_jaccard(a, b)
-                                for a, b in zip(_features(sql),
-                                                _features(answer), strict=True))
-        score = _DIFFERENT + (_SAME - _DIFFERENT)*(structure + words)/2
-        return RewardResult(round(score, 6),
-                            dict(sql=sql, structure=structure, words=words))
+            structure, words = (
+                _jaccard(a, b)
+                for a, b in zip(_features(sql), _features(answer), strict=True)
+            )
+        score = _DIFFERENT + (_SAME - _DIFFERENT) * (structure + words) / 2
+        return RewardResult(
+            round(score, 6), dict(sql=sql, structure=structure, words=words)
+        )
 
 # %% ../../nbs/games/text2sql.ipynb #f11ba0b8
-_SQL_WEIGHTS = (0.2, 0.6, 0.2) # syntax, execution, semantic
+_SQL_WEIGHTS = (0.2, 0.6, 0.2)  # syntax, execution, semantic
+
 
 class CombinedReward(BaseReward):
     "The weighted sum of syntax, execution and semantic reward."
+
     def __init__(self, weights: tuple = _SQL_WEIGHTS):
         self.weights = weights
         self.parts = (SyntaxReward(), ExecutionReward(), SemanticReward())
 
-    def compute(self, prompt: str|list, completion: str|list,
-                answer: str,
-                context: Database|str|Path|Task|None = None) -> RewardResult:
+    def compute(
+        self,
+        prompt: str | list,
+        completion: str | list,
+        answer: str,
+        context: Database | str | Path | Task | None = None,
+    ) -> RewardResult:
         "From -0.62 to 0.96 with the default weights."
-        found = [p.compute(prompt, completion, answer, context)
-                 for p in self.parts]
-        score = sum(w*r.score
-                    for w, r in zip(self.weights,
-                                    found, strict=True))
-        scores = {p.__name__.removeprefix("reward_"): r.score
-                  for p, r in zip(self.parts, found, strict=True)}
+        found = [p.compute(prompt, completion, answer, context) for p in self.parts]
+        score = sum(w * r.score for w, r in zip(self.weights, found, strict=True))
+        scores = {
+            p.__name__.removeprefix("reward_"): r.score
+            for p, r in zip(self.parts, found, strict=True)
+        }
         for r in found:
             scores |= r.details
         return RewardResult(round(score, 6), scores)
 
-_SQL_REWARDS = dict(syntax=SyntaxReward, execution=ExecutionReward, semantic=SemanticReward,
-                    combined=CombinedReward)
+
+_SQL_REWARDS = dict(
+    syntax=SyntaxReward,
+    execution=ExecutionReward,
+    semantic=SemanticReward,
+    combined=CombinedReward,
+)
+
 
 def create_sql_reward(
-    reward_type: str = "combined", # syntax, execution, semantic or combined
+    reward_type: str = "combined",  # syntax, execution, semantic or combined
 ) -> BaseReward:
     "A reward by its name. Raises ValueError for an unknown one."
     if reward_type not in _SQL_REWARDS:

@@ -23,27 +23,32 @@ from ..world.tasks import Task, answer_result, ties
 from ..environment import Episode
 
 # %% ../../nbs/judge/results.ipynb #19374c54
-_TOL = 1e-9 # two numbers that are not both whole are the same within this relative difference,
-_NOISE = 1e-12 # or within this one: what sums of floats that should be zero leave
-_WHOLE = 2**53 # floats that are whole are exact below this
+_TOL = 1e-9  # two numbers that are not both whole are the same within this relative difference,
+_NOISE = 1e-12  # or within this one: what sums of floats that should be zero leave
+_WHOLE = 2**53  # floats that are whole are exact below this
+
 
 def _slack(x, tol):
-    return max(_NOISE, tol*abs(x))
+    return max(_NOISE, tol * abs(x))
+
 
 def _is_whole(x, below=_WHOLE):
     "An integer, or a float that holds one exactly."
     return type(x) is int or x.is_integer() and abs(x) < below
 
-def same_number(a: int|float, b: int|float) -> bool:
+
+def same_number(a: int | float, b: int | float) -> bool:
     "Is `a` the same number as `b`, up to float noise?"
-    if a == b: return True
+    if a == b:
+        return True
     if _is_whole(a) and _is_whole(b):
         return False
     return math.isclose(a, b, rel_tol=_TOL, abs_tol=_NOISE)
 
 # %% ../../nbs/judge/results.ipynb #a953dc6a
-def _snapped(cells: list, tol: float = _TOL, below: int = _WHOLE,
-             wide: int = 1): # tolerances that a cluster may be wide
+def _snapped(
+    cells: list, tol: float = _TOL, below: int = _WHOLE, wide: int = 1
+):  # tolerances that a cluster may be wide
     "The cells, with every float that is not whole replaced by the number that stands for it."
     out = {}
     whole = -math.inf
@@ -51,33 +56,39 @@ def _snapped(cells: list, tol: float = _TOL, below: int = _WHOLE,
     last = -math.inf
     waiting = []
     anchors = {}
-    for n in sorted({c for c in cells
-                     if type(c) in (int, float)
-                     and -1e300 < c < 1e300}):
+    for n in sorted(
+        {c for c in cells if type(c) in (int, float) and -1e300 < c < 1e300}
+    ):
         if _is_whole(n, below):
-            while waiting and n - waiting[-1] <= _slack(waiting[-1], tol): # floats just below it
+            while waiting and n - waiting[-1] <= _slack(
+                waiting[-1], tol
+            ):  # floats just below it
                 out[waiting.pop()] = n
             whole, waiting = n, []
-        elif n - whole <= _slack(n, tol): # just above one
+        elif n - whole <= _slack(n, tol):  # just above one
             out[n] = whole
         else:
             if n - last > _slack(n, tol):
                 start = n
             last = n
-            out[n] = anchors.setdefault((start,
-                                         math.floor((n - start)/_slack(start, tol)/wide)),
-                                        n)
+            out[n] = anchors.setdefault(
+                (start, math.floor((n - start) / _slack(start, tol) / wide)), n
+            )
             waiting.append(n)
     return [out.get(c, c) for c in cells]
 
 # %% ../../nbs/judge/results.ipynb #5f1a0c02
-_SINGLE_TOL = 1e-5 # for numbers of single precision
-_SINGLE_WHOLE = 2**20 # what is larger may be whole because no digits are left for a fraction
+_SINGLE_TOL = 1e-5  # for numbers of single precision
+_SINGLE_WHOLE = (
+    2**20
+)  # what is larger may be whole because no digits are left for a fraction
+
 
 def _columns(cells: list, width: int):
     return [tuple(cells[i::width]) for i in range(width)]
 
-def _in_single(gold: Result, predicted: Result): # their rows
+
+def _in_single(gold: Result, predicted: Result):  # their rows
     "Both results, with the numbers of columns of single precision rounded to each other."
     results = gold, predicted
     width = len(gold.columns)
@@ -86,62 +97,79 @@ def _in_single(gold: Result, predicted: Result): # their rows
     rounded = _snapped(cells[0] + cells[1], _SINGLE_TOL, _SINGLE_WHOLE, wide=4)
     rough = [_columns(rounded[:n], width), _columns(rounded[n:], width)]
     bag = lambda column: frozenset(Counter(column).items())
-    single = {bag(column) for r, columns in zip(results, rough, strict=True)
-              for column, kind in zip(columns, r.types, strict=False) if kind}
+    single = {
+        bag(column)
+        for r, columns in zip(results, rough, strict=True)
+        for column, kind in zip(columns, r.types, strict=False)
+        if kind
+    }
     for some, columns in zip(cells, rough, strict=True):
         pairs = zip(columns, _columns(some, width), strict=True)
-        yield list(zip(*(column if bag(column) in single else exact
-                         for column, exact in pairs), strict=True))
+        yield list(
+            zip(
+                *(
+                    column if bag(column) in single else exact
+                    for column, exact in pairs
+                ),
+                strict=True,
+            )
+        )
 
 # %% ../../nbs/judge/results.ipynb #0a545b6a
-def _numbered(g: list, p: list) -> tuple|None:
+def _numbered(g: list, p: list) -> tuple | None:
     "Both results as columns of numbers, the same one for the same cell; None if cells differ."
     cells = list(chain.from_iterable(g + p))
-    n = len(g)*len(g[0])
+    n = len(g) * len(g[0])
     width = len(g[0])
-    if any(type(c) is float and not c.is_integer()
-           for c in cells):
+    if any(type(c) is float and not c.is_integer() for c in cells):
         cells = _snapped(cells)
     bag = Counter(cells[:n])
     if bag != Counter(cells[n:]):
         return None
     code = dict(zip(bag, count(), strict=False)).__getitem__
-    return tuple([tuple(map(code, cells[i:i+n:width]))
-                  for i in range(at, at + width)]
-                 for at in (0, n))
+    return tuple(
+        [tuple(map(code, cells[i : i + n : width])) for i in range(at, at + width)]
+        for at in (0, n)
+    )
 
 # %% ../../nbs/judge/results.ipynb #ebcdd7cc
 def _recolour(columns: list, colours: list):
     "One round: colours of rows from those of columns, then of columns from those of rows."
-    rows = [sum(map(hash, zip(row, colours, strict=True)))
-            for row in zip(*columns, strict=True)]
-    return [hash((c, sum(map(hash, zip(col, rows, strict=True))))) for c, col in zip(colours, columns, strict=True)]
+    rows = [
+        sum(map(hash, zip(row, colours, strict=True)))
+        for row in zip(*columns, strict=True)
+    ]
+    return [
+        hash((c, sum(map(hash, zip(col, rows, strict=True)))))
+        for c, col in zip(colours, columns, strict=True)
+    ]
 
 # %% ../../nbs/judge/results.ipynb #d3ffc38e
-_ROUNDS = 100 # of colouring, at most, in a comparison of small results
-_CELL_ROUNDS = 600_000 # rounds times cells, in one of larger ones; but at least three rounds
+_ROUNDS = 100  # of colouring, at most, in a comparison of small results
+_CELL_ROUNDS = (
+    600_000  # rounds times cells, in one of larger ones; but at least three rounds
+)
+
 
 def _rows(columns: list, order: list):
-    return Counter(zip(*(columns[i] for i in order),
-                       strict=True))
+    return Counter(zip(*(columns[i] for i in order), strict=True))
+
 
 def _unlike(columns: list, colours: list):
     "The smallest group of columns that share a colour without being identical; or empty."
     groups = {}
     for i, c in enumerate(colours):
         groups.setdefault(c, []).append(i)
-    unlike = (m for m in groups.values()
-              if len({columns[i] for i in m}) > 1)
+    unlike = (m for m in groups.values() if len({columns[i] for i in m}) > 1)
     return min(unlike, key=len, default=[])
+
 
 def _marked(colours: list, i: int):
     "`colours`, with one that no other has at `i`."
-    return [abs(hash((c,))) if j == i else c
-            for j, c in enumerate(colours)]
+    return [abs(hash((c,))) if j == i else c for j, c in enumerate(colours)]
 
 # %% ../../nbs/judge/results.ipynb #758ad2b9
-def _pairs_up(g: list, p: list,
-              g_colours: list, p_colours: list, left: list):
+def _pairs_up(g: list, p: list, g_colours: list, p_colours: list, left: list):
     "Do the columns pair up, by colour, so that the rows are the same bag? Spends `left[0]`."
     if left[0] <= 0:
         return False
@@ -157,36 +185,37 @@ def _pairs_up(g: list, p: list,
         if Counter(g_colours) != Counter(p_colours):
             return False
     if not group:
-        orders = (sorted(range(len(c)),
-                         key=c.__getitem__) for c in (g_colours, p_colours))
+        orders = (
+            sorted(range(len(c)), key=c.__getitem__) for c in (g_colours, p_colours)
+        )
         return _rows(g, next(orders)) == _rows(p, next(orders))
-    candidates = {p[i]: i
-                  for i, c in enumerate(p_colours)
-                  if c == g_colours[group[0]]}
+    candidates = {p[i]: i for i, c in enumerate(p_colours) if c == g_colours[group[0]]}
     marked = _marked(g_colours, group[0])
-    return any(_pairs_up(g, p,
-                         marked, _marked(p_colours, i), left)
-               for i in candidates.values())
+    return any(
+        _pairs_up(g, p, marked, _marked(p_colours, i), left)
+        for i in candidates.values()
+    )
 
 # %% ../../nbs/judge/results.ipynb #c5a23704
 def _same_table(g: list, p: list, ordered: bool):
     "Are two lists of rows of one shape the same, but for the order of columns (and rows)?"
     numbered = _numbered(g, p)
-    if numbered is None: return False
-    (g, p), start, cells = numbered, [1]*len(g[0]), len(g)*len(g[0])
+    if numbered is None:
+        return False
+    (g, p), start, cells = numbered, [1] * len(g[0]), len(g) * len(g[0])
     if ordered:
         return Counter(g) == Counter(p)
     # the likeliest order of columns
-    if Counter(zip(*g,
-                   strict=True)) == Counter(zip(*p, strict=True)):
+    if Counter(zip(*g, strict=True)) == Counter(zip(*p, strict=True)):
         return True
-    return _pairs_up(g, p, start, start,
-                     [max(3, min(_ROUNDS, _CELL_ROUNDS//cells))])
+    return _pairs_up(g, p, start, start, [max(3, min(_ROUNDS, _CELL_ROUNDS // cells))])
 
-def results_match(gold: Result, # result of the gold query
-                  predicted: Result, # result of the policy's query
-                  ordered: bool, # does the order of rows count?
-                 ) -> bool:
+
+def results_match(
+    gold: Result,  # result of the gold query
+    predicted: Result,  # result of the policy's query
+    ordered: bool,  # does the order of rows count?
+) -> bool:
     "Do both results hold the same rows, up to order of columns (and rows) and float noise?"
     if not (gold.ok and predicted.ok) or gold.truncated or predicted.truncated:
         return False
@@ -201,9 +230,10 @@ def results_match(gold: Result, # result of the gold query
 
 # %% ../../nbs/judge/results.ipynb #963d7e9c
 @lru_cache(maxsize=4096)
-def is_ordered(sql: str, # a gold query
-               dialect: str = "sqlite", # sqlglot's name for it
-              ) -> bool:
+def is_ordered(
+    sql: str,  # a gold query
+    dialect: str = "sqlite",  # sqlglot's name for it
+) -> bool:
     "Does `sql` have an outermost ORDER BY? Or any, where sqlglot cannot parse it."
     try:
         tree = sqlglot.parse_one(sql, read=dialect)
@@ -212,8 +242,11 @@ def is_ordered(sql: str, # a gold query
     return tree.args.get("order") is not None
 
 # %% ../../nbs/judge/results.ipynb #edb1e1f8
-_NUMBER = re.compile(r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?",
-                     re.I | re.A)
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?",
+    re.I | re.A,
+)
+
 
 def _number(text: str):
     "The number that `text` is, or None."
@@ -222,7 +255,9 @@ def _number(text: str):
     text = text.replace(",", "")
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
-_UNIT = re.compile(r"^([+-]?)[$€£]\s?(?=[\d.])|(?<=\d)\s?%$") # of a number
+
+_UNIT = re.compile(r"^([+-]?)[$€£]\s?(?=[\d.])|(?<=\d)\s?%$")  # of a number
+
 
 def _bare(text: str):
     "`text` without a full stop at its end and quotes around it."
@@ -234,45 +269,50 @@ def _bare(text: str):
 def _printed(value):
     return format_value(value).strip()
 
+
 def _canonical(gold: Result):
     "The rows of the gold result as they are printed, and what each printed cell stands for."
     printed = [[*map(_printed, row)] for row in gold.rows]
     says = {}
-    for p, c in zip(chain.from_iterable(printed),
-                    chain.from_iterable(gold.rows), strict=True):
-        says.setdefault(p,
-                        c if c is None or type(c) in (int, float) else p)
+    for p, c in zip(
+        chain.from_iterable(printed), chain.from_iterable(gold.rows), strict=True
+    ):
+        says.setdefault(p, c if c is None or type(c) in (int, float) else p)
     return printed, says
 
-_TRUTH = dict.fromkeys(("true", "t", "yes", "1"),
-                       "true") | dict.fromkeys(("false", "f", "no", "0"),
-                                               "false")
+
+_TRUTH = dict.fromkeys(("true", "t", "yes", "1"), "true") | dict.fromkeys(
+    ("false", "f", "no", "0"), "false"
+)
 
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?")
+
 
 def _moments(text: str) -> list:
     "The forms of a date, with or without a time; none if `text` is no date."
     m = _MOMENT.fullmatch(text)
-    if not m: return []
+    if not m:
+        return []
     day, minutes, seconds = m.groups("")
     minutes = minutes or "00:00"
     seconds = seconds or ":00"
     forms = [f"{day} {minutes}{seconds}", f"{day}T{minutes}{seconds}"]
     if seconds == ":00":
         forms += [f"{day} {minutes}", f"{day}T{minutes}"]
-    return [day]*(minutes + seconds == "00:00:00") + forms
+    return [day] * (minutes + seconds == "00:00:00") + forms
+
 
 def _read_cell(text: str, says: dict):
     "The value that a written cell stands for, given what the gold result's cells say."
     text, bare = text.strip(), _bare(text)
-    for t in (text, bare, bare.replace("''", "'")): # as SQL writes a quote
+    for t in (text, bare, bare.replace("''", "'")):  # as SQL writes a quote
         if t in says:
             return says[t]
     if moments := _moments(bare):
         return says.get(next((t for t in moments if t in says), None), moments[0])
     if bare.upper() == "NULL":
         return None
-    truth = _TRUTH.get(bare.lower()) # engines that know it print true and false
+    truth = _TRUTH.get(bare.lower())  # engines that know it print true and false
     if truth in says:
         return says[truth]
     if truth and len(bare) > 3:
@@ -281,28 +321,52 @@ def _read_cell(text: str, says: dict):
     number = _number(plain)
     if type(number) is not float:
         return bare if number is None else number
-    return says.get(_printed(number),
-                    _rounded_from(number, plain, says))
+    return says.get(_printed(number), _rounded_from(number, plain, says))
 
 # %% ../../nbs/judge/results.ipynb #2b785f2a
 def _rounded_from(number: float, text: str, says: dict):
     "The one gold value that was rounded to this number, which has at least two decimals."
     decimals = len(text.partition(".")[2])
-    if decimals < 2 or "e" in text.lower() or len(text.replace(".", "").lstrip("+-0")) < 2:
+    if (
+        decimals < 2
+        or "e" in text.lower()
+        or len(text.replace(".", "").lstrip("+-0")) < 2
+    ):
         return number
-    found = {c for c in says.values()
-             if type(c) is float and not _is_whole(c)
-             and abs(c - number) <= 0.5*10**-decimals*(1 + _TOL)}
+    found = {
+        c
+        for c in says.values()
+        if type(c) is float
+        and not _is_whole(c)
+        and abs(c - number) <= 0.5 * 10**-decimals * (1 + _TOL)
+    }
     return found.pop() if len(found) == 1 else number
+
 
 def _rounded_like(gold: Result, said: Result) -> Result:
     "What is said, its floats with as many decimals as the gold ones have, if these have two at least."
-    decimals = max((len(_printed(c).partition(".")[2]) for row in gold.rows for c in row if type(c) is float), default=0)
-    if decimals < 2: return said
-    return replace(said, rows=[tuple(round(c, decimals) if type(c) is float else c for c in row) for row in said.rows])
+    decimals = max(
+        (
+            len(_printed(c).partition(".")[2])
+            for row in gold.rows
+            for c in row
+            if type(c) is float
+        ),
+        default=0,
+    )
+    if decimals < 2:
+        return said
+    return replace(
+        said,
+        rows=[
+            tuple(round(c, decimals) if type(c) is float else c for c in row)
+            for row in said.rows
+        ],
+    )
 
 # %% ../../nbs/judge/results.ipynb #621d9e45
-_MAX_ANSWER_CHARS = 10_000 # longer answers are wrong: the judge's work stays bounded
+_MAX_ANSWER_CHARS = 10_000  # longer answers are wrong: the judge's work stays bounded
+
 
 def _readings(lines: list, width: int, height: int):
     "The tables of written cells that `lines` may mean."
@@ -313,32 +377,34 @@ def _readings(lines: list, width: int, height: int):
         written = [lines[0].split(","), lines[0].split(", ")]
         if " and " in lines[0]:
             *most, last = re.split(r",\s*", lines[0])
-            written += [[*most, *last.removeprefix("and ").rsplit(" and ", 1)],
-                        lines[0].split(" and ")]
+            written += [
+                [*most, *last.removeprefix("and ").rsplit(" and ", 1)],
+                lines[0].split(" and "),
+            ]
         for cells in written:
             if len(cells) == height:
                 yield [[c] for c in cells]
 
+
 def _line(cells):
     "A row as one text, without blanks around its cells (which may hold the separator themselves)."
-    return "|".join(c.strip()
-                    for c in "|".join(cells).split("|"))
+    return "|".join(c.strip() for c in "|".join(cells).split("|"))
 
 # %% ../../nbs/judge/results.ipynb #fc43be3c
-def answer_matches(gold: Result, # result of the gold query
-                   answer: str, # what the policy wrote after ANSWER
-                   ordered: bool = False, # does the order of rows count?
-                   headers: tuple = (), # lists of column names that may stand above the rows
-                   typed: bool = False, # was the gold result typed by hand, and maybe rounded?
-                  ) -> bool:
+def answer_matches(
+    gold: Result,  # result of the gold query
+    answer: str,  # what the policy wrote after ANSWER
+    ordered: bool = False,  # does the order of rows count?
+    headers: tuple = (),  # lists of column names that may stand above the rows
+    typed: bool = False,  # was the gold result typed by hand, and maybe rounded?
+) -> bool:
     "Does a written answer say what the gold result says? An empty one never does."
     if not (answer and gold.ok) or gold.truncated:
         return False
     if len(answer) > _MAX_ANSWER_CHARS or not answer.strip():
         return False
     plain = as_rows(answer)
-    if plain != answer and answer_matches(gold,
-                                          plain, ordered, headers, typed):
+    if plain != answer and answer_matches(gold, plain, ordered, headers, typed):
         return True
     lines = _below_header(gold, answer, headers)
     height = len(gold.rows)
@@ -346,42 +412,56 @@ def answer_matches(gold: Result, # result of the gold query
     if not height:
         return lines == ["(0 rows)"]
     readings = list(_readings(lines, width, height))
-    if not readings and (len(lines) != height
-                         or answer.count("|") < height*(width - 1)):
+    if not readings and (
+        len(lines) != height or answer.count("|") < height * (width - 1)
+    ):
         return False
     return _lines_match(gold, lines, readings, ordered, typed)
 
-def _below_header(gold: Result, answer: str, headers: tuple) -> list: # of lines
+
+def _below_header(gold: Result, answer: str, headers: tuple) -> list:  # of lines
     "The lines of an answer, but for names of columns above its rows."
     lines = [l.strip() for l in answer.strip().split("\n")]
-    names = {_line(h).casefold()
-             for h in (gold.columns, *headers)}
-    headed = len(lines) == max(len(gold.rows), 1) + 1 and _line([lines[0]]).casefold() in names
+    names = {_line(h).casefold() for h in (gold.columns, *headers)}
+    headed = (
+        len(lines) == max(len(gold.rows), 1) + 1
+        and _line([lines[0]]).casefold() in names
+    )
     return lines[headed:]
 
 # %% ../../nbs/judge/results.ipynb #fc43be41
-def _lines_match(gold: Result, lines: list,
-                 readings: list, # the tables that the lines may mean
-                 ordered: bool, typed: bool) -> bool:
+def _lines_match(
+    gold: Result,
+    lines: list,
+    readings: list,  # the tables that the lines may mean
+    ordered: bool,
+    typed: bool,
+) -> bool:
     "Are the lines the gold rows as they are printed, or do they mean these?"
     printed, says = _canonical(gold)
     said = [*map(_line, printed)]
     tidy = [_line([line]) for line in lines]
     if tidy == said or not ordered and Counter(tidy) == Counter(said):
         return True
-    meant = replace(gold,
-                    rows=[tuple(map(says.__getitem__, row))
-                          for row in printed])
-    read = (Result(gold.columns, [tuple(_read_cell(c, says) for c in row) for row in rows]) for rows in readings)
-    return any(results_match(meant,
-                             _rounded_like(gold, r) if typed else r, ordered)
-               for r in read)
+    meant = replace(gold, rows=[tuple(map(says.__getitem__, row)) for row in printed])
+    read = (
+        Result(gold.columns, [tuple(_read_cell(c, says) for c in row) for row in rows])
+        for rows in readings
+    )
+    return any(
+        results_match(meant, _rounded_like(gold, r) if typed else r, ordered)
+        for r in read
+    )
 
 # %% ../../nbs/judge/results.ipynb #613875ce
 def _order_counts(task):
     "Does the order of rows count? By default if the query has an outermost ORDER BY."
-    return bool(task.query) and is_ordered(task.query,
-                                           task.dialect) if task.ordered is None else task.ordered
+    return (
+        bool(task.query) and is_ordered(task.query, task.dialect)
+        if task.ordered is None
+        else task.ordered
+    )
+
 
 def _truths_in_words(answer: object):
     "A typed answer, its truths as the words that engines print."
@@ -389,22 +469,27 @@ def _truths_in_words(answer: object):
         return [*map(_truths_in_words, answer)]
     return str(answer).lower() if isinstance(answer, bool) else answer
 
-def _typed_golds(task) -> list: # of results
+
+def _typed_golds(task) -> list:  # of results
     "What a typed answer says: as it is, as it is read, and with its truths in words."
     words = _truths_in_words(task.answer)
-    return [task.gold, as_read(task.gold)] + [answer_result(words)]*(words != task.answer)
+    return [task.gold, as_read(task.gold)] + [answer_result(words)] * (
+        words != task.answer
+    )
+
 
 def as_read(result: Result) -> Result:
     "The same result, each cell as it is read in a written answer."
-    rows = [tuple(_read_cell(_printed(c), {}) for c in row)
-            for row in result.rows]
+    rows = [tuple(_read_cell(_printed(c), {}) for c in row) for row in result.rows]
     return replace(result, rows=rows)
+
 
 def _queries(turns: list):
     "The turns whose QUERY executed, or whose action kept a result."
     return [t for t in turns if t.sql is not None]
 
-def _answer(episode: Episode) -> Result|str|None:
+
+def _answer(episode: Episode) -> Result | str | None:
     "What the episode answers: a text, or the result that a bare ANSWER submits."
     if episode.outcome != "answered" or episode.answer is None:
         return None
@@ -417,8 +502,9 @@ def _answer(episode: Episode) -> Result|str|None:
     return episode.task.database().whole(_queries(episode.turns)[-1].sql, like=gold)
 
 # %% ../../nbs/judge/results.ipynb #afbf889c
-def once(find: Callable): # find(episode): a part of the verdict
+def once(find: Callable):  # find(episode): a part of the verdict
     "Find it when a finished episode is first asked for it, then keep it in `episode.verdict`."
+
     @wraps(find)
     def kept(episode: Episode):
         if not episode.done:
@@ -426,61 +512,75 @@ def once(find: Callable): # find(episode): a part of the verdict
         if find.__name__ not in episode.verdict:
             episode.verdict[find.__name__] = find(episode)
         return episode.verdict[find.__name__]
+
     return kept
+
 
 @once
 def _right(episode: Episode):
-    headers = tuple(t.result.columns
-                    for t in episode.turns if t.result is not None)
+    headers = tuple(t.result.columns for t in episode.turns if t.result is not None)
     return is_correct(_answer(episode), episode.task, headers)
 
-def is_correct(said: Episode|Result|str, # an episode, a query's result, or a written answer
-               task: Task|None = None, # the task that was to be answered; an episode has its own
-               headers: tuple = (), # lists of column names that may stand above written rows
-              ) -> bool:
+
+def is_correct(
+    said: Episode | Result | str,  # an episode, a query's result, or a written answer
+    task: Task
+    | None = None,  # the task that was to be answered; an episode has its own
+    headers: tuple = (),  # lists of column names that may stand above written rows
+) -> bool:
     "Does it say what the gold result says?"
     if isinstance(said, Episode):
         return _right(said)
-    if said is None: return False
+    if said is None:
+        return False
     gold = task.gold
     ordered = _order_counts(task)
     if isinstance(said, str):
         golds = task.golds if task.query else _typed_golds(task)
-        return any(answer_matches(g, said,
-                                  ordered, headers, not task.query)
-                   for g in golds)
+        return any(
+            answer_matches(g, said, ordered, headers, not task.query) for g in golds
+        )
     if any(results_match(g, said, ordered) for g in task.golds):
         return True
-    g, p = ((len(r.rows), len(r.columns))
-            for r in (gold, said))
-    return not task.query and g == p and results_match(as_read(gold),
-                                                       _rounded_like(gold, as_read(said)), ordered)
+    g, p = ((len(r.rows), len(r.columns)) for r in (gold, said))
+    return (
+        not task.query
+        and g == p
+        and results_match(as_read(gold), _rounded_like(gold, as_read(said)), ordered)
+    )
 
 # %% ../../nbs/judge/results.ipynb #a5e70c11
-def without_sql(task: Task): # another task
+def without_sql(task: Task):  # another task
     "The same task with its gold result as the answer, and no query. Raises ValueError."
     gold = task.gold
     if not gold.ok or gold.truncated or not gold.rows:
         fault = gold.error or "the gold result is empty, or too long"
         raise ValueError(f"task {task.id}: {fault}; no answer is left")
-    rows = gold.rows if len(gold.columns) > 1 else [c
-                                                    for row in gold.rows for c in row]
-    answer = rows[0] if len(rows) == 1 and len(gold.columns) == 1 and rows[0] is not None else rows
-    return replace(task, query="", answer=answer,
-                   ordered=_order_counts(task), variants=())
+    rows = gold.rows if len(gold.columns) > 1 else [c for row in gold.rows for c in row]
+    answer = (
+        rows[0]
+        if len(rows) == 1 and len(gold.columns) == 1 and rows[0] is not None
+        else rows
+    )
+    return replace(
+        task, query="", answer=answer, ordered=_order_counts(task), variants=()
+    )
 
 # %% ../../nbs/judge/results.ipynb #7dad6dac
 # choices of columns that are tried for an answer, and cells that are compared for it
 _PICKS, _PICK_CELLS = 50, 5_000
 
-def _only(result: Result, columns: tuple|None) -> Result:
+
+def _only(result: Result, columns: tuple | None) -> Result:
     "Some columns of a result, by their positions; None for all."
     if columns is None or not result.ok or max(columns) >= len(result.columns):
         return result
     rows = [tuple(r[i] for i in columns) for r in result.rows]
     types = tuple(result.types[i] for i in columns) if result.types else ()
-    return replace(result, rows=rows, types=types,
-                   columns=[result.columns[i] for i in columns])
+    return replace(
+        result, rows=rows, types=types, columns=[result.columns[i] for i in columns]
+    )
+
 
 def _choices(result: Result, answer: str):
     "The choices of columns under which `result` may say what `answer` says: None is all of them."
@@ -488,20 +588,20 @@ def _choices(result: Result, answer: str):
     rows = max(1, len(result.rows))
     width = answer.split("\n")[-1].count("|") + 1
     n = len(result.columns)
-    if lines not in (rows, rows + 1) and (lines > 1
-                                          or len(re.findall(r",| and ", answer)) + 1 < rows):
+    if lines not in (rows, rows + 1) and (
+        lines > 1 or len(re.findall(r",| and ", answer)) + 1 < rows
+    ):
         return
-    yield None, n*rows
+    yield None, n * rows
     if width < n:
-        yield from ((c, width*rows)
-                    for c in combinations(range(n), width))
+        yield from ((c, width * rows) for c in combinations(range(n), width))
 
-def _behind(turns: list, answer: str): # a turn, and which columns; or None
+
+def _behind(turns: list, answer: str):  # a turn, and which columns; or None
     "The first of the turns whose result says what is written."
     headers = tuple(t.result.columns for t in turns)
     cells = 0
-    tries = ((t, c, n) for t in turns
-             for c, n in _choices(t.result, answer.strip()))
+    tries = ((t, c, n) for t in turns for c, n in _choices(t.result, answer.strip()))
     for turn, columns, n in islice(tries, _PICKS):
         if (cells := cells + n) > _PICK_CELLS:
             return None
@@ -512,8 +612,8 @@ def _behind(turns: list, answer: str): # a turn, and which columns; or None
 # %% ../../nbs/judge/results.ipynb #f325d729
 def query_behind(
     episode: Episode,
-    turns: list|None = None # all of the episode's
-) -> tuple|None: # SQL, and which columns (None: all)
+    turns: list | None = None,  # all of the episode's
+) -> tuple | None:  # SQL, and which columns (None: all)
     "The last query among `turns` that produced the episode's answer, if there is one."
     if episode.outcome != "answered" or episode.answer is None:
         return None
@@ -526,17 +626,23 @@ def query_behind(
     return found and (found[0].sql, found[1])
 
 # %% ../../nbs/judge/results.ipynb #3cf22add
-MAX_SQL_CHARS = 10_000 # longer queries are not looked at, and earn nothing
-_LITERALS = re.compile(r"""'[^']*'|--[^\n]*|/\*.*?\*/|\b(?:as|collate)\s+\w+""", re.I | re.S)
+MAX_SQL_CHARS = 10_000  # longer queries are not looked at, and earn nothing
+_LITERALS = re.compile(
+    r"""'[^']*'|--[^\n]*|/\*.*?\*/|\b(?:as|collate)\s+\w+""", re.I | re.S
+)
 _ARMS = re.compile(r"\b(?:union|intersect|except)\b", re.I)
 _SELECT = re.compile(r"\bselect\b", re.I)
 _FROM = re.compile(r"\bfrom\b", re.I)
 # a star that doesn't multiply; or a name, not a keyword or function
-_NAME = re.compile(r"""(?:^|[(,.])\s*\*
+_NAME = re.compile(
+    r"""(?:^|[(,.])\s*\*
     |(?<![\w.])(?!(?:select|distinct|all|null|true|false|case|when|then|else|end|and|or|not|in|is
     |like|between|exists
     |cast|as|integer|text|real|numeric|random|current_date|current_time|current_timestamp)\b)
-    [a-z_"`\[][\w"`\]]*+(?!\s*\()""", re.I | re.X)
+    [a-z_"`\[][\w"`\]]*+(?!\s*\()""",
+    re.I | re.X,
+)
+
 
 @lru_cache(maxsize=8192)
 def reads_table(sql: str) -> bool:
@@ -546,39 +652,41 @@ def reads_table(sql: str) -> bool:
     for arm in _ARMS.split(_LITERALS.sub(" ", sql)):
         select = _SELECT.search(arm)
         source = select and _FROM.search(arm, select.end())
-        if not source or not _NAME.search(arm[select.end():source.start()].strip()):
+        if not source or not _NAME.search(arm[select.end() : source.start()].strip()):
             return False
     return True
 
 # %% ../../nbs/judge/results.ipynb #c4522f03
 _WITH = re.compile(r"\s*with\b(\s+recursive\b)?", re.I)
 
-def _on_half(db: Database, sql: str, rest: int) -> Result: # rest: 0 or 1
+
+def _on_half(db: Database, sql: str, rest: int) -> Result:  # rest: 0 or 1
     "What a query returns where each table has its rows of even or odd rowid only."
-    halves = ", ".join(filter(None,
-                              (db.half(t, rest)
-                               for t in db.tables)))
+    halves = ", ".join(filter(None, (db.half(t, rest) for t in db.tables)))
     if not halves:
         return Result([], [], error="the engine has no halves of tables")
     with_ = _WITH.match(sql)
-    return db.query(f"WITH RECURSIVE {halves}{',' + sql[with_.end():] if with_ else ' ' + sql}")
+    return db.query(
+        f"WITH RECURSIVE {halves}{',' + sql[with_.end() :] if with_ else ' ' + sql}"
+    )
 
-def _depends_on_rows(task, sql: str, columns: tuple|None):
+
+def _depends_on_rows(task, sql: str, columns: tuple | None):
     "Could a right query depend on rows? Not if its result stays where the gold query's changes."
-    if not task.query: return True
+    if not task.query:
+        return True
     db = task.database()
     same = lambda result: results_match(task.gold, result, _order_counts(task))
     golds = [_on_half(db, task.query, rest) for rest in (0, 1)]
     if all(same(gold) or not gold.ok for gold in golds):
         return True
-    return not all(same(_only(_on_half(db, sql, rest), columns))
-                   for rest in (0, 1))
+    return not all(same(_only(_on_half(db, sql, rest), columns)) for rest in (0, 1))
 
 # %% ../../nbs/judge/results.ipynb #2c7eeade
 def reading_queries(episode: Episode) -> list:
     "The turns whose QUERY executed, or whose action kept a result, and whose SQL reads a table."
-    return [t for t in _queries(episode.turns)
-            if reads_table(t.sql)]
+    return [t for t in _queries(episode.turns) if reads_table(t.sql)]
+
 
 @once
 def is_grounded(episode: Episode) -> bool:
@@ -591,26 +699,30 @@ def is_grounded(episode: Episode) -> bool:
     return not is_correct(episode) or _depends_on_rows(episode.task, *behind)
 
 # %% ../../nbs/judge/results.ipynb #b70fa31c
-def _variant_golds(task): # of (Database, Result)
+def _variant_golds(task):  # of (Database, Result)
     "The variants that count, each with the gold query's result there."
-    pairs = [(db, db.query(task.query))
-             for db in map(open_database, task.variants)]
-    return [(db, gold)
-            for db, gold in pairs if gold.ok and not gold.truncated]
+    pairs = [(db, db.query(task.query)) for db in map(open_database, task.variants)]
+    return [(db, gold) for db, gold in pairs if gold.ok and not gold.truncated]
+
 
 @once
-def suite_correct(episode: Episode) -> bool|None: # None if the task has no variants, or no SQL
+def suite_correct(
+    episode: Episode,
+) -> bool | None:  # None if the task has no variants, or no SQL
     "Is the answer right, and the query behind it right on all variants of the database?"
     task = episode.task
     if not (task.variants and task.query):
         return None
     behind = query_behind(episode) if is_correct(episode) else None
-    if behind is None: return False
+    if behind is None:
+        return False
     (sql, columns) = behind
     ordered = _order_counts(task)
+
     def right(db, gold):
         said = _only(db.query(sql), columns)
         return results_match(gold, said, ordered) or any(
-            results_match(g, said, ordered)
-            for g in ties(task.query, db, gold))
+            results_match(g, said, ordered) for g in ties(task.query, db, gold)
+        )
+
     return all(right(*pair) for pair in _variant_golds(task))

@@ -29,64 +29,78 @@ from ..engine.codec import ChatCodec
 from ..engine.lm_policy import LMPolicy, half_precision
 from .warmup import END_RATE, demonstration_stream
 from .models import add_adapters
-from .demonstrations import (
-    A_STEP, batch_for, demonstration_rows, demonstration_trainer, forward_kept, get_demonstrations,
-    learning_rate_for, play_demonstrations, teacher)
+from sql_grpo.learner.demonstrations import (
+    A_STEP,
+    batch_for,
+    demonstration_rows,
+    demonstration_trainer,
+    forward_kept,
+    get_demonstrations,
+    learning_rate_for,
+    play_demonstrations,
+    teacher,
+)
 from ..evaluation import Evaluation, evaluate, mcnemar, mean_interval
 
 # %% ../../nbs/learner/baselines.ipynb #d8e436b1
 @dataclass(repr=False)
 class Start:
     "What every baseline begins with."
-    model: PreTrainedModel | PeftModel # of the run: its shape is taken, not its weights
-    tokenizer: PreTrainedTokenizerBase
-    weights: dict # those that GRPO began with
-    config: SQLGRPOConfig
-    tasks: list[Task] # training questions
-    eval_tasks: list[Task]
-    seconds: float # that GRPO took
-    learned: list = field(default_factory=list) # rows of demonstrations that came before
 
-    def fresh(self): # a model
+    model: (
+        PreTrainedModel | PeftModel
+    )  # of the run: its shape is taken, not its weights
+    tokenizer: PreTrainedTokenizerBase
+    weights: dict  # those that GRPO began with
+    config: SQLGRPOConfig
+    tasks: list[Task]  # training questions
+    eval_tasks: list[Task]
+    seconds: float  # that GRPO took
+    learned: list = field(
+        default_factory=list
+    )  # rows of demonstrations that came before
+
+    def fresh(self):  # a model
         "A new model with the old weights."
         adapted = isinstance(self.model, PeftModel)
         plain = self.model.get_base_model() if adapted else self.model
         model = type(plain)(plain.config).to(plain.device)
-        for p in model.parameters(): # buffers stay as they are
+        for p in model.parameters():  # buffers stay as they are
             p.data = p.data.to(plain.dtype)
         if adapted:
             model = add_adapters(model, self.config)
         # `ref` is an adapter of GRPO's alone
-        model.load_state_dict({n: w
-                               for n, w in self.weights.items()
-                               if ".ref." not in n})
+        model.load_state_dict(
+            {n: w for n, w in self.weights.items() if ".ref." not in n}
+        )
         return model.eval()
 
-    def policy(self,
+    def policy(
+        self,
         model: PreTrainedModel | PeftModel,
         temperature: float = 0.0,
-        **more, # seed, name, first
+        **more,  # seed, name, first
     ) -> LMPolicy:
         "A model that plays by the run's rules."
         more = dict(dtype=half_precision(self.config)) | more
-        return LMPolicy(model, self.tokenizer,
-                        self.config.rules, temperature, **more)
+        return LMPolicy(model, self.tokenizer, self.config.rules, temperature, **more)
 
     def measure(self, policy: Policy) -> Evaluation:
         "Play the evaluation questions, as the run does for base and trained model."
         tick = terminal_progress(f"evaluating {policy.name}")
-        return evaluate(policy, self.eval_tasks,
-                        self.config.rules, tick)
+        return evaluate(policy, self.eval_tasks, self.config.rules, tick)
 
 # %% ../../nbs/learner/baselines.ipynb #873c13f1
-def _forced_describe(start: Start) -> tuple[Policy, list]: # what plays, and a log: an empty one
+def _forced_describe(
+    start: Start,
+) -> tuple[Policy, list]:  # what plays, and a log: an empty one
     "The base model, its first reply beginning with DESCRIBE."
-    return start.policy(start.fresh(),
-                        first="DESCRIBE", name="forced_DESCRIBE"), []
+    return start.policy(start.fresh(), first="DESCRIBE", name="forced_DESCRIBE"), []
 
 # %% ../../nbs/learner/baselines.ipynb #e0c97fac
 class _Clock(TrainerCallback):
     "Ends a training when its time is up, and says now and then how far it is."
+
     def __init__(self, name: str, seconds: float):
         self.name = name
         self.seconds = seconds
@@ -110,88 +124,123 @@ class _Clock(TrainerCallback):
 _ENDLESS = 10**9
 _RISE = 20
 
-def _rising(optimizer, steps: int): # a scheduler
+
+def _rising(optimizer, steps: int):  # a scheduler
     "Learning rate: up in a few steps, then constant."
-    return torch.optim.lr_scheduler.LambdaLR(optimizer,
-                                             lambda s: min(1, (s + 1)/_RISE))
+    return torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda s: min(1, (s + 1) / _RISE)
+    )
+
 
 def _learner(
-    start: Start, model,
-    rows, # a `datasets` data set of input_ids and labels
-    rate: float, # learning rate
+    start: Start,
+    model,
+    rows,  # a `datasets` data set of input_ids and labels
+    rate: float,  # learning rate
     clock: _Clock,
-    steps: int = _ENDLESS, # at most
-    **options, # for `demonstration_trainer`
+    steps: int = _ENDLESS,  # at most
+    **options,  # for `demonstration_trainer`
 ) -> SFTTrainer:
     "What teaches a model these rows until its time is up."
     c = start.config
-    options = dict(output_dir=c.output_dir,
-                   batch=batch_for(c), schedule=_rising) | options
-    return demonstration_trainer(model, start.tokenizer, rows,
-                                 c, steps, rate, [clock], **options)
+    options = (
+        dict(output_dir=c.output_dir, batch=batch_for(c), schedule=_rising) | options
+    )
+    return demonstration_trainer(
+        model, start.tokenizer, rows, c, steps, rate, [clock], **options
+    )
 
 # %% ../../nbs/learner/baselines.ipynb #8ac41665
-_LAST = 20 # steps whose loss is told
+_LAST = 20  # steps whose loss is told
+
 
 def _taught(
-    start: Start, model, rows, # for `_learner`
-    rate: float, clock: _Clock, **options
-) -> tuple[Policy, list]: # what plays, and a log
+    start: Start,
+    model,
+    rows,  # for `_learner`
+    rate: float,
+    clock: _Clock,
+    **options,
+) -> tuple[Policy, list]:  # what plays, and a log
     "A model after it has learned rows, over and over, until its time was up."
     with forward_kept(model):
-        trainer = _learner(start, model,
-                           rows, rate, clock, **options)
+        trainer = _learner(start, model, rows, rate, clock, **options)
         trainer.train()
     losses = [r["loss"] for r in trainer.losses()][-_LAST:]
-    log = dict(steps=trainer.state.global_step,
-               loss=sum(losses)/len(losses),
-               seconds=round(clock.spent(), 1))
+    log = dict(
+        steps=trainer.state.global_step,
+        loss=sum(losses) / len(losses),
+        seconds=round(clock.spent(), 1),
+    )
     return start.policy(model.eval(), name=clock.name), [log]
 
 # %% ../../nbs/learner/baselines.ipynb #f31f1270
-_QUESTIONS, _SAMPLES = 64, 8 # of a round; episodes of a question
+_QUESTIONS, _SAMPLES = 64, 8  # of a round; episodes of a question
+
 
 def _right_rows(
-    episodes: list[Episode], # of an `LMPolicy`
-) -> tuple[list[dict], int]: # rows of the distinct ones that are right; how many are right
+    episodes: list[Episode],  # of an `LMPolicy`
+) -> tuple[
+    list[dict], int
+]:  # rows of the distinct ones that are right; how many are right
     "What there is to learn in a model's own episodes: the tokens that it drew, no others."
+
     def row(t):
         return dict(
-input_ids=t.prompt_ids + t.completion_ids,
-labels=[-100]*len(t.prompt_ids)
-       + [i if own else -100
-          for i, own in zip(t.completion_ids,
-                            t.env_mask, strict=True)])
-    good = [ep
-            for ep in episodes if correctness(ep, require_grounded=True) == 1.0]
-    found = {(ep.task.id, *ep.tokens.completion_ids): ep.tokens
-             for ep in good if ep.tokens.exact}
+            input_ids=t.prompt_ids + t.completion_ids,
+            labels=[-100] * len(t.prompt_ids)
+            + [
+                i if own else -100
+                for i, own in zip(t.completion_ids, t.env_mask, strict=True)
+            ],
+        )
+
+    good = [ep for ep in episodes if correctness(ep, require_grounded=True) == 1.0]
+    found = {
+        (ep.task.id, *ep.tokens.completion_ids): ep.tokens
+        for ep in good
+        if ep.tokens.exact
+    }
     return [row(t) for t in found.values()], len(good)
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a45
 def _learner_of_rounds(
-    start: Start, model, rows: list[dict], # of the first round
-    rate: float, clock: _Clock,
+    start: Start,
+    model,
+    rows: list[dict],  # of the first round
+    rate: float,
+    clock: _Clock,
 ) -> SFTTrainer:
     "What learns the rows of one round after the other, each row once."
     # few episodes to an update where GRPO makes many updates of a generation
-    together = max(1, A_STEP//start.config.updates_per_generation)
+    together = max(1, A_STEP // start.config.updates_per_generation)
     batch = min(batch_for(start.config), together)
-    return _learner(start, model, Dataset.from_list(rows),
-                    rate, clock, steps=-1, num_train_epochs=1,
-                    batch=batch, gradient_accumulation_steps=together//batch)
+    return _learner(
+        start,
+        model,
+        Dataset.from_list(rows),
+        rate,
+        clock,
+        steps=-1,
+        num_train_epochs=1,
+        batch=batch,
+        gradient_accumulation_steps=together // batch,
+    )
 
-def _one_round(trainer: SFTTrainer, rows: list[dict]) -> tuple[int, float]: # updates, loss
+
+def _one_round(
+    trainer: SFTTrainer, rows: list[dict]
+) -> tuple[int, float]:  # updates, loss
     "Learn the rows once; the optimiser goes on where it was."
     trainer.train_dataset = Dataset.from_list(rows)
     loss = trainer.train().training_loss
     trainer.model.eval()
     return trainer.state.global_step, loss
 
-def _learned_tokens(rows: list[dict]) -> int: # of demonstrations or own episodes
+
+def _learned_tokens(rows: list[dict]) -> int:  # of demonstrations or own episodes
     "The tokens that have a loss."
-    return sum(label != -100 for row in rows
-               for label in row["labels"])
+    return sum(label != -100 for row in rows for label in row["labels"])
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a46
 def _dealt(start: Start, n: int) -> Iterator[list[Task]]:
@@ -204,28 +253,36 @@ def _dealt(start: Start, n: int) -> Iterator[list[Task]]:
         yield order[:n]
         order = order[n:]
 
-def _say_round(log: list[dict], spent: float, seconds: float) -> None: # spent, out of all seconds
+
+def _say_round(
+    log: list[dict], spent: float, seconds: float
+) -> None:  # spent, out of all seconds
     "A line about the last round of a log."
     r = log[-1]
-    print(f"self_imitation: round {len(log)}, {r['right']} of {r['episodes']} right, "
-          f"{r['learned']} learned in {r['updates']} updates, "
-          f"{spent:.0f} of {seconds:.0f} s", flush=True)
+    print(
+        f"self_imitation: round {len(log)}, {r['right']} of {r['episodes']} right, "
+        f"{r['learned']} learned in {r['updates']} updates, "
+        f"{spent:.0f} of {seconds:.0f} s",
+        flush=True,
+    )
 
-def _play_round(start: Start, policy: LMPolicy, tasks: list[Task],
-                samples: int, number: int) -> list[Episode]: # number: of the round, from 1
+
+def _play_round(
+    start: Start, policy: LMPolicy, tasks: list[Task], samples: int, number: int
+) -> list[Episode]:  # number: of the round, from 1
     "Several episodes of each question, with dice of this round's own."
-    policy.seed = start.config.seed + 1_000_003*number
+    policy.seed = start.config.seed + 1_000_003 * number
     tick = terminal_progress(f"self_imitation: round {number}")
     return rollout(policy, [t for t in tasks for _ in range(samples)], progress=tick)
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
 def _self_imitation(
     start: Start,
-    learning_rate: float | None = None, # by default GRPO's
-    questions: int = _QUESTIONS, # of a round
-    samples: int = _SAMPLES, # episodes of a question
-    rounds: float = math.inf, # at most
-) -> tuple[Policy, list]: # what plays, and a log of the rounds
+    learning_rate: float | None = None,  # by default GRPO's
+    questions: int = _QUESTIONS,  # of a round
+    samples: int = _SAMPLES,  # episodes of a question
+    rounds: float = math.inf,  # at most
+) -> tuple[Policy, list]:  # what plays, and a log of the rounds
     "Play, keep what is right, learn it, and again, for as long as GRPO took."
     clock = _Clock("self_imitation", math.inf)
     model = start.fresh()
@@ -237,7 +294,7 @@ def _self_imitation(
     log = []
     policy = start.policy(model, c.temperature)
     with forward_kept(model):
-        while not log or spent + last/2 < start.seconds and len(log) < rounds:
+        while not log or spent + last / 2 < start.seconds and len(log) < rounds:
             episodes = _play_round(start, policy, next(asked), samples, len(log) + 1)
             rows, right = _right_rows(episodes)
             if rows and trainer is None:
@@ -246,137 +303,171 @@ def _self_imitation(
             updates, loss = _one_round(trainer, rows) if rows else (0, None)
             last = clock.spent() - spent
             spent = clock.spent()
-            log.append(dict(episodes=len(episodes), right=right,
-                            learned=len(rows), updates=updates,
-                            tokens=_learned_tokens(rows), loss=loss,
-                            seconds=round(spent, 1)))
+            log.append(
+                dict(
+                    episodes=len(episodes),
+                    right=right,
+                    learned=len(rows),
+                    updates=updates,
+                    tokens=_learned_tokens(rows),
+                    loss=loss,
+                    seconds=round(spent, 1),
+                )
+            )
             _say_round(log, spent, start.seconds)
     return start.policy(model, name="self_imitation"), log
 
 # %% ../../nbs/learner/baselines.ipynb #1ed79dbe
-def _more_warmup(start: Start) -> tuple[Policy, list]: # what plays, and a log
+def _more_warmup(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     "The base model after going on with its warm-up for as long as GRPO took."
     c = start.config
     clock = _Clock("more_warmup", start.seconds)
-    stream = dict(codec=ChatCodec(start.tokenizer),
-                  words=tuple(common_words()),
-                  batch_size=c.warmup_batch_size, steps=_ENDLESS,
-                  seed=f"{c.seed}/more", all_tokens=0.0, mode=c.mode) # new ones
+    stream = dict(
+        codec=ChatCodec(start.tokenizer),
+        words=tuple(common_words()),
+        batch_size=c.warmup_batch_size,
+        steps=_ENDLESS,
+        seed=f"{c.seed}/more",
+        all_tokens=0.0,
+        mode=c.mode,
+    )  # new ones
     rows = IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream)
     return _taught(
-        start, start.fresh(),
-        rows, c.warmup_learning_rate*END_RATE, clock,
-        batch=c.warmup_batch_size, gradient_accumulation_steps=1,
-        accelerator_config=dict(dispatch_batches=False), dataloader_prefetch_factor=8,
-        dataloader_num_workers=1) # a process makes them
+        start,
+        start.fresh(),
+        rows,
+        c.warmup_learning_rate * END_RATE,
+        clock,
+        batch=c.warmup_batch_size,
+        gradient_accumulation_steps=1,
+        accelerator_config=dict(dispatch_batches=False),
+        dataloader_prefetch_factor=8,
+        dataloader_num_workers=1,
+    )  # a process makes them
 
 # %% ../../nbs/learner/baselines.ipynb #4868a748
-_EPOCHS = 10 # times that each episode is learned, if time allows
+_EPOCHS = 10  # times that each episode is learned, if time allows
+
 
 def _gold_sft(
     start: Start,
-    epochs: int = _EPOCHS, # at most
-) -> tuple[Policy, list]: # what plays, and a log
+    epochs: int = _EPOCHS,  # at most
+) -> tuple[Policy, list]:  # what plays, and a log
     "The base model after learning a teacher's episodes, for as long as GRPO took or less."
     clock = _Clock("gold_sft", start.seconds)
-    c = start.config.with_(demonstration_count=0) # all
+    c = start.config.with_(demonstration_count=0)  # all
     kind = "oracle" if find_game(c.mode).one_reply else "explore"
-    demos, _ = play_demonstrations(teacher(kind, c.seed, c.mode),
-                                   start.tasks, c)
+    demos, _ = play_demonstrations(teacher(kind, c.seed, c.mode), start.tasks, c)
     rows, _ = demonstration_rows(demos, start.tokenizer, c)
-    steps = epochs*math.ceil(len(rows)/A_STEP)
+    steps = epochs * math.ceil(len(rows) / A_STEP)
     rows = Dataset.from_list(rows)
-    return _taught(start, start.fresh(),
-                   rows, learning_rate_for(c), clock, steps=steps)
+    return _taught(start, start.fresh(), rows, learning_rate_for(c), clock, steps=steps)
 
 # %% ../../nbs/learner/baselines.ipynb #ef468262
-def _more_demonstrations(start: Start) -> tuple[Policy, list]: # what plays, and a log
+def _more_demonstrations(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     "The model after further demonstrations, or if there are none the same ones, in GRPO's time."
     clock = _Clock("more_demonstrations", start.seconds)
-    c = start.config.with_(demonstration_count=0) # all
+    c = start.config.with_(demonstration_count=0)  # all
     model = start.fresh()
     known = {tuple(row["input_ids"]) for row in start.learned}
-    shown, _ = get_demonstrations(model, start.tokenizer,
-                                  start.tasks, start.eval_tasks, c)
-    rows = [row
-            for row in shown
-            if tuple(row["input_ids"]) not in known] or shown
-    return _taught(start, model, Dataset.from_list(rows),
-                   learning_rate_for(c)*END_RATE, clock)
+    shown, _ = get_demonstrations(
+        model, start.tokenizer, start.tasks, start.eval_tasks, c
+    )
+    rows = [row for row in shown if tuple(row["input_ids"]) not in known] or shown
+    return _taught(
+        start, model, Dataset.from_list(rows), learning_rate_for(c) * END_RATE, clock
+    )
 
 # %% ../../nbs/learner/baselines.ipynb #c733429d
-_TRIES_OF = (1, 4, 16, 64) # the k that are reported; the last one is the number of samples
-_FEW_TRIES, _SAMPLED = 8, 300 # samples of a larger model's questions; questions, at most
+_TRIES_OF = (
+    1,
+    4,
+    16,
+    64,
+)  # the k that are reported; the last one is the number of samples
+_FEW_TRIES, _SAMPLED = (
+    8,
+    300,
+)  # samples of a larger model's questions; questions, at most
+
 
 def pass_at_k(
-    n: int, # samples of a question
-    c: int, # right ones among them
-    k: int, # drawn without putting back, 1 to n
+    n: int,  # samples of a question
+    c: int,  # right ones among them
+    k: int,  # drawn without putting back, 1 to n
 ) -> float:
     "The chance that at least one of `k` of the samples is right (arXiv:2107.03374, equation 1)."
     if n - c < k:
         return 1.0
-    return 1 - math.prod(1 - k/i
-                         for i in range(n - c + 1, n + 1))
+    return 1 - math.prod(1 - k / i for i in range(n - c + 1, n + 1))
 
 # %% ../../nbs/learner/baselines.ipynb #63a90bb6
 def _count_right(
     start: Start,
     model,
-    n: int = _TRIES_OF[-1], # samples of a question
+    n: int = _TRIES_OF[-1],  # samples of a question
     name: str = "model",
-) -> list[int]: # of each evaluation question
+) -> list[int]:  # of each evaluation question
     "How many of `n` sampled episodes are right."
     policy = start.policy(model, temperature=1.0)
     c = start.config
     counts = []
-    print(f"sampling {name}: {len(start.eval_tasks)} questions, {n} times each", flush=True)
+    print(
+        f"sampling {name}: {len(start.eval_tasks)} questions, {n} times each",
+        flush=True,
+    )
     tick = terminal_progress(f"sampling {name}")
-    each = max(1, 1024//n)
-    total = n*len(start.eval_tasks)
+    each = max(1, 1024 // n)
+    total = n * len(start.eval_tasks)
     for i in range(0, len(start.eval_tasks), each):
-        now = start.eval_tasks[i:i + each]
-        policy.seed = c.seed + 2_000_003*(i + 1)
-        played = len(counts)*n
-        episodes = rollout(policy,
-                           [t for t in now for _ in range(n)],
-                           progress=lambda done, _, before=played: tick(before + done, total))
-        right = [correctness(ep, c.require_grounded) == 1.0
-                 for ep in episodes]
-        counts += [sum(right[j:j + n])
-                   for j in range(0, len(right), n)]
+        now = start.eval_tasks[i : i + each]
+        policy.seed = c.seed + 2_000_003 * (i + 1)
+        played = len(counts) * n
+        episodes = rollout(
+            policy,
+            [t for t in now for _ in range(n)],
+            progress=lambda done, _, before=played: tick(before + done, total),
+        )
+        right = [correctness(ep, c.require_grounded) == 1.0 for ep in episodes]
+        counts += [sum(right[j : j + n]) for j in range(0, len(right), n)]
     return counts
 
 # %% ../../nbs/learner/baselines.ipynb #74b1f449
 def _rates(
-    counts: list[int], # right samples of each question
-    n: int, # samples of a question
-) -> dict: # by k: rate, ci_low, ci_high
+    counts: list[int],  # right samples of each question
+    n: int,  # samples of a question
+) -> dict:  # by k: rate, ci_low, ci_high
     "The mean of pass@k over the questions, for each k that is reported."
     out = {}
     for k in sorted({k for k in _TRIES_OF if k < n} | {n}):
         rates = [pass_at_k(n, c, k) for c in counts]
         low, high = mean_interval(rates)
-        out[str(k)] = dict(rate=sum(rates)/len(rates), ci_low=low, ci_high=high)
+        out[str(k)] = dict(rate=sum(rates) / len(rates), ci_low=low, ci_high=high)
     return out
 
 # %% ../../nbs/learner/baselines.ipynb #74b1f44a
 def _reach(
-    base: list[int], trained: list[int], # right samples of each question
-    right: list[bool], # does the trained model answer it greedily?
-    n: int = _TRIES_OF[-1], # samples of a question
-) -> dict: # by policy and k: rate, ci_low, ci_high; then what was gained and lost, and the verdict
+    base: list[int],
+    trained: list[int],  # right samples of each question
+    right: list[bool],  # does the trained model answer it greedily?
+    n: int = _TRIES_OF[-1],  # samples of a question
+) -> dict:  # by policy and k: rate, ci_low, ci_high; then what was gained and lost, and the verdict
     "What a model reaches in many tries, before and after its training."
     pairs = list(zip(base, trained, strict=True))
     gained = sum(b > 0 == a for a, b in pairs)
     lost = sum(a > 0 == b for a, b in pairs)
-    unsampled = sum(r and a == 0
-                    for r, a in zip(right, base, strict=True))
-    out = dict(base=_rates(base, n), trained=_rates(trained, n),
-               n=n, gained=gained, lost=lost,
-               p_value=mcnemar(gained, lost),
-               oftener=mean_interval([(b - a)/n for a, b in pairs]),
-               right=sum(right), never_sampled=unsampled)
+    unsampled = sum(r and a == 0 for r, a in zip(right, base, strict=True))
+    out = dict(
+        base=_rates(base, n),
+        trained=_rates(trained, n),
+        n=n,
+        gained=gained,
+        lost=lost,
+        p_value=mcnemar(gained, lost),
+        oftener=mean_interval([(b - a) / n for a, b in pairs]),
+        right=sum(right),
+        never_sampled=unsampled,
+    )
     return out | dict(verdict=_verdict(out))
 
 # %% ../../nbs/learner/baselines.ipynb #74b1f44b
@@ -385,24 +476,44 @@ def _verdict(r: dict) -> str:
     n = r["n"]
     one = min(r["base"], key=int)
     all_ = max(r["base"], key=int)
-    rate = lambda name, k: f"{100*r[name][k]['rate']:.1f} %"
+    rate = lambda name, k: f"{100 * r[name][k]['rate']:.1f} %"
     far = r["p_value"] < 0.05 and r["gained"] != r["lost"]
-    what = ("reaches beyond what the base samples" if far and r["gained"] > r["lost"] else
-            "has lost some of what the base samples" if far else
-            "picks more often what the base samples already" if r["oftener"][0] > 0 else
-            "shows neither a longer reach nor a higher rate")
-    return (f"GRPO {what}: any of {n} went from {rate('base', all_)} to {rate('trained', all_)} "
-            f"(gained {r['gained']}, lost {r['lost']}, p {r['p_value']:.2g}), one sample from "
-            f"{rate('base', one)} to {rate('trained', one)}; of {r['right']} questions answered "
-            f"greedily the base never solved {r['never_sampled']} in {n}.")
+    what = (
+        "reaches beyond what the base samples"
+        if far and r["gained"] > r["lost"]
+        else "has lost some of what the base samples"
+        if far
+        else "picks more often what the base samples already"
+        if r["oftener"][0] > 0
+        else "shows neither a longer reach nor a higher rate"
+    )
+    return (
+        f"GRPO {what}: any of {n} went from {rate('base', all_)} to {rate('trained', all_)} "
+        f"(gained {r['gained']}, lost {r['lost']}, p {r['p_value']:.2g}), one sample from "
+        f"{rate('base', one)} to {rate('trained', one)}; of {r['right']} questions answered "
+        f"greedily the base never solved {r['never_sampled']} in {n}."
+    )
 
 # %% ../../nbs/learner/baselines.ipynb #39bab97c
-BASELINES = dict(more_warmup=_more_warmup, more_demonstrations=_more_demonstrations,
-                self_imitation=_self_imitation, forced_DESCRIBE=_forced_describe, gold_sft=_gold_sft)
-NEEDS = dict(random="nothing",
-             base="nothing", warmed="demonstrations", trained="answers",
-             more_warmup="demonstrations", more_demonstrations="gold SQL", self_imitation="answers",
-             forced_DESCRIBE="nothing", gold_sft="gold SQL")
+BASELINES = dict(
+    more_warmup=_more_warmup,
+    more_demonstrations=_more_demonstrations,
+    self_imitation=_self_imitation,
+    forced_DESCRIBE=_forced_describe,
+    gold_sft=_gold_sft,
+)
+NEEDS = dict(
+    random="nothing",
+    base="nothing",
+    warmed="demonstrations",
+    trained="answers",
+    more_warmup="demonstrations",
+    more_demonstrations="gold SQL",
+    self_imitation="answers",
+    forced_DESCRIBE="nothing",
+    gold_sft="gold SQL",
+)
+
 
 def _baselines_of(config: SQLGRPOConfig) -> list[str]:
     "The baselines that make sense for a run."
@@ -418,10 +529,10 @@ def _baselines_of(config: SQLGRPOConfig) -> list[str]:
 # %% ../../nbs/learner/baselines.ipynb #b9e888f5
 def run_baselines(
     start: Start,
-    trained: PreTrainedModel | PeftModel, # the model after GRPO
-    found: dict, # evaluations by name, with "trained"; the baselines' are added
-    wall: dict, # seconds by name; theirs are added
-    keep: Callable, # called with what has been learned about the baselines, after each of them
+    trained: PreTrainedModel | PeftModel,  # the model after GRPO
+    found: dict,  # evaluations by name, with "trained"; the baselines' are added
+    wall: dict,  # seconds by name; theirs are added
+    keep: Callable,  # called with what has been learned about the baselines, after each of them
 ) -> None:
     "Run the baselines, then sample the base and the trained model."
     told = dict(baselines={})
@@ -430,7 +541,7 @@ def run_baselines(
             clock = time.perf_counter()
             try:
                 policy, told["baselines"][name] = BASELINES[name](start)
-            except ValueError as e: # such as no demonstration that fits
+            except ValueError as e:  # such as no demonstration that fits
                 print(f"{name} left out: {e}", flush=True)
                 continue
             wall[name] = time.perf_counter() - clock
@@ -438,8 +549,9 @@ def run_baselines(
             print(f"{found[name]!r}, {wall[name]:.0f} s", flush=True)
             keep(told)
         clock = time.perf_counter()
-        told["pass_at_k"] = sample_many(start, trained,
-                                        [r.correct for r in found["trained"].records])
+        told["pass_at_k"] = sample_many(
+            start, trained, [r.correct for r in found["trained"].records]
+        )
         wall["pass_at_k"] = time.perf_counter() - clock
         print(told["pass_at_k"]["verdict"], flush=True)
         keep(told)
@@ -449,24 +561,24 @@ def run_baselines(
 # %% ../../nbs/learner/baselines.ipynb #3300e9b4
 def sample_many(
     start: Start,
-    trained: PreTrainedModel | PeftModel, # the model after GRPO
-    right: list[bool], # does it answer each evaluation question greedily?
-    questions: int = _SAMPLED, # at most, drawn by the seed
-) -> dict: # of `_reach`, and the counts
+    trained: PreTrainedModel | PeftModel,  # the model after GRPO
+    right: list[bool],  # does it answer each evaluation question greedily?
+    questions: int = _SAMPLED,  # at most, drawn by the seed
+) -> dict:  # of `_reach`, and the counts
     "What base and trained model reach in many tries."
     n = _TRIES_OF[-1] if start.config.model_name == "embedded" else _FEW_TRIES
-    asked = pick_some([*zip(start.eval_tasks, right,
-                            strict=True)], questions, start.config.seed)
+    asked = pick_some(
+        [*zip(start.eval_tasks, right, strict=True)], questions, start.config.seed
+    )
     some = replace(start, eval_tasks=[t for t, _ in asked])
     was_training = trained.training
     counts = dict(base=_count_right(some, some.fresh(), n, "base"))
     trained.eval()
     try:
         counts["trained"] = _count_right(some, trained, n, "trained")
-    finally: trained.train(was_training)
-    told = _reach(counts["base"], counts["trained"],
-                  [r for _, r in asked], n)
+    finally:
+        trained.train(was_training)
+    told = _reach(counts["base"], counts["trained"], [r for _, r in asked], n)
     ids = [t.id for t, _ in asked]
-    by_id = {name: dict(zip(ids, cs, strict=True))
-             for name, cs in counts.items()}
+    by_id = {name: dict(zip(ids, cs, strict=True)) for name, cs in counts.items()}
     return told | dict(counts=by_id)

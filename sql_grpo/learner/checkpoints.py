@@ -18,13 +18,15 @@ from transformers import Trainer
 from ..common.basics import is_disk_full, is_main, say, written_whole
 
 # %% ../../nbs/learner/checkpoints.ipynb #5cbaa2dc
-_CHECKSUMS = "checksums.json" # the lengths and CRC-32 of a folder's files
+_CHECKSUMS = "checksums.json"  # the lengths and CRC-32 of a folder's files
 
-def _sums(folder: Path) -> dict: # name: [bytes, CRC-32]
+
+def _sums(folder: Path) -> dict:  # name: [bytes, CRC-32]
     "What a folder's files are like."
     out = {}
-    for file in sorted(p for p in folder.rglob("*")
-                       if p.is_file() and p.name != _CHECKSUMS):
+    for file in sorted(
+        p for p in folder.rglob("*") if p.is_file() and p.name != _CHECKSUMS
+    ):
         with open(file, "rb") as f:
             crc = size = 0
             while piece := f.read(1 << 22):
@@ -32,37 +34,45 @@ def _sums(folder: Path) -> dict: # name: [bytes, CRC-32]
         out[file.relative_to(folder).as_posix()] = [size, crc]
     return out
 
+
 def write_checksums(folder: str | Path) -> None:
     "Note what a folder's files are like: the last thing that is written into it."
-    with written_whole(Path(folder)/_CHECKSUMS) as part:
+    with written_whole(Path(folder) / _CHECKSUMS) as part:
         part.write_text(json.dumps(_sums(Path(folder))))
 
-def broken_files(folder: str | Path) -> list: # of names; empty for a folder without checksums
+
+def broken_files(
+    folder: str | Path,
+) -> list:  # of names; empty for a folder without checksums
     "The files that are missing, or other than when the checksums were written."
-    file = Path(folder)/_CHECKSUMS
+    file = Path(folder) / _CHECKSUMS
     if not file.exists():
         return []
     try:
         then = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError: return [_CHECKSUMS]
+    except ValueError:
+        return [_CHECKSUMS]
     now = _sums(Path(folder))
-    return [name
-            for name in then if now.get(name) != then[name]]
+    return [name for name in then if now.get(name) != then[name]]
 
 # %% ../../nbs/learner/checkpoints.ipynb #cb91190d
 @contextmanager
 def whole_checkpoint(
-    folder: str | Path, # a checkpoint-N folder that a trainer saves into
-    complete: bool = True, # False: other processes may still write into it
+    folder: str | Path,  # a checkpoint-N folder that a trainer saves into
+    complete: bool = True,  # False: other processes may still write into it
 ):
     "Within, what is saved gets checksums; a full disk costs the checkpoint. Raises other errors."
     try:
         yield
-        if complete: write_checksums(folder)
+        if complete:
+            write_checksums(folder)
     except Exception as e:
-        if not is_disk_full(e): raise
+        if not is_disk_full(e):
+            raise
         shutil.rmtree(folder, ignore_errors=True)
-        say(f"no room for {folder}: the training goes on without it; make room for the next one")
+        say(
+            f"no room for {folder}: the training goes on without it; make room for the next one"
+        )
 
 # %% ../../nbs/learner/checkpoints.ipynb #f8427982
 def _check_file(path: Path) -> None:
@@ -73,116 +83,145 @@ def _check_file(path: Path) -> None:
                 pass
         elif path.suffix == ".json":
             json.loads(path.read_text(encoding="utf-8"))
-        elif path.suffix in (".pt", ".pth", ".bin"): # of torch.save
+        elif path.suffix in (".pt", ".pth", ".bin"):  # of torch.save
             with ZipFile(path) as z:
                 if bad := z.testzip():
                     raise BadZipFile(f"its part {bad} is not what was saved")
     except (SafetensorError, ValueError, BadZipFile, OSError) as e:
-        raise ValueError(f"{path.name} in checkpoint {str(path.parent)!r} is broken: {e}") from e
+        raise ValueError(
+            f"{path.name} in checkpoint {str(path.parent)!r} is broken: {e}"
+        ) from e
+
 
 def step_of(checkpoint: str | Path) -> int:
     "The N of a folder checkpoint-N."
     return int(Path(checkpoint).name.removeprefix("checkpoint-"))
 
-def checkpoints_in(folder: str | Path) -> list: # of Path, newest first
+
+def checkpoints_in(folder: str | Path) -> list:  # of Path, newest first
     "The checkpoint-N folders in `folder`, whole or not."
-    found = [p
-             for p in Path(folder).expanduser().glob("checkpoint-*")
-             if p.name.removeprefix("checkpoint-").isdigit()]
-    return sorted((p for p in found if p.is_dir()),
-                  key=step_of, reverse=True)
+    found = [
+        p
+        for p in Path(folder).expanduser().glob("checkpoint-*")
+        if p.name.removeprefix("checkpoint-").isdigit()
+    ]
+    return sorted((p for p in found if p.is_dir()), key=step_of, reverse=True)
 
 # %% ../../nbs/learner/checkpoints.ipynb #96b8b3b8
 def _check_checkpoint(
-    folder: str | Path # a checkpoint-N folder that a run saved
-) -> Path: # the same folder
+    folder: str | Path,  # a checkpoint-N folder that a run saved
+) -> Path:  # the same folder
     "Raise a ValueError that says what is wrong, unless training can go on from `folder`."
     path = Path(folder).expanduser()
     inside = checkpoints_in(path)
     hint = f"; did you mean {str(inside[0])!r}?" if inside else ""
     if not path.is_dir():
-        raise ValueError(f"resume_from_checkpoint is {str(folder)!r}, which is no folder")
-    if not (path/"trainer_state.json").is_file():
-        raise ValueError(f"{str(folder)!r} is no checkpoint: it has no trainer_state.json{hint}")
+        raise ValueError(
+            f"resume_from_checkpoint is {str(folder)!r}, which is no folder"
+        )
+    if not (path / "trainer_state.json").is_file():
+        raise ValueError(
+            f"{str(folder)!r} is no checkpoint: it has no trainer_state.json{hint}"
+        )
     if not [*path.glob("*model*.safetensors"), *path.glob("*model*.bin")]:
         raise ValueError(f"{str(folder)!r} is no checkpoint: it has no model weights")
-    if not (path/_CHECKSUMS).exists():
-        for file in sorted(p
-                           for p in path.iterdir() if p.is_file()):
+    if not (path / _CHECKSUMS).exists():
+        for file in sorted(p for p in path.iterdir() if p.is_file()):
             _check_file(file)
     if broken := broken_files(path):
-        raise ValueError(f"checkpoint {str(folder)!r} is broken: "
-                         f"{', '.join(broken)} is not what was saved")
+        raise ValueError(
+            f"checkpoint {str(folder)!r} is broken: "
+            f"{', '.join(broken)} is not what was saved"
+        )
     return path
+
 
 def _is_whole(checkpoint: str | Path) -> bool:
     "Can training go on from it?"
     try:
         return bool(_check_checkpoint(checkpoint))
-    except ValueError: return False
+    except ValueError:
+        return False
 
 # %% ../../nbs/learner/checkpoints.ipynb #2b3d358b
 def find_checkpoint(
-    where: str | Path | bool | None, # None, a folder, or "last" or True: the newest whole one
-    output_dir: str | Path, # where it is looked for
-) -> str | None: # a folder that _check_checkpoint has found in order
+    where: str
+    | Path
+    | bool
+    | None,  # None, a folder, or "last" or True: the newest whole one
+    output_dir: str | Path,  # where it is looked for
+) -> str | None:  # a folder that _check_checkpoint has found in order
     "The checkpoint to go on from. Raises ValueError."
-    if not where: return None
+    if not where:
+        return None
     if str(where).lower() in ("last", "true"):
         found = checkpoints_in(output_dir)
         if not found:
-            raise ValueError(f"resume_from_checkpoint is {where!r}, "
-                             f"and there is no checkpoint in {str(output_dir)!r}")
+            raise ValueError(
+                f"resume_from_checkpoint is {where!r}, "
+                f"and there is no checkpoint in {str(output_dir)!r}"
+            )
         where = next(filter(_is_whole, found), found[0])
-        if is_main() and (skipped := [p.name
-                                      for p in found[:found.index(where)]]):
-            print(f"broken, and left out: {', '.join(skipped)}; going on from {where.name}",
-                  file=sys.stderr)
+        if is_main() and (skipped := [p.name for p in found[: found.index(where)]]):
+            print(
+                f"broken, and left out: {', '.join(skipped)}; going on from {where.name}",
+                file=sys.stderr,
+            )
     return str(_check_checkpoint(where))
 
 # %% ../../nbs/learner/checkpoints.ipynb #cde925da
-def unfinished(folder: str | Path,
-               steps: float = math.inf) -> Path | None:
+def unfinished(folder: str | Path, steps: float = math.inf) -> Path | None:
     "The newest whole checkpoint of a training that was interrupted before `steps`."
-    return next((p for p in checkpoints_in(folder)
-                 if step_of(p) < steps and _is_whole(p)), None)
+    return next(
+        (p for p in checkpoints_in(folder) if step_of(p) < steps and _is_whole(p)), None
+    )
 
 # %% ../../nbs/learner/checkpoints.ipynb #b83b2776
-def save_state(trainer: Trainer) -> str | None: # the checkpoint; None if there is none
+def save_state(trainer: Trainer) -> str | None:  # the checkpoint; None if there is none
     "Save a checkpoint of a trainer's last whole step; of several processes the first does."
     # FSDP and DeepSpeed save together, not when one process is interrupted
     if trainer.state.global_step == 0 or not is_main():
         return None
     if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
         return None
-    if trainer.args.world_size > 1: # it asks all processes
+    if trainer.args.world_size > 1:  # it asks all processes
         trainer.store_flos = lambda: None
     trainer.model.zero_grad()
     trainer._save_checkpoint(trainer.model, trial=None)
-    folder = Path(trainer.args.output_dir)/f"checkpoint-{trainer.state.global_step}"
+    folder = Path(trainer.args.output_dir) / f"checkpoint-{trainer.state.global_step}"
     if folder.is_dir() and trainer.args.world_size > 1:
-        with whole_checkpoint(folder): pass # nobody else writes into it
-    return str(folder) if folder.is_dir() else None # None: the disk was full
+        with whole_checkpoint(folder):
+            pass  # nobody else writes into it
+    return str(folder) if folder.is_dir() else None  # None: the disk was full
 
 # %% ../../nbs/learner/checkpoints.ipynb #b795c9da
-_HELD = {} # folder: its lock, for as long as this process lives
+_HELD = {}  # folder: its lock, for as long as this process lives
+
 
 def lock_output_dir(folder: str | Path) -> None:
     "Hold a run's folder until this process ends. Raises ValueError if that cannot be."
     folder = Path(folder).expanduser().resolve()
-    if folder in _HELD: return
-    lock = FileLock(folder/".lock")
-    holder = folder/".holder"
+    if folder in _HELD:
+        return
+    lock = FileLock(folder / ".lock")
+    holder = folder / ".holder"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
-        holder.write_text(f"process {os.getpid()}, begun {time.strftime('%Y-%m-%d %H:%M')}")
-    except NotImplementedError: return # a file system without locks
+        holder.write_text(
+            f"process {os.getpid()}, begun {time.strftime('%Y-%m-%d %H:%M')}"
+        )
+    except NotImplementedError:
+        return  # a file system without locks
     except Timeout:
         whose = holder.read_text() if holder.exists() else "another process"
-        raise ValueError(f"output_dir {str(folder)!r} is in use by {whose}: "
-                         "give another output_dir, or wait until that run has ended") from None
+        raise ValueError(
+            f"output_dir {str(folder)!r} is in use by {whose}: "
+            "give another output_dir, or wait until that run has ended"
+        ) from None
     except OSError as e:
-        raise ValueError(f"output_dir {str(folder)!r} cannot be written to ({e.strerror}): "
-                         "give another output_dir") from e
+        raise ValueError(
+            f"output_dir {str(folder)!r} cannot be written to ({e.strerror}): "
+            "give another output_dir"
+        ) from e
     _HELD[folder] = lock

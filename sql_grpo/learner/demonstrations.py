@@ -25,8 +25,14 @@ from sqlglot import exp
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallback
 
 from ..common.basics import terminal_progress, written_whole
-from .checkpoints import (
-    broken_files, checkpoints_in, save_state, write_checksums, step_of, unfinished)
+from sql_grpo.learner.checkpoints import (
+    broken_files,
+    checkpoints_in,
+    save_state,
+    write_checksums,
+    step_of,
+    unfinished,
+)
 from ..world.database import Database, format_value
 from ..world.tasks import Task
 from ..world.data import from_jsonl
@@ -35,48 +41,64 @@ from ..world.replies import parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct
 from ..games.text2sql import parse_query
 from ..games.game import find_game
-from ..rollout import (
-    built_in_policy, first_table, history_messages, need_sql, Policy, rollout, ScriptedPolicy)
+from sql_grpo.rollout import (
+    built_in_policy,
+    first_table,
+    history_messages,
+    need_sql,
+    Policy,
+    rollout,
+    ScriptedPolicy,
+)
 from ..engine.cache import is_out_of_memory
 from ..engine.codec import ChatCodec
 from ..engine.lm_policy import half_precision, LMPolicy
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
-from .warmup import (ChecksumTrainer,
-                                     WarmupProgress, careful_actions, encode_messages,
-                                     sft_trainer)
+from sql_grpo.learner.warmup import (
+    ChecksumTrainer,
+    WarmupProgress,
+    careful_actions,
+    encode_messages,
+    sft_trainer,
+)
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80010
-def _gold_tables(task: Task) -> list[str]: # as the database spells them
+def _gold_tables(task: Task) -> list[str]:  # as the database spells them
     "The tables that the gold SQL reads, in its order."
     db = task.database()
     tree = parse_query(task.query, db.dialect)
     if tree is None:
         return [first_table(task)]
-    found = sorted(tree.find_all(exp.Table),
-                   key=lambda t: t.this.meta.get("start", 0))
-    return list(dict.fromkeys(filter(None,
-                                     (_spelt(t, db) for t in found))))
+    found = sorted(tree.find_all(exp.Table), key=lambda t: t.this.meta.get("start", 0))
+    return list(dict.fromkeys(filter(None, (_spelt(t, db) for t in found))))
 
-def _spelt(table: exp.Table, db: Database) -> str | None: # None if there is none
+
+def _spelt(table: exp.Table, db: Database) -> str | None:  # None if there is none
     "A query's table as the database spells it."
     real = {t.lower(): t for t in db.tables}
     return real.get(table.name.lower()) or real.get(f"{table.db}.{table.name}".lower())
 
-def _gold_tree(task: Task) -> exp.Expression | None: # None if it cannot be parsed
+
+def _gold_tree(task: Task) -> exp.Expression | None:  # None if it cannot be parsed
     "The gold SQL with names as the schema spells them, and texts in quotes of their own."
     db = task.database()
     tree = parse_query(task.query, db.dialect)
-    if tree is None: return None
-    known = db.tables if db.dialect == "sqlite" else _gold_tables(task) # others tell cases apart
-    names = {c.name.lower(): c.name
-             for t in known for c in db.columns(t)}
+    if tree is None:
+        return None
+    known = (
+        db.tables if db.dialect == "sqlite" else _gold_tables(task)
+    )  # others tell cases apart
+    names = {c.name.lower(): c.name for t in known for c in db.columns(t)}
     names |= {t.lower(): t for t in known}
-    own = {*names, *(a.alias.lower()
-                     for a in tree.find_all(exp.Alias))}
+    own = {*names, *(a.alias.lower() for a in tree.find_all(exp.Alias))}
+
     def read(node):
         # SQLite takes double quotes for a text where no column has that name
-        quotes = db.dialect == "sqlite" and isinstance(node,
-                                                       exp.Column) and node.this.args.get("quoted")
+        quotes = (
+            db.dialect == "sqlite"
+            and isinstance(node, exp.Column)
+            and node.this.args.get("quoted")
+        )
         if quotes and node.name.lower() not in own:
             return exp.Literal.string(node.name)
         known = isinstance(node, exp.Identifier) and names.get(node.name.lower())
@@ -84,87 +106,103 @@ def _gold_tree(task: Task) -> exp.Expression | None: # None if it cannot be pars
         if exact and db.dialect != "sqlite":
             return node
         return exp.to_identifier(known, exact) if known else node
+
     return tree.transform(read)
 
 # %% ../../nbs/learner/demonstrations.ipynb #88efbf3f
-def _compared(task: Task, tree: exp.Expression) -> list[tuple]: # (table, column, text)
+def _compared(task: Task, tree: exp.Expression) -> list[tuple]:  # (table, column, text)
     "The columns that the gold SQL compares with a text."
     db = task.database()
     found = []
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
-        sides = [node.this,
-                 *(node.expressions
-                   or [node.args.get("expression")])]
+        sides = [node.this, *(node.expressions or [node.args.get("expression")])]
         select = node.find_ancestor(exp.Select)
-        column = next((s
-                       for s in sides if isinstance(s, exp.Column)),
-                      None)
-        texts = [s.this
-                 for s in sides if isinstance(s, exp.Literal)
-                 and s.is_string]
+        column = next((s for s in sides if isinstance(s, exp.Column)), None)
+        texts = [s.this for s in sides if isinstance(s, exp.Literal) and s.is_string]
         if column is None or select is None:
             continue
-        tables = [_spelt(t, db)
-                  for t in select.find_all(exp.Table)
-                  if _spelt(t, db)
-                  and column.table.lower() in ("", t.alias_or_name.lower())]
-        there = [(t, c.name)
-                 for t in tables for c in db.columns(t)
-                 if c.name.lower() == column.name.lower()]
-        found += [(*place, text)
-                  for place in there[:1] for text in texts]
+        tables = [
+            _spelt(t, db)
+            for t in select.find_all(exp.Table)
+            if _spelt(t, db) and column.table.lower() in ("", t.alias_or_name.lower())
+        ]
+        there = [
+            (t, c.name)
+            for t in tables
+            for c in db.columns(t)
+            if c.name.lower() == column.name.lower()
+        ]
+        found += [(*place, text) for place in there[:1] for text in texts]
     return found
 
 # %% ../../nbs/learner/demonstrations.ipynb #97b28ab0
-_FEW, _SHORT = 10, 200 # values of a column that are looked at together, and characters of them
+_FEW, _SHORT = (
+    10,
+    200,
+)  # values of a column that are looked at together, and characters of them
 
-def _look(task: Task, table: str, column: str, text: str) -> str: # an action
+
+def _look(task: Task, table: str, column: str, text: str) -> str:  # an action
     "How somebody finds out how a column spells a text."
     db = task.database()
-    for always in (False, True): # a name may be one of SQL's words
-        name = exp.to_identifier(column, always or not column.isidentifier()).sql(db.dialect)
+    for always in (False, True):  # a name may be one of SQL's words
+        name = exp.to_identifier(column, always or not column.isidentifier()).sql(
+            db.dialect
+        )
         where = table if table.isidentifier() and not always else db.identifier(table)
         every = f"QUERY SELECT DISTINCT {name} FROM {where}"
         if (found := db.query(every.removeprefix("QUERY "))).ok:
             break
-    values = [format_value(v) for v, in found.rows]
+    values = [format_value(v) for (v,) in found.rows]
     if len(values) <= _FEW and sum(map(len, values)) <= _SHORT:
         return every
     if not any(c.isalpha() for c in text):
         return f"SAMPLE {table}"
-    asked = [w for w in (text,
-                         *sorted(re.findall(r"\w{3,}", text),
-                                 key=len, reverse=True))
-             if w.casefold() in task.question.casefold()]
+    asked = [
+        w
+        for w in (text, *sorted(re.findall(r"\w{3,}", text), key=len, reverse=True))
+        if w.casefold() in task.question.casefold()
+    ]
     like = asked and asked[0].replace("'", "''")
     any_case = "ILIKE" if db.dialect in ("postgres", "duckdb") else "LIKE"
     return f"{every} WHERE {name} {any_case} '%{like}%'" if asked else every
 
 # %% ../../nbs/learner/demonstrations.ipynb #ae52844a
-def _misnamed(task: Task, tree: exp.Expression, dice: random.Random) -> str: # "" if none fails
+def _misnamed(
+    task: Task, tree: exp.Expression, dice: random.Random
+) -> str:  # "" if none fails
     "The gold SQL with a wrong name for one of its columns."
     db = task.database()
-    columns = [c for c in tree.find_all(exp.Column)
-               if isinstance(c.this, exp.Identifier)]
-    if not columns: return ""
+    columns = [
+        c for c in tree.find_all(exp.Column) if isinstance(c.this, exp.Identifier)
+    ]
+    if not columns:
+        return ""
     name = dice.choice(columns).name
     known = [c.name for t in db.tables for c in db.columns(t)]
-    other = dice.choice([name + "s",
-                         name.split("_")[0] + "_id", *known])
+    other = dice.choice([name + "s", name.split("_")[0] + "_id", *known])
+
     def wrong(node):
         is_it = isinstance(node, exp.Column) and node.name == name
         return exp.column(other, table=node.table or None) if is_it else node
+
     sql = tree.transform(wrong).sql(db.dialect)
     return "" if db.query(sql).ok else sql
 
-def _misspelt(task: Task, tree: exp.Expression) -> str: # "" if there is none that finds nothing
+
+def _misspelt(
+    task: Task, tree: exp.Expression
+) -> str:  # "" if there is none that finds nothing
     "The gold SQL with its texts in another spelling."
+
     def wrong(node):
-        if not (isinstance(node, exp.Literal)
-                and node.is_string):
+        if not (isinstance(node, exp.Literal) and node.is_string):
             return node
         text = node.this
-        return exp.Literal.string(text.lower() if text != text.lower() else text.title())
+        return exp.Literal.string(
+            text.lower() if text != text.lower() else text.title()
+        )
+
     db = task.database()
     sql = tree.transform(wrong).sql(db.dialect)
     found = db.query(sql)
@@ -172,19 +210,22 @@ def _misspelt(task: Task, tree: exp.Expression) -> str: # "" if there is none th
 
 # %% ../../nbs/learner/demonstrations.ipynb #57d71c28
 # share of demonstrations that try one; columns that are looked at
-_MISTAKES = 1/6
+_MISTAKES = 1 / 6
 _LOOKS = 2
 
-def _explored(task: Task, seed: int) -> list[str]: # actions
+
+def _explored(task: Task, seed: int) -> list[str]:  # actions
     "An episode of somebody who looks first."
     tree = _gold_tree(task)
     dice = random.Random(f"{seed}/{task.id}")
     if tree is None:
         return careful_actions(task.query, tables=_gold_tables(task))
-    looks = list(dict.fromkeys(_look(task, *place)
-                               for place in _compared(task, tree)))[:_LOOKS]
-    actions = careful_actions(tree.sql(task.database().dialect),
-                              tables=_gold_tables(task))
+    looks = list(dict.fromkeys(_look(task, *place) for place in _compared(task, tree)))[
+        :_LOOKS
+    ]
+    actions = careful_actions(
+        tree.sql(task.database().dialect), tables=_gold_tables(task)
+    )
     slips = dice.random() < _MISTAKES
     if slips and looks and dice.random() < 0.5 and (sql := _misspelt(task, tree)):
         looks.insert(0, f"QUERY {sql}")
@@ -192,23 +233,25 @@ def _explored(task: Task, seed: int) -> list[str]: # actions
         looks.append(f"QUERY {sql}")
     return actions[:-2] + looks + actions[-2:]
 
+
 def teacher(
-    kind: str, # oracle or explore
-    seed: int = 0, # of its mistakes
-    mode: str = "agent", # name of a game
+    kind: str,  # oracle or explore
+    seed: int = 0,  # of its mistakes
+    mode: str = "agent",  # name of a game
 ) -> Policy:
     "A policy that knows the gold SQL."
     if kind == "oracle":
         return built_in_policy("oracle", seed, mode)
     known = {}
     explored = find_game(mode).teacher or _explored
+
     def script(ep):
         need_sql([ep.task], kind)
         key = ep.task.db_id, ep.task.id, ep.task.query
         if key not in known:
             known[key] = explored(ep.task, seed)
-        return known[key][min(len(ep.turns),
-                              len(known[key]) - 1)]
+        return known[key][min(len(ep.turns), len(known[key]) - 1)]
+
     return ScriptedPolicy(script, kind)
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80013
@@ -216,94 +259,119 @@ def _worth_learning(ep: Episode) -> bool:
     "Right, out of a query, and right on the variants of the database too if it has some."
     return is_correct(ep) and is_grounded(ep) and suite_correct(ep) is not False
 
+
 def _as_demonstration(
     ep: Episode,
-    policy: str = "", # who played it
-    source: str = "", # where the question comes from
-    instructions: str = "", # the system message; none if empty
+    policy: str = "",  # who played it
+    source: str = "",  # where the question comes from
+    instructions: str = "",  # the system message; none if empty
 ) -> dict:
     "An episode as chat data, without the last observation, which nobody answers."
-    return dict(messages=history_messages(ep, instructions)[:-1],
-                task_id=ep.task.id,
-                source=source, policy=policy)
+    return dict(
+        messages=history_messages(ep, instructions)[:-1],
+        task_id=ep.task.id,
+        source=source,
+        policy=policy,
+    )
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a8015a
 def _length(ep: Episode) -> int:
     "What a policy wrote, in tokens if it counts them, else in characters."
     return ep.completion_tokens or sum(len(t.text) for t in ep.turns)
 
+
 def _distinct(episodes: list[Episode]) -> list[Episode]:
     "The first of each sequence of replies."
-    return list({tuple(t.text for t in ep.turns): ep
-                 for ep in reversed(episodes)}.values())[::-1]
+    return list(
+        {tuple(t.text for t in ep.turns): ep for ep in reversed(episodes)}.values()
+    )[::-1]
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a8015b
-def _right_ones(policy: Policy, tasks: list[Task],
-                samples: int, rules: Rules) -> list[list[Episode]]: # one list for each question
+def _right_ones(
+    policy: Policy, tasks: list[Task], samples: int, rules: Rules
+) -> list[list[Episode]]:  # one list for each question
     "Play `samples` episodes of each question; those of each that are worth learning."
     tick = terminal_progress(f"demonstrations by {policy.name}")
     episodes = rollout(policy, [t for t in tasks for _ in range(samples)], rules, tick)
-    if isinstance(policy, LMPolicy): # other dice in the next round
+    if isinstance(policy, LMPolicy):  # other dice in the next round
         policy.seed += 1
-    return [list(filter(_worth_learning, episodes[i:i + samples]))
-            for i in range(0, len(episodes), samples)]
+    return [
+        list(filter(_worth_learning, episodes[i : i + samples]))
+        for i in range(0, len(episodes), samples)
+    ]
 
-def _as_demonstrations(episodes: list[Episode], policy: Policy,
-                       config: SQLGRPOConfig, dice: random.Random) -> list[dict]:
+
+def _as_demonstrations(
+    episodes: list[Episode], policy: Policy, config: SQLGRPOConfig, dice: random.Random
+) -> list[dict]:
     "No two alike, the shortest first, those of the same length in random order."
-    some = dice.sample(episodes, len(episodes)) # a stable sort keeps this order among equals
+    some = dice.sample(
+        episodes, len(episodes)
+    )  # a stable sort keeps this order among equals
     source = Path(str(config.data_path or config.data_source)).name
     instructions = config.rules.instructions
-    return [_as_demonstration(ep, policy.name, source, instructions)
-            for ep in _distinct(sorted(some, key=_length))]
+    return [
+        _as_demonstration(ep, policy.name, source, instructions)
+        for ep in _distinct(sorted(some, key=_length))
+    ]
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80016
-_ROUND, _TRIES = 256, 4 # episodes played together; questions tried for each demonstration wanted
+_ROUND, _TRIES = (
+    256,
+    4,
+)  # episodes played together; questions tried for each demonstration wanted
+
 
 def play_demonstrations(
     policy: Policy,
-    tasks: list[Task], # training questions
+    tasks: list[Task],  # training questions
     config: SQLGRPOConfig,
-    samples: int = 1, # episodes of a question
-    keep: int = 1, # of a question, at most
-    fits: Callable | None = None, # of a demonstration: others are not kept
-    progress: Callable | None = None, # called with demonstrations and episodes after each round
-) -> tuple[list[dict], dict]: # demonstrations; how many questions, episodes, right and kept ones
+    samples: int = 1,  # episodes of a question
+    keep: int = 1,  # of a question, at most
+    fits: Callable | None = None,  # of a demonstration: others are not kept
+    progress: Callable
+    | None = None,  # called with demonstrations and episodes after each round
+) -> tuple[
+    list[dict], dict
+]:  # demonstrations; how many questions, episodes, right and kept ones
     "Play until there are enough, or questions run out. Raises ValueError for evaluation questions."
     for task in tasks:
         if task.split != "train":
-            raise ValueError(f"task {task.id!r} belongs to the evaluation: "
-                             "demonstrations are made of training questions only")
+            raise ValueError(
+                f"task {task.id!r} belongs to the evaluation: "
+                "demonstrations are made of training questions only"
+            )
     count = config.demonstration_count
     dice = random.Random(config.seed)
-    order = dice.sample(tasks, len(tasks))[:_TRIES*count or None]
+    order = dice.sample(tasks, len(tasks))[: _TRIES * count or None]
     demos = []
     told = dict(questions=0, episodes=0, right=0)
     while order and not 0 < count <= len(demos):
-        now = order[:max(1, _ROUND//samples)]
-        order = order[len(now):]
+        now = order[: max(1, _ROUND // samples)]
+        order = order[len(now) :]
         for good in _right_ones(policy, now, samples, config.rules):
             made = _as_demonstrations(good, policy, config, dice)
             demos += list(filter(fits, made))[:keep]
             told["right"] += len(good)
         told["questions"] += len(now)
-        told["episodes"] += len(now)*samples
+        told["episodes"] += len(now) * samples
         if progress is not None:
             progress(len(demos), told["episodes"])
-    demos = demos[:count or None]
+    demos = demos[: count or None]
     return demos, told | dict(kept=len(demos))
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80021
-def save_demonstrations(demos: list[dict],
-                        path: str | Path) -> Path:
+def save_demonstrations(demos: list[dict], path: str | Path) -> Path:
     "Write JSON lines, completely or not at all."
-    lines = (json.dumps(d, ensure_ascii=False) + "\n"
-             for d in demos)
+    lines = (json.dumps(d, ensure_ascii=False) + "\n" for d in demos)
     with written_whole(path) as part:
         part.write_text("".join(lines), encoding="utf-8")
     return Path(path)
 
-def load_demonstrations(path: str | Path) -> list[dict]: # messages, task_id, source, policy
+
+def load_demonstrations(
+    path: str | Path,
+) -> list[dict]:  # messages, task_id, source, policy
     "Read them back, or somebody else's; raises ValueError naming the line."
     path = Path(path).expanduser()
     if not path.is_file():
@@ -320,46 +388,62 @@ def load_demonstrations(path: str | Path) -> list[dict]: # messages, task_id, so
 def _check_messages(messages, where: str) -> None:
     "Raise ValueError unless these are a system message or none, then user and assistant in turn."
     try:
-        roles, texts = zip(*((m["role"], m["content"].strip()) for m in messages), strict=True)
+        roles, texts = zip(
+            *((m["role"], m["content"].strip()) for m in messages), strict=True
+        )
     except (TypeError, ValueError, KeyError, AttributeError):
         raise ValueError(f"{where}: expected messages with role and content") from None
     if not all(texts):
         raise ValueError(f"{where}, message {texts.index('')}: 'content' is empty")
-    turns = roles[roles[0] == "system":]
-    if not turns or turns != ("user", "assistant")*(len(turns)//2):
-        raise ValueError(f"{where}: the roles must be user, assistant, user, ... up to an "
-                         "assistant, after a system message if there is one; "
-                         f"found {', '.join(map(str, roles))}")
+    turns = roles[roles[0] == "system" :]
+    if not turns or turns != ("user", "assistant") * (len(turns) // 2):
+        raise ValueError(
+            f"{where}: the roles must be user, assistant, user, ... up to an "
+            "assistant, after a system message if there is one; "
+            f"found {', '.join(map(str, roles))}"
+        )
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80025
-def _size(row: dict) -> tuple[int, int, int]: # turns, the longest reply, all before the last one
+def _size(
+    row: dict,
+) -> tuple[int, int, int]:  # turns, the longest reply, all before the last one
     "What a row needs."
-    learned = groupby(row["labels"],
-                      lambda label: label != -100)
+    learned = groupby(row["labels"], lambda label: label != -100)
     replies = [len(list(g)) for own, g in learned if own]
     return len(replies), max(replies), len(row["labels"]) - replies[-1]
 
-def _fits(row: dict, config: SQLGRPOConfig) -> bool: # of input_ids and labels
-    "Could a rollout have produced it, and is it short enough to be learned?"
-    limits = config.max_turns, config.max_turn_tokens, config.max_context - config.max_turn_tokens
-    short = len(row["labels"]) <= (config.demonstration_tokens or math.inf)
-    return short and all(need <= limit
-                         for need, limit in zip(_size(row), limits, strict=True))
 
-def _slips(messages: list[dict]) -> tuple: # replies, counted from 0
+def _fits(row: dict, config: SQLGRPOConfig) -> bool:  # of input_ids and labels
+    "Could a rollout have produced it, and is it short enough to be learned?"
+    limits = (
+        config.max_turns,
+        config.max_turn_tokens,
+        config.max_context - config.max_turn_tokens,
+    )
+    short = len(row["labels"]) <= (config.demonstration_tokens or math.inf)
+    return short and all(
+        need <= limit for need, limit in zip(_size(row), limits, strict=True)
+    )
+
+
+def _slips(messages: list[dict]) -> tuple:  # replies, counted from 0
     "Queries that failed or found nothing, and that another query came after."
     said = [m["content"] for m in messages]
-    queries = [i for i in range(1, len(said), 2)
-               if parse_action(said[i]).action_type == "QUERY"]
+    queries = [
+        i
+        for i in range(1, len(said), 2)
+        if parse_action(said[i]).action_type == "QUERY"
+    ]
+
     def failed(text):
         return text.startswith("Error: ") or "\n(0 rows)" in text
-    return tuple(i//2 for i in queries[:-1]
-                 if failed(said[i + 1]))
 
-def _encoded(codec: ChatCodec, demo: dict) -> dict: # input_ids and labels
+    return tuple(i // 2 for i in queries[:-1] if failed(said[i + 1]))
+
+
+def _encoded(codec: ChatCodec, demo: dict) -> dict:  # input_ids and labels
     "Its tokens, under this run's system message."
-    messages = [m
-                for m in demo["messages"] if m["role"] != "system"]
+    messages = [m for m in demo["messages"] if m["role"] != "system"]
     return encode_messages(codec, messages, slips=_slips(messages))
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a800f6
@@ -367,40 +451,46 @@ def demonstration_rows(
     demos: list[dict],
     tokenizer: PreTrainedTokenizerBase,
     config: SQLGRPOConfig,
-) -> tuple[list[dict], dict]: # input_ids and labels of what fits; counts
+) -> tuple[list[dict], dict]:  # input_ids and labels of what fits; counts
     "Training rows, token for token what a rollout holds. Raises ValueError if none fits."
     codec = ChatCodec(tokenizer, config.rules.instructions)
     rows = [_encoded(codec, d) for d in demos]
     fit = [row for row in rows if _fits(row, config)]
     if not fit:
-        turns, reply, before = min(map(_size, rows),
-                                   key=lambda s: s[2])
+        turns, reply, before = min(map(_size, rows), key=lambda s: s[2])
         tokens = config.demonstration_tokens
         raise ValueError(
             f"none of {len(rows)} demonstrations fits: the smallest needs max_turns {turns}, "
             f"max_turn_tokens {reply}, and max_context {before} more than max_turn_tokens; "
             f"the run has {config.max_turns}, {config.max_turn_tokens} and {config.max_context}"
-            + f", and demonstration_tokens {tokens}"*bool(tokens))
+            + f", and demonstration_tokens {tokens}"
+            * bool(tokens)
+        )
     first = [d["messages"][0] for d in demos]
-    other = sum((m["content"] if m["role"] == "system" else "") != codec.instructions
-                for m in first)
+    other = sum(
+        (m["content"] if m["role"] == "system" else "") != codec.instructions
+        for m in first
+    )
     return fit, dict(fit=len(fit), other_system_message=other)
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80037
 @contextmanager
 def forward_kept(model: torch.nn.Module):
     "Take what trainers put in place of a model's `forward` off again."
-    parts = [model,
-             *([model.get_base_model()] if hasattr(model, "get_base_model") else [])]
+    parts = [
+        model,
+        *([model.get_base_model()] if hasattr(model, "get_base_model") else []),
+    ]
     names = "forward", "_original_forward"
-    own = [{k: m.__dict__[k]
-            for k in names if k in m.__dict__} for m in parts]
-    try: yield
+    own = [{k: m.__dict__[k] for k in names if k in m.__dict__} for m in parts]
+    try:
+        yield
     finally:
         for m, before in zip(parts, own, strict=True):
             for name in names:
                 m.__dict__.pop(name, None)
             m.__dict__.update(before)
+
 
 def _fingerprint(model) -> str:
     "A digest of a model's weights, by the first few of each."
@@ -410,35 +500,41 @@ def _fingerprint(model) -> str:
     return digest.hexdigest()[:12]
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80038
-A_STEP = 16 # demonstrations in a step
+A_STEP = 16  # demonstrations in a step
 _RATES = dict(embedded=3e-4, adapters=2e-4, weights=2e-5)
+
 
 def learning_rate_for(config: SQLGRPOConfig) -> float:
     "The configuration's, or what suits the weights that are trained."
     embedded = config.model_name == "embedded"
-    kind = "adapters" if config.peft != "none" else "embedded" if embedded else "weights"
+    kind = (
+        "adapters" if config.peft != "none" else "embedded" if embedded else "weights"
+    )
     return config.demonstration_learning_rate or _RATES[kind]
 
-def batch_for(config: SQLGRPOConfig) -> int: # 1, 2, 4, 8 or 16
-    "The largest batch of demonstrations that GRPO's batch has room for."
-    return max(b
-               for b in (1, 2, 4, 8, 16)
-               if b <= config.per_device_train_batch_size)
 
-def _steps_on(rows: list[dict], config: SQLGRPOConfig) -> int: # optimiser steps
+def batch_for(config: SQLGRPOConfig) -> int:  # 1, 2, 4, 8 or 16
+    "The largest batch of demonstrations that GRPO's batch has room for."
+    return max(b for b in (1, 2, 4, 8, 16) if b <= config.per_device_train_batch_size)
+
+
+def _steps_on(rows: list[dict], config: SQLGRPOConfig) -> int:  # optimiser steps
     "How long demonstrations are learned."
-    return config.demonstration_epochs*math.ceil(len(rows)/A_STEP)
+    return config.demonstration_epochs * math.ceil(len(rows) / A_STEP)
 
 # %% ../../nbs/learner/demonstrations.ipynb #f7e33a6a
 class _TreeTrainer(ChecksumTrainer):
     "The same loss, of rows without padding."
-    def compute_loss(self, model, inputs,
-                     return_outputs=False, num_items_in_batch=None):
+
+    def compute_loss(
+        self, model, inputs, return_outputs=False, num_items_in_batch=None
+    ):
         labels = inputs["labels"]
-        loss = tree_cross_entropy(model, inputs["input_ids"],
-                                  inputs["attention_mask"], labels)
+        loss = tree_cross_entropy(
+            model, inputs["input_ids"], inputs["attention_mask"], labels
+        )
         learned = (labels[:, 1:] != -100).sum()
-        return loss/(learned if num_items_in_batch is None else num_items_in_batch)
+        return loss / (learned if num_items_in_batch is None else num_items_in_batch)
 
     def training_step(self, model, inputs, num_items_in_batch=None):
         with attending_to_trees(model):
@@ -448,26 +544,40 @@ class _TreeTrainer(ChecksumTrainer):
 def demonstration_trainer(
     model: PreTrainedModel | PeftModel,
     tokenizer: PreTrainedTokenizerBase,
-    rows: Dataset | IterableDataset, # of input_ids and labels
+    rows: Dataset | IterableDataset,  # of input_ids and labels
     config: SQLGRPOConfig,
     steps: int,
     learning_rate: float,
-    callbacks: list, # of `TrainerCallback`
-    batch: int = 16, # rows at once: 1, 2, 4, 8 or 16
-    **options, # for sft_trainer
+    callbacks: list,  # of `TrainerCallback`
+    batch: int = 16,  # rows at once: 1, 2, 4, 8 or 16
+    **options,  # for sft_trainer
 ) -> ChecksumTrainer:
     "The supervised trainer of a run."
-    own = {n: p.data
-           for n, p in model.named_parameters() if p.requires_grad}
+    own = {n: p.data for n, p in model.named_parameters() if p.requires_grad}
     trainer = sft_trainer(
-        model, tokenizer, rows, steps, learning_rate, callbacks,
+        model,
+        tokenizer,
+        rows,
+        steps,
+        learning_rate,
+        callbacks,
         _TreeTrainer if reads_trees(model) else ChecksumTrainer,
-        per_device_train_batch_size=batch, save_strategy="no", logging_steps=1,
+        per_device_train_batch_size=batch,
+        save_strategy="no",
+        logging_steps=1,
         bf16=config.bf16 and not config.half_weights,
-        fp16=config.fp16, use_cpu=config.use_cpu,
-        seed=config.seed, activation_checkpointing=config.activation_checkpointing,
-        **dict(gradient_accumulation_steps=A_STEP//batch) | options)
-    for n, p in model.named_parameters(): # TRL rounds adapters on weights in 4 bits to bfloat16
+        fp16=config.fp16,
+        use_cpu=config.use_cpu,
+        seed=config.seed,
+        activation_checkpointing=config.activation_checkpointing,
+        **dict(gradient_accumulation_steps=A_STEP // batch) | options,
+    )
+    for (
+        n,
+        p,
+    ) in (
+        model.named_parameters()
+    ):  # TRL rounds adapters on weights in 4 bits to bfloat16
         if n in own:
             p.data = own[n].to(p.device)
     return trainer
@@ -476,19 +586,27 @@ def demonstration_trainer(
 def learn_demonstrations(
     model: PreTrainedModel | PeftModel,
     tokenizer: PreTrainedTokenizerBase,
-    rows: list[dict], # of demonstration_rows
+    rows: list[dict],  # of demonstration_rows
     config: SQLGRPOConfig,
-) -> list[dict]: # log: step and loss; empty if it was learned before
+) -> list[dict]:  # log: step and loss; empty if it was learned before
     "Supervised training on demonstrations, once; changes `model` in place."
-    key = [rows, _fingerprint(model),
-           learning_rate_for(config), config.demonstration_epochs,
-           config.seed, config.bf16,
-           config.fp16, config.peft, config.lora_rank,
-           config.lora_alpha, config.lora_targets]
+    key = [
+        rows,
+        _fingerprint(model),
+        learning_rate_for(config),
+        config.demonstration_epochs,
+        config.seed,
+        config.bf16,
+        config.fp16,
+        config.peft,
+        config.lora_rank,
+        config.lora_alpha,
+        config.lora_targets,
+    ]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
-    folder = Path(config.output_dir)/"demonstrations"/digest
-    if (folder/"weights.safetensors").exists() and not broken_files(folder):
-        _put_weights(model, load_file(folder/"weights.safetensors"))
+    folder = Path(config.output_dir) / "demonstrations" / digest
+    if (folder / "weights.safetensors").exists() and not broken_files(folder):
+        _put_weights(model, load_file(folder / "weights.safetensors"))
         print(f"demonstrations were learned before: taken from {folder}", flush=True)
         return []
     batch = batch_for(config)
@@ -496,8 +614,7 @@ def learn_demonstrations(
     training = model.training
     with forward_kept(model):
         while log is None:
-            log, batch = _learn(model,
-                                tokenizer, rows, config, folder, batch)
+            log, batch = _learn(model, tokenizer, rows, config, folder, batch)
     model.train(training)
     _keep_weights(model, folder)
     return log
@@ -510,24 +627,31 @@ def _put_weights(model, weights: dict) -> None:
             if name in weights:
                 p.copy_(weights[name])
 
+
 def _keep_weights(model, folder: Path) -> None:
     "Save what is trained, completely or not at all; checkpoints are of no more use then."
-    weights = {name: p.detach().cpu().contiguous()
-               for name, p in model.named_parameters() if p.requires_grad}
-    with written_whole(folder/"weights.safetensors") as part:
+    weights = {
+        name: p.detach().cpu().contiguous()
+        for name, p in model.named_parameters()
+        if p.requires_grad
+    }
+    with written_whole(folder / "weights.safetensors") as part:
         save_file(weights, part)
     for path in checkpoints_in(folder):
         shutil.rmtree(path, ignore_errors=True)
-    (folder/"README.md").unlink(missing_ok=True) # TRL's, about the checkpoint
+    (folder / "README.md").unlink(missing_ok=True)  # TRL's, about the checkpoint
     write_checksums(folder)
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80041
-_SAVE_SECONDS = 600 # between two checkpoints: what a crash may cost
+_SAVE_SECONDS = 600  # between two checkpoints: what a crash may cost
+
 
 class _SaveSometimes(TrainerCallback):
     "Saves a checkpoint when the last one is some minutes old."
+
     def on_train_begin(self, args, state, control, **kwargs):
         self.last = time.monotonic()
+
     def on_step_end(self, args, state, control, **kwargs):
         if time.monotonic() - self.last < _SAVE_SECONDS:
             return
@@ -536,36 +660,52 @@ class _SaveSometimes(TrainerCallback):
 
 # %% ../../nbs/learner/demonstrations.ipynb #2de94659
 def _learn(
-    model, tokenizer, rows: list[dict],
-    config: SQLGRPOConfig, folder: Path, batch: int
-) -> tuple: # log (None: again), batch
+    model, tokenizer, rows: list[dict], config: SQLGRPOConfig, folder: Path, batch: int
+) -> tuple:  # log (None: again), batch
     "Train to the end, or until memory runs out."
     total = _steps_on(rows, config)
     trainer = demonstration_trainer(
-        model, tokenizer, Dataset.from_list(rows),
-        config, total, learning_rate_for(config),
+        model,
+        tokenizer,
+        Dataset.from_list(rows),
+        config,
+        total,
+        learning_rate_for(config),
         [WarmupProgress(total, 10, "demonstrations"), _SaveSometimes()],
-        batch, output_dir=str(folder))
+        batch,
+        output_dir=str(folder),
+    )
     resume = unfinished(folder, total)
     full = False
     if resume:
-        print(f"demonstrations go on from step {step_of(resume)} of {total}", flush=True)
+        print(
+            f"demonstrations go on from step {step_of(resume)} of {total}", flush=True
+        )
     try:
         trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     except KeyboardInterrupt:
         save_state(trainer)
-        trainer.callback_handler.on_train_end(trainer.args,
-                                              trainer.state, trainer.control)
-        print(f"interrupted at step {trainer.state.global_step} of {total} of the demonstrations: "
-              "the same run goes on from there", flush=True)
+        trainer.callback_handler.on_train_end(
+            trainer.args, trainer.state, trainer.control
+        )
+        print(
+            f"interrupted at step {trainer.state.global_step} of {total} of the demonstrations: "
+            "the same run goes on from there",
+            flush=True,
+        )
         raise
     except (RuntimeError, MemoryError, OSError) as e:
         if batch == 1 or not is_out_of_memory(e):
             raise
         full = True
-    if full: # outside of the except block, whose traceback would hold on to the tensors
+    if (
+        full
+    ):  # outside of the except block, whose traceback would hold on to the tensors
         save_state(trainer)
-        print(f"out of memory: going on with {batch//2} demonstrations at once", flush=True)
+        print(
+            f"out of memory: going on with {batch // 2} demonstrations at once",
+            flush=True,
+        )
     log = None if full else trainer.losses()
     trainer.optimizer = trainer.lr_scheduler = None
     trainer.accelerator.free_memory()
@@ -573,145 +713,192 @@ def _learn(
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
-    return log, batch//2 if full else batch
+    return log, batch // 2 if full else batch
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80051
-_KEEP = 2 # of a question's right episodes, at most
+_KEEP = 2  # of a question's right episodes, at most
+
 
 def _self_demonstrations(
-    model, tokenizer,
+    model,
+    tokenizer,
     tasks: list[Task],
-    config: SQLGRPOConfig, # `num_generations` is the number of episodes of a question
-) -> tuple[list[dict], dict]: # as from `play_demonstrations`
+    config: SQLGRPOConfig,  # `num_generations` is the number of episodes of a question
+) -> tuple[list[dict], dict]:  # as from `play_demonstrations`
     "The model's own right episodes. Raises ValueError if there are none."
-    policy = LMPolicy(model, tokenizer,
-                      config.rules, 1.0, config.seed, "self",
-                      dtype=half_precision(config))
+    policy = LMPolicy(
+        model,
+        tokenizer,
+        config.rules,
+        1.0,
+        config.seed,
+        "self",
+        dtype=half_precision(config),
+    )
     training = model.training
     tell = lambda kept, n: print(
-        f"self: {kept} demonstrations out of {n} episodes", flush=True)
+        f"self: {kept} demonstrations out of {n} episodes", flush=True
+    )
     model.eval()
     try:
-        demos, told = play_demonstrations(policy,
-                                          tasks, config, config.num_generations, _KEEP,
-                                          progress=tell)
-    finally: model.train(training)
-    if demos: return demos, told
-    raise ValueError(f"none of the model's {told['episodes']} episodes of {told['questions']} "
-                     "questions was right, so it has nothing of its own to learn from: "
-                     "choose oracle or explore for demonstrations")
+        demos, told = play_demonstrations(
+            policy, tasks, config, config.num_generations, _KEEP, progress=tell
+        )
+    finally:
+        model.train(training)
+    if demos:
+        return demos, told
+    raise ValueError(
+        f"none of the model's {told['episodes']} episodes of {told['questions']} "
+        "questions was right, so it has nothing of its own to learn from: "
+        "choose oracle or explore for demonstrations"
+    )
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80065
-def _asked(text: str) -> str: # of a task, or a first message of either mode
+def _asked(text: str) -> str:  # of a task, or a first message of either mode
     "The question in a text, in small letters and evenly spaced."
     text = f"\n{text}".casefold().rpartition("\nquestion:")[2].partition("\ntables:")[0]
     return " ".join(text.split())
 
+
 def _about_one_of(demo: dict, tested: set, ids: set) -> bool:
     "Is a demonstration about one of these questions?"
-    first = next(m["content"]
-                 for m in demo["messages"] if m["role"] == "user")
+    first = next(m["content"] for m in demo["messages"] if m["role"] == "user")
     return _asked(first) in tested or demo["task_id"] in ids
+
 
 def _acts(demo: dict, mode: str) -> bool:
     "Does the environment of a game find an action in each reply?"
     understands = find_game(mode).environment.understands
-    return all(understands(m["content"])
-               for m in demo["messages"] if m["role"] == "assistant")
+    return all(
+        understands(m["content"]) for m in demo["messages"] if m["role"] == "assistant"
+    )
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80066
 def _usable(
     demos: list[dict],
-    tested: set, ids: set, # questions of the evaluation, and their tasks' ids
+    tested: set,
+    ids: set,  # questions of the evaluation, and their tasks' ids
     config: SQLGRPOConfig,
-) -> tuple[list[dict], dict]: # those that may be learned; how many were left out, and why
+) -> tuple[
+    list[dict], dict
+]:  # those that may be learned; how many were left out, and why
     "Leave out what is tested, and what holds no action. Raises ValueError if nothing is left."
     file = repr(str(config.demonstrations))
-    clean = [d
-             for d in demos if not _about_one_of(d, tested, ids)]
+    clean = [d for d in demos if not _about_one_of(d, tested, ids)]
     if not clean:
         raise ValueError(f"all demonstrations in {file} are about evaluation questions")
     acting = [d for d in clean if _acts(d, config.mode)]
     if not acting:
         what = "SQL that parses" if find_game(config.mode).one_reply else "an action"
-        raise ValueError(f"no demonstration in {file} has {what} in each of its replies")
+        raise ValueError(
+            f"no demonstration in {file} has {what} in each of its replies"
+        )
     return acting, dict(tested=len(demos) - len(clean), chat=len(clean) - len(acting))
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80056
 def get_demonstrations(
     model: PreTrainedModel | PeftModel,
     tokenizer: PreTrainedTokenizerBase,
-    tasks: list[Task], # training questions
-    avoid: list[Task], # evaluation questions
+    tasks: list[Task],  # training questions
+    avoid: list[Task],  # evaluation questions
     config: SQLGRPOConfig,
-) -> tuple[list[dict], dict]: # rows to learn; what there is to report about them
+) -> tuple[list[dict], dict]:  # rows to learn; what there is to report about them
     "The demonstrations that the configuration asks for. Raises ValueError if none fits."
     start = time.perf_counter()
     told = dict(kind=str(config.demonstrations))
     tested = {_asked(t.question) for t in avoid}
-    ids = {t.id for t in avoid} - {t.id for t in tasks} # two files may count theirs alike
+    ids = {t.id for t in avoid} - {
+        t.id for t in tasks
+    }  # two files may count theirs alike
     if config.demonstrations in DEMONSTRATIONS:
-        tasks = [t
-                 for t in tasks if _asked(t.question) not in tested]
+        tasks = [t for t in tasks if _asked(t.question) not in tested]
         if not tasks:
-            raise ValueError("all training questions are evaluation questions too: "
-                             "demonstrations would teach what is tested")
+            raise ValueError(
+                "all training questions are evaluation questions too: "
+                "demonstrations would teach what is tested"
+            )
         demos, more = _made_demonstrations(model, tokenizer, tasks, config)
         told |= more
     else:
         demos = load_demonstrations(config.demonstrations)
     usable, left_out = _usable(demos, tested, ids, config)
     rows, counts = demonstration_rows(usable, tokenizer, config)
-    told |= dict(demonstrations=len(demos),
-                 **left_out, **counts, steps=_steps_on(rows, config),
-                 seconds=round(time.perf_counter() - start, 1))
+    told |= dict(
+        demonstrations=len(demos),
+        **left_out,
+        **counts,
+        steps=_steps_on(rows, config),
+        seconds=round(time.perf_counter() - start, 1),
+    )
     print(_about(told), flush=True)
     return rows, told
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80057
 def _made_demonstrations(
-    model, tokenizer, tasks: list[Task], config: SQLGRPOConfig,
-) -> tuple[list[dict], dict]: # demonstrations; what there is to report about them
+    model,
+    tokenizer,
+    tasks: list[Task],
+    config: SQLGRPOConfig,
+) -> tuple[list[dict], dict]:  # demonstrations; what there is to report about them
     "Demonstrations of the run's own, from its folder if they have been made before."
     kind = config.demonstrations
     if kind != "self":
         need_sql(tasks, kind)
-    asked = [(t.id, t.question, t.query
-              or repr((t.answer, t.ordered)), str(t.db_path))
-             for t in tasks]
-    key = [asked, asdict(config.rules),
-           config.demonstration_count, config.demonstration_tokens,
-           config.seed]
+    asked = [
+        (t.id, t.question, t.query or repr((t.answer, t.ordered)), str(t.db_path))
+        for t in tasks
+    ]
+    key = [
+        asked,
+        asdict(config.rules),
+        config.demonstration_count,
+        config.demonstration_tokens,
+        config.seed,
+    ]
     if kind == "self":
         key += [_fingerprint(model), config.num_generations]
     digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
-    file = Path(config.output_dir)/"demonstrations"/f"{kind}-{digest}.jsonl"
+    file = Path(config.output_dir) / "demonstrations" / f"{kind}-{digest}.jsonl"
     if file.exists():
         return load_demonstrations(file), dict(file=str(file))
     if kind == "self":
         demos, told = _self_demonstrations(model, tokenizer, tasks, config)
     else:
         codec = ChatCodec(tokenizer, config.rules.instructions)
-        demos, told = play_demonstrations(teacher(kind, config.seed, config.mode),
-                                          tasks, config,
-                                          fits=lambda d: _fits(_encoded(codec, d), config))
+        demos, told = play_demonstrations(
+            teacher(kind, config.seed, config.mode),
+            tasks,
+            config,
+            fits=lambda d: _fits(_encoded(codec, d), config),
+        )
     if not demos:
-        raise ValueError(f"none of {told['questions']} questions could be answered "
-                         f"in max_turns {config.max_turns} by {kind}, "
-                         "within the run's limits of tokens")
+        raise ValueError(
+            f"none of {told['questions']} questions could be answered "
+            f"in max_turns {config.max_turns} by {kind}, "
+            "within the run's limits of tokens"
+        )
     return demos, told | dict(file=str(save_demonstrations(demos, file)))
 
 # %% ../../nbs/learner/demonstrations.ipynb #8f70ce5f
 def _about(told: dict) -> str:
     "What came of it, in a line."
-    made = (f", right {told['right']} of {told['episodes']} episodes "
-            f"of {told['questions']} questions"
-            if "right" in told else "")
-    rest = {"about evaluation questions, left out": told["tested"],
-            "with a reply that holds no action, left out": told["chat"],
-            "with another system message, which this run's replaces": told["other_system_message"]}
-    more = "".join(f"; {n} {what}"
-                   for what, n in rest.items() if n)
+    made = (
+        f", right {told['right']} of {told['episodes']} episodes "
+        f"of {told['questions']} questions"
+        if "right" in told
+        else ""
+    )
+    rest = {
+        "about evaluation questions, left out": told["tested"],
+        "with a reply that holds no action, left out": told["chat"],
+        "with another system message, which this run's replaces": told[
+            "other_system_message"
+        ],
+    }
+    more = "".join(f"; {n} {what}" for what, n in rest.items() if n)
     where = f"; in {told['file']}" if "file" in told else ""
-    return (f"demonstrations ({told['kind']}): {told['fit']} of {told['demonstrations']} fit"
-            f"{made}{more}{where}")
+    return (
+        f"demonstrations ({told['kind']}): {told['fit']} of {told['demonstrations']} fit"
+        f"{made}{more}{where}"
+    )

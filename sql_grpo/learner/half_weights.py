@@ -13,28 +13,35 @@ import torch
 # %% ../../nbs/learner/half_weights.ipynb #98ac951a
 class MasterWeights(torch.optim.Optimizer):
     "An optimiser of weights in half precision that keeps and moves them in float32."
-    def __init__(self,
-        groups: list[dict], # parameter groups, as any optimiser takes them
-        make: type = torch.optim.AdamW, # what moves the weights
-        **options, # its own, such as lr
+
+    def __init__(
+        self,
+        groups: list[dict],  # parameter groups, as any optimiser takes them
+        make: type = torch.optim.AdamW,  # what moves the weights
+        **options,  # its own, such as lr
     ):
         self.low = [p for g in groups for p in g["params"]]
-        high = {p: p.detach().float().requires_grad_()
-                for p in self.low}
+        high = {p: p.detach().float().requires_grad_() for p in self.low}
         self.high = list(high.values())
         high_groups = [g | dict(params=[high[p] for p in g["params"]]) for g in groups]
         self.inner = make(high_groups, **options)
 
     @property
-    def param_groups(self): return self.inner.param_groups
+    def param_groups(self):
+        return self.inner.param_groups
+
     @property
-    def state(self): return self.inner.state
+    def state(self):
+        return self.inner.state
+
     @property
-    def defaults(self): return self.inner.defaults
+    def defaults(self):
+        return self.inner.defaults
 
     @torch.no_grad()
-    def step(self,
-        closure: Callable | None = None, # is not called
+    def step(
+        self,
+        closure: Callable | None = None,  # is not called
     ) -> None:
         "One step in float32, from the gradients of the weights in half precision."
         for p, master in zip(self.low, self.high, strict=True):
@@ -56,20 +63,17 @@ class MasterWeights(torch.optim.Optimizer):
     @torch.no_grad()
     def load_state_dict(self, saved: dict) -> None:
         "Go on where another one was saved; if that had no weights of its own, from the model's."
-        self.inner.load_state_dict({k: v
-                                    for k, v in saved.items() if k != "masters"})
+        self.inner.load_state_dict({k: v for k, v in saved.items() if k != "masters"})
         masters = saved.get("masters", self.low)
-        for p, master, m in zip(self.low,
-                                self.high, masters, strict=True):
+        for p, master, m in zip(self.low, self.high, masters, strict=True):
             p.copy_(master.copy_(m))
 
 # %% ../../nbs/learner/half_weights.ipynb #9912e0d8
 def optimizer_for(
-    groups: list[dict], # parameter groups
+    groups: list[dict],  # parameter groups
     make: type = torch.optim.AdamW,
-    **options, # of the optimiser
+    **options,  # of the optimiser
 ) -> torch.optim.Optimizer:
     "The optimiser, with float32 weights of its own where those of the model are in bfloat16."
-    half = any(p.dtype is torch.bfloat16
-               for g in groups for p in g["params"])
+    half = any(p.dtype is torch.bfloat16 for g in groups for p in g["params"])
     return MasterWeights(groups, make, **options) if half else make(groups, **options)

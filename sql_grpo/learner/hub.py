@@ -12,15 +12,18 @@ from pathlib import Path
 import httpx2
 from huggingface_hub import HfApi, try_to_load_from_cache
 from huggingface_hub.errors import (
-    HfHubHTTPError, OfflineModeIsEnabled, RepositoryNotFoundError)
+    HfHubHTTPError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+)
 
 from ..common.basics import full_path, is_main, json_object
 from ..world.embedded import ADAPTED
 
 # %% ../../nbs/learner/hub.ipynb #6a647add
 def tensor_shapes(
-    file: str | Path, # of safetensors
-) -> dict: # name -> list of sizes
+    file: str | Path,  # of safetensors
+) -> dict:  # name -> list of sizes
     "The tensors of a file. Raises ValueError if it is no such file, or has been cut."
     file = Path(file)
     size = file.stat().st_size
@@ -30,10 +33,15 @@ def tensor_shapes(
             header = json.loads(f.read(min(length, size)))
         header.pop("__metadata__", None)
         shapes = {name: t["shape"] for name, t in header.items()}
-        end = max((t["data_offsets"][1] for t in header.values()),
-                  default=0)
-    except (struct.error, ValueError, RecursionError,
-            AttributeError, LookupError, TypeError):
+        end = max((t["data_offsets"][1] for t in header.values()), default=0)
+    except (
+        struct.error,
+        ValueError,
+        RecursionError,
+        AttributeError,
+        LookupError,
+        TypeError,
+    ):
         raise ValueError(f"{file} is damaged: {size:,} bytes, and no header") from None
     whole = 8 + length + end
     if size != whole:
@@ -44,51 +52,69 @@ def tensor_shapes(
 _WEIGHTS = "model.safetensors", "pytorch_model.bin"
 _TOKENIZERS = "tokenizer.json", "tokenizer.model", "vocab.json"
 
-def _weight_files(folder: Path) -> list[Path]: # none if there are no weights
+
+def _weight_files(folder: Path) -> list[Path]:  # none if there are no weights
     "The files that should hold a model's weights."
     for name in _WEIGHTS:
-        index = folder/f"{name}.index.json"
+        index = folder / f"{name}.index.json"
         if index.is_file():
             parts = json_object(index).get("weight_map")
             if not isinstance(parts, dict):
-                raise ValueError(f"{index} has no weight_map, which says where the weights are")
-            return [folder/part for part in sorted(set(map(str, parts.values())))]
-        if (folder/name).exists():
-            return [folder/name]
+                raise ValueError(
+                    f"{index} has no weight_map, which says where the weights are"
+                )
+            return [folder / part for part in sorted(set(map(str, parts.values())))]
+        if (folder / name).exists():
+            return [folder / name]
     return []
 
+
 def missing_in(
-    folder: Path, # of a model
-) -> str: # "" if nothing is
+    folder: Path,  # of a model
+) -> str:  # "" if nothing is
     "What a model's folder lacks: a file's name, or `weights`."
-    if not (folder/"config.json").is_file():
+    if not (folder / "config.json").is_file():
         return "config.json"
     files = _weight_files(folder)
-    gone = ["weights"]*(not files) + [file.name
-                                      for file in files if not file.is_file()]
-    if gone: return gone[0]
-    if not any((folder/name).is_file() for name in _TOKENIZERS):
+    gone = ["weights"] * (not files) + [
+        file.name for file in files if not file.is_file()
+    ]
+    if gone:
+        return gone[0]
+    if not any((folder / name).is_file() for name in _TOKENIZERS):
         return _TOKENIZERS[0]
-    own = folder/"tokenizer_config.json"
+    own = folder / "tokenizer_config.json"
     inside = own.is_file() and "chat_template" in json_object(own)
-    return "" if inside or (folder/"chat_template.jinja").is_file() else "chat_template.jinja"
+    return (
+        ""
+        if inside or (folder / "chat_template.jinja").is_file()
+        else "chat_template.jinja"
+    )
 
 # %% ../../nbs/learner/hub.ipynb #59666d51
-_SETTINGS = ("config.json", "generation_config.json", "tokenizer_config.json",
-             "special_tokens_map.json", "adapter_config.json", "sql_grpo.json")
+_SETTINGS = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "adapter_config.json",
+    "sql_grpo.json",
+)
+
 
 def check_files(
-    folder: Path, # of a model
+    folder: Path,  # of a model
 ) -> None:
     "Raise ValueError for a damaged file of JSON, and for one of weights that has been cut."
     for name in _SETTINGS:
-        if (folder/name).is_file():
-            json_object(folder/name)
+        if (folder / name).is_file():
+            json_object(folder / name)
     for file in (*_weight_files(folder), *folder.glob("adapter_model.*")):
         if file.suffix == ".safetensors" and file.is_file():
             tensor_shapes(file)
         elif file.is_file() and not _is_torch(file):
             raise ValueError(f"{file} is damaged: it is not what torch saves")
+
 
 def _is_torch(file: Path) -> bool:
     "Is it an archive, with its end, or of the older form?"
@@ -98,10 +124,17 @@ def _is_torch(file: Path) -> bool:
 # %% ../../nbs/learner/hub.ipynb #066afbef
 def is_hub_name(name: str) -> bool:
     "Does a name mean a model on the Hub?"
-    own = name in ("embedded", "smollm2", *ADAPTED) or os.path.exists(os.path.expanduser(name))
-    return not own and bool(re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", name)) and name[-5:] != ".gguf"
+    own = name in ("embedded", "smollm2", *ADAPTED) or os.path.exists(
+        os.path.expanduser(name)
+    )
+    return (
+        not own
+        and bool(re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", name))
+        and name[-5:] != ".gguf"
+    )
 
-def _folder_of(name: str) -> Path | None: # None if there is nothing of it
+
+def _folder_of(name: str) -> Path | None:  # None if there is nothing of it
     "Where a model of the Hub lies on this machine, whole or not."
     root = os.environ.get("SQL_GRPO_MODELS")
     folder = Path(full_path(root, "SQL_GRPO_MODELS"), name) if root else None
@@ -110,26 +143,31 @@ def _folder_of(name: str) -> Path | None: # None if there is nothing of it
     found = try_to_load_from_cache(name, "config.json")
     return Path(found).parent if isinstance(found, str) else None
 
+
 def on_this_machine(name: str) -> bool:
     "Is a model of the Hub here, so that nothing has to be fetched?"
     folder = _folder_of(name)
     try:
         return bool(folder) and not missing_in(folder) and check_files(folder) is None
-    except ValueError: return False
+    except ValueError:
+        return False
 
 # %% ../../nbs/learner/hub.ipynb #3d8dec9f
 CODE_MODEL = "Qwen/Qwen2.5-Coder-0.5B-Instruct"
-_SIZES = {CODE_MODEL: " (1 GB)"} # of models that the package speaks of
-_PATIENCE = 5 # seconds until the Hub should answer
+_SIZES = {CODE_MODEL: " (1 GB)"}  # of models that the package speaks of
+_PATIENCE = 5  # seconds until the Hub should answer
 
-def _why_not(name: str) -> str: # "" if it can, as far as one knows
+
+def _why_not(name: str) -> str:  # "" if it can, as far as one knows
     "Why a model cannot be fetched from the Hub."
     try:
         HfApi().model_info(name, timeout=_PATIENCE)
-    except OfflineModeIsEnabled: return "is switched off (HF_HUB_OFFLINE is set)"
+    except OfflineModeIsEnabled:
+        return "is switched off (HF_HUB_OFFLINE is set)"
     except RepositoryNotFoundError:
         return "has no such model, or wants a token in HF_TOKEN for it"
-    except HfHubHTTPError: return "" # it answers: transformers will say what is wrong
+    except HfHubHTTPError:
+        return ""  # it answers: transformers will say what is wrong
     except (OSError, httpx2.HTTPError) as e:
         why = str(e).strip().splitlines() or [type(e).__name__]
         return f"cannot be reached ({why[0].rstrip('.')})"
@@ -137,42 +175,60 @@ def _why_not(name: str) -> str: # "" if it can, as far as one knows
 
 # %% ../../nbs/learner/hub.ipynb #c12a80cc
 def model_source(
-    name: str, # a folder, or a name on the Hub
-    wanted_by: str = "", # adapters, whose base it is
-) -> str: # for from_pretrained
+    name: str,  # a folder, or a name on the Hub
+    wanted_by: str = "",  # adapters, whose base it is
+) -> str:  # for from_pretrained
     "A model's folder on this machine, or its name if the Hub has it. Raises ValueError."
     if not is_hub_name(name):
         return _checked_folder(name)
     folder = _folder_of(name)
     size = _SIZES.get(name, "")
-    if folder: check_files(folder)
+    if folder:
+        check_files(folder)
     gone = missing_in(folder) if folder else ""
     if folder and not gone:
         return str(folder)
     why = _why_not(name)
     if not why:
         if is_main():
-            print(f"fetching {name}{size} from the Hub ...", file=sys.stderr, flush=True)
+            print(
+                f"fetching {name}{size} from the Hub ...", file=sys.stderr, flush=True
+            )
         return name
-    told = (f"{wanted_by} needs {name}{size}, and that" if wanted_by else
-            f"no model {name!r} could be loaded: it")
-    here = (f"is there only in part ({gone} is missing in {folder})" if folder else
-            "is not on this machine")
-    raise ValueError(f"{told} {here}, and the Hub {why}; to do without the Hub, put its files "
-                     f"into FOLDER/{name}, and set SQL_GRPO_MODELS=FOLDER")
+    told = (
+        f"{wanted_by} needs {name}{size}, and that"
+        if wanted_by
+        else f"no model {name!r} could be loaded: it"
+    )
+    here = (
+        f"is there only in part ({gone} is missing in {folder})"
+        if folder
+        else "is not on this machine"
+    )
+    raise ValueError(
+        f"{told} {here}, and the Hub {why}; to do without the Hub, put its files "
+        f"into FOLDER/{name}, and set SQL_GRPO_MODELS=FOLDER"
+    )
+
 
 def _checked_folder(name: str) -> str:
     "A folder with a model in it. Raises ValueError."
     folder = Path(full_path(name))
     if not folder.is_dir():
-        raise ValueError(f"no model {name!r} could be loaded: it is no folder, "
-                         "and no name of the Hub")
+        raise ValueError(
+            f"no model {name!r} could be loaded: it is no folder, "
+            "and no name of the Hub"
+        )
     check_files(folder)
     gone = missing_in(folder)
     if gone == "config.json":
         raise ValueError(f"{name} is not a model's folder, it has no config.json")
     if gone == "weights":
-        raise ValueError(f"the model's folder {name} has no weights: no file {_WEIGHTS[0]}")
-    if gone.endswith((".safetensors", ".bin")): # a part
-        raise ValueError(f"the model's folder {name} has only some of its weights: no file {gone}")
+        raise ValueError(
+            f"the model's folder {name} has no weights: no file {_WEIGHTS[0]}"
+        )
+    if gone.endswith((".safetensors", ".bin")):  # a part
+        raise ValueError(
+            f"the model's folder {name} has only some of its weights: no file {gone}"
+        )
     return str(folder)

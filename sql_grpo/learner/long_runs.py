@@ -15,108 +15,144 @@ import torch
 from accelerate.utils import gather_object
 from peft import PeftModel
 from transformers import (
-    PreTrainedModel, TrainerCallback, TrainerControl, TrainerState, TrainingArguments)
+    PreTrainedModel,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
 from trl import GRPOTrainer
 
 from ..common.basics import is_main, say
 from ..common.machine import detect_runtime
 from ..engine.cache import is_out_of_memory
-from .checkpoints import (checkpoints_in,
-                                          lock_output_dir, find_checkpoint, save_state,
-                                          unfinished)
+from sql_grpo.learner.checkpoints import (
+    checkpoints_in,
+    lock_output_dir,
+    find_checkpoint,
+    save_state,
+    unfinished,
+)
 
 # %% ../../nbs/learner/long_runs.ipynb #127c642e
 def _in_half(config: SQLGRPOConfig) -> SQLGRPOConfig:
     "The same step in half the batch, and twice as many of them."
     return config.with_(
-        per_device_train_batch_size=config.per_device_train_batch_size//2,
-        gradient_accumulation_steps=config.gradient_accumulation_steps*2,
-        steps_per_generation=config.steps_per_generation*2)
+        per_device_train_batch_size=config.per_device_train_batch_size // 2,
+        gradient_accumulation_steps=config.gradient_accumulation_steps * 2,
+        steps_per_generation=config.steps_per_generation * 2,
+    )
 
 # %% ../../nbs/learner/long_runs.ipynb #586b2611
-_KEPT = 30 # numbers of the model's width that a layer keeps of a token
+_KEPT = 30  # numbers of the model's width that a layer keeps of a token
 
-def _memory_needed(model, config: SQLGRPOConfig) -> float: # GB
+
+def _memory_needed(model, config: SQLGRPOConfig) -> float:  # GB
     "About what a training takes at its fullest moment."
     c = model.config.get_text_config()
-    tokens = config.per_device_train_batch_size*config.max_context
-    logits = tokens*c.vocab_size
+    tokens = config.per_device_train_batch_size * config.max_context
+    logits = tokens * c.vocab_size
     if config.demonstrations == "none":
-        tokens //= 2 # GRPO's episodes share their prompts, and most end early
-        logits = min(tokens, 4096)*min(c.vocab_size, 32_768) # TRL computes no more of them at once
+        tokens //= 2  # GRPO's episodes share their prompts, and most end early
+        logits = min(tokens, 4096) * min(
+            c.vocab_size, 32_768
+        )  # TRL computes no more of them at once
     layers = c.num_hidden_layers
-    kept = layers + _KEPT if config.activation_checkpointing else layers*_KEPT
-    activations = tokens*kept*c.hidden_size*(2 if config.bf16 or config.fp16 else 4)
-    trained = sum(p.numel()
-                  for p in model.parameters() if p.requires_grad)
-    fixed = model.get_memory_footprint() + 12*trained + 0.6e9 # the last is the program itself
-    return (fixed + activations + 16*logits)/2**30
+    kept = layers + _KEPT if config.activation_checkpointing else layers * _KEPT
+    activations = (
+        tokens * kept * c.hidden_size * (2 if config.bf16 or config.fp16 else 4)
+    )
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    fixed = (
+        model.get_memory_footprint() + 12 * trained + 0.6e9
+    )  # the last is the program itself
+    return (fixed + activations + 16 * logits) / 2**30
 
-def _total_memory(config: SQLGRPOConfig) -> float: # GB
+
+def _total_memory(config: SQLGRPOConfig) -> float:  # GB
     "What the machine has for a process, whatever is free of it: the same command is the same run."
     machine = detect_runtime()
     if config.use_cpu:
-        return machine.memory_gb/int(os.environ.get("LOCAL_WORLD_SIZE", 1))
+        return machine.memory_gb / int(os.environ.get("LOCAL_WORLD_SIZE", 1))
     beside = config.use_vllm and config.vllm_mode == "colocate"
-    return machine.gpu_gb*(1 - beside*config.vllm_gpu_memory_utilization)
+    return machine.gpu_gb * (1 - beside * config.vllm_gpu_memory_utilization)
 
 # %% ../../nbs/learner/long_runs.ipynb #33e0e28e
 def fit_batch(
     model: PreTrainedModel | PeftModel,
     config: SQLGRPOConfig,
-) -> SQLGRPOConfig: # with a batch that should fit
+) -> SQLGRPOConfig:  # with a batch that should fit
     "Halve a batch that was not given until it should fit, and say what the training takes."
-    total = min(gather_object([_total_memory(config)])) # several processes need the same batch
-    room = total*(0.75 if config.use_cpu else 0.9)
+    total = min(
+        gather_object([_total_memory(config)])
+    )  # several processes need the same batch
+    room = total * (0.75 if config.use_cpu else 0.9)
     fits = lambda c: _memory_needed(model, c) <= room
-    while not (config.batch_given or fits(config) or config.per_device_train_batch_size % 2):
+    while not (
+        config.batch_given or fits(config) or config.per_device_train_batch_size % 2
+    ):
         config = _in_half(config)
     size = config.per_device_train_batch_size
-    short = ("" if fits(config) else ": it may run out; a lower max_context, peft "
-             "or activation_checkpointing takes less")
-    say(f"memory: about {_memory_needed(model, config):.0f} of {total:.0f} GB; "
-        f"{size} episode{'s'*(size > 1)} at once{short}")
+    short = (
+        ""
+        if fits(config)
+        else ": it may run out; a lower max_context, peft "
+        "or activation_checkpointing takes less"
+    )
+    say(
+        f"memory: about {_memory_needed(model, config):.0f} of {total:.0f} GB; "
+        f"{size} episode{'s' * (size > 1)} at once{short}"
+    )
     return config
 
 # %% ../../nbs/learner/long_runs.ipynb #15d46502
 class MemoryRanOut(RuntimeError):
     "A training ran out of memory, and cannot go on by itself; the message says what may help."
 
+
 def _halved(config: SQLGRPOConfig) -> SQLGRPOConfig:
     "A configuration with half the batch. Raises MemoryRanOut when it cannot be halved."
     if config.use_vllm:
-        raise MemoryRanOut("memory ran out beside vLLM: lower vllm_gpu_memory_utilization, or halve "
-                           "per_device_train_batch_size and double gradient_accumulation_steps, "
-                           "and go on with --resume_from_checkpoint last")
+        raise MemoryRanOut(
+            "memory ran out beside vLLM: lower vllm_gpu_memory_utilization, or halve "
+            "per_device_train_batch_size and double gradient_accumulation_steps, "
+            "and go on with --resume_from_checkpoint last"
+        )
     size = config.per_device_train_batch_size
     if size % 2:
-        raise MemoryRanOut(f"memory ran out, and a batch of {size} cannot be halved: "
-                           "lower max_context or num_generations")
+        raise MemoryRanOut(
+            f"memory ran out, and a batch of {size} cannot be halved: "
+            "lower max_context or num_generations"
+        )
     return _in_half(config)
 
 # %% ../../nbs/learner/long_runs.ipynb #39ad160c
 def _set_aside(folder: str | Path) -> None:
     "Move an earlier run's checkpoints to previous/; those that are there already are deleted."
     old = checkpoints_in(folder)
-    previous = Path(folder).expanduser()/"previous"
-    if not old: return
+    previous = Path(folder).expanduser() / "previous"
+    if not old:
+        return
     previous.mkdir(exist_ok=True)
-    say(f"checkpoints of an earlier run go to {previous}; "
-        "--resume_from_checkpoint last would go on from them")
+    say(
+        f"checkpoints of an earlier run go to {previous}; "
+        "--resume_from_checkpoint last would go on from them"
+    )
     for p in checkpoints_in(previous):
         shutil.rmtree(p)
     for p in old:
-        p.rename(previous/p.name)
+        p.rename(previous / p.name)
 
 # %% ../../nbs/learner/long_runs.ipynb #4214013b
 def run_training_with_metrics(
-    trainer: GRPOTrainer, # of build_trainer
-    resume: str | None = None, # a checkpoint to go on from, or last
-) -> dict: # steps, seconds, interrupted, log (TRL's records), trainer, counted
+    trainer: GRPOTrainer,  # of build_trainer
+    resume: str | None = None,  # a checkpoint to go on from, or last
+) -> dict:  # steps, seconds, interrupted, log (TRL's records), trainer, counted
     "Train; Ctrl-C keeps what was learned. Raises MemoryRanOut if a halved batch would not help."
-    if trainer.args.max_steps == 0: # transformers would train for `num_train_epochs`
-        return dict(steps=0, seconds=0.0, interrupted=False,
-                    log=[], trainer=trainer, counted={})
+    if trainer.args.max_steps == 0:  # transformers would train for `num_train_epochs`
+        return dict(
+            steps=0, seconds=0.0, interrupted=False, log=[], trainer=trainer, counted={}
+        )
     if is_main():
         lock_output_dir(trainer.args.output_dir)
     resume = find_checkpoint(resume, trainer.args.output_dir)
@@ -128,26 +164,37 @@ def run_training_with_metrics(
     while True:
         out_of_memory = False
         try:
-            try: _train(trainer, resume)
+            try:
+                _train(trainer, resume)
             except (RuntimeError, MemoryError, OSError) as e:
-                if not is_out_of_memory(e): raise
+                if not is_out_of_memory(e):
+                    raise
                 out_of_memory = True
-        except KeyboardInterrupt: # maybe on the way out of an error: other processes have ended
+        except (
+            KeyboardInterrupt
+        ):  # maybe on the way out of an error: other processes have ended
             if trainer.args.world_size > 1:
-                signal.signal(signal.SIGINT, signal.SIG_IGN) # a launcher may send it again
+                signal.signal(
+                    signal.SIGINT, signal.SIG_IGN
+                )  # a launcher may send it again
             interrupted = True
             save_state(trainer)
             _end(trainer)
-        if out_of_memory: # outside of the except block, whose traceback holds the tensors
+        if (
+            out_of_memory
+        ):  # outside of the except block, whose traceback holds the tensors
             trainer, resume = _smaller(trainer)
             continue
         log = trainer.state.log_history
         seconds = time.perf_counter() - start
-        return dict(steps=trainer.state.global_step,
-                    interrupted=interrupted, log=log,
-                    counted=_counted(log, trainer.args),
-                    seconds=round(seconds + _earlier_seconds(log, first), 1),
-                    trainer=trainer)
+        return dict(
+            steps=trainer.state.global_step,
+            interrupted=interrupted,
+            log=log,
+            counted=_counted(log, trainer.args),
+            seconds=round(seconds + _earlier_seconds(log, first), 1),
+            trainer=trainer,
+        )
 
 # %% ../../nbs/learner/long_runs.ipynb #2ca0bce1
 def _train(trainer: GRPOTrainer, resume: str | None) -> None:
@@ -157,61 +204,82 @@ def _train(trainer: GRPOTrainer, resume: str | None) -> None:
         return trainer.train(resume_from_checkpoint=resume)
     trainer._load_from_checkpoint(resume)
     trainer.state = TrainerState.load_from_json(f"{resume}/trainer_state.json")
-    trainer.callback_handler.on_train_begin(trainer.args,
-                                            trainer.state, trainer.control)
+    trainer.callback_handler.on_train_begin(
+        trainer.args, trainer.state, trainer.control
+    )
     _end(trainer)
+
 
 def _steps_done(checkpoint: str | None) -> int:
     "Steps before a checkpoint."
-    if not checkpoint: return 0
-    return json.loads((Path(checkpoint)/"trainer_state.json").read_text())["global_step"]
+    if not checkpoint:
+        return 0
+    return json.loads((Path(checkpoint) / "trainer_state.json").read_text())[
+        "global_step"
+    ]
+
 
 def _earlier_seconds(log: list[dict], first: int) -> float:
     "What the steps up to `first` took, which an earlier run has logged, as means since the last."
-    logged = [r
-              for r in log if "step_time" in r and r["step"] <= first]
+    logged = [r for r in log if "step_time" in r and r["step"] <= first]
     before = [0] + [r["step"] for r in logged]
-    return sum(r["step_time"]*(r["step"] - b)
-               for r, b in zip(logged, before, strict=False))
+    return sum(
+        r["step_time"] * (r["step"] - b) for r, b in zip(logged, before, strict=False)
+    )
+
 
 def _counted(log: list[dict], args: SQLGRPOConfig) -> dict:
     "How much was played and learned, from the means of the log."
     logged = [r for r in log if "learned/tokens" in r]
     before = [0] + [r["step"] for r in logged]
-    steps = [r["step"] - b
-             for r, b in zip(logged, before, strict=False)]
+    steps = [r["step"] - b for r, b in zip(logged, before, strict=False)]
+
     def total(name):
-        return round(sum(r[f"learned/{name}"]*n
-                         for r, n in zip(logged, steps, strict=True)))
+        return round(
+            sum(r[f"learned/{name}"] * n for r, n in zip(logged, steps, strict=True))
+        )
+
     n = sum(steps)
-    return dict(updates=n*args.updates_per_generation,
-                learned=total("episodes"),
-                tokens=total("tokens"),
-                played=n*args.generation_batch_size//args.num_iterations)
+    return dict(
+        updates=n * args.updates_per_generation,
+        learned=total("episodes"),
+        tokens=total("tokens"),
+        played=n * args.generation_batch_size // args.num_iterations,
+    )
 
 # %% ../../nbs/learner/long_runs.ipynb #90b4b34e
 def _end(trainer) -> None:
     "Let the callbacks finish: the plot is drawn, the bar is closed."
-    trainer.callback_handler.on_train_end(trainer.args,
-                                          trainer.state, trainer.control)
+    trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
 
-def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on from
+
+def _smaller(trainer: GRPOTrainer):  # another trainer, the checkpoint it goes on from
     "A trainer with half the batch, and the state it goes on from. Raises MemoryRanOut."
     config = _halved(trainer.args)
     size = config.per_device_train_batch_size
     batches = config.gradient_accumulation_steps
-    if config.world_size > 1: # the others are amid a step, and cannot be asked to begin it again
-        last = " --resume_from_checkpoint last" if checkpoints_in(config.output_dir) else ""
+    if (
+        config.world_size > 1
+    ):  # the others are amid a step, and cannot be asked to begin it again
+        last = (
+            " --resume_from_checkpoint last"
+            if checkpoints_in(config.output_dir)
+            else ""
+        )
         raise MemoryRanOut(
             f"out of memory in process {config.process_index} of "
             f"{config.world_size}: give --per_device_train_batch_size {size} "
-            f"--gradient_accumulation_steps {batches}{last}")
+            f"--gradient_accumulation_steps {batches}{last}"
+        )
     resume = save_state(trainer) or unfinished(config.output_dir)
     if resume is None and trainer.state.global_step:
-        raise MemoryRanOut("out of memory, and no room for a checkpoint "
-                           f"in {config.output_dir}")
-    print(f"out of memory: going on with batches of {size} episodes, {batches} of them a step",
-          flush=True)
+        raise MemoryRanOut(
+            f"out of memory, and no room for a checkpoint in {config.output_dir}"
+        )
+    print(
+        f"out of memory: going on with batches of {size} episodes, {batches} of them a step",
+        flush=True,
+    )
     rebuild = trainer.rebuild
     trainer.optimizer = trainer.lr_scheduler = None
     trainer.accelerator.free_memory()
@@ -223,18 +291,29 @@ def _smaller(trainer: GRPOTrainer): # another trainer, the checkpoint it goes on
 # %% ../../nbs/learner/long_runs.ipynb #7c40e1a5
 class TimeLimit(TrainerCallback):
     "Ends a training after the step in which its time is up."
-    def __init__(self, seconds: float): # above 0
+
+    def __init__(self, seconds: float):  # above 0
         self.seconds = seconds
         self.begun = None
 
-    def on_train_begin(self, args: TrainingArguments, state: TrainerState,
-                       control: TrainerControl, **kwargs):
+    def on_train_begin(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs,
+    ):
         "Look at the clock."
-        if self.begun is None: # with a smaller batch, it goes on
+        if self.begun is None:  # with a smaller batch, it goes on
             self.begun = time.perf_counter()
 
-    def on_step_end(self, args: TrainingArguments, state: TrainerState,
-                    control: TrainerControl, **kwargs):
+    def on_step_end(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs,
+    ):
         "Stop, if it is time for one of the processes, and save a checkpoint."
         over = time.perf_counter() - self.begun >= self.seconds
         if any(gather_object([over])):

@@ -22,8 +22,14 @@ from peft.utils import load_peft_weights
 from peft.utils.integrations import dequantize_module_weight
 from safetensors.torch import save_file
 from transformers import (
-    AutoConfig, AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig,
-    PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase)
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BitsAndBytesConfig,
+    PretrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 from transformers.utils import logging as hf_logging
 
 from ..common.basics import full_path, is_main, json_object
@@ -37,20 +43,30 @@ from .warmup import base_model
 # %% ../../nbs/learner/models.ipynb #29d6b8e0
 def _weights_dtype(
     config: SQLGRPOConfig,
-    train: bool = True, # or does the model only play?
-) -> torch.dtype: # of the model's own weights
+    train: bool = True,  # or does the model only play?
+) -> torch.dtype:  # of the model's own weights
     "float32 for weights that are trained on a GPU; for others what the hardware computes with."
     if train and config.peft == "none" and not config.half_weights:
         return torch.float32
-    return torch.bfloat16 if config.bf16 else torch.float16 if config.fp16 else torch.float32
+    return (
+        torch.bfloat16
+        if config.bf16
+        else torch.float16
+        if config.fp16
+        else torch.float32
+    )
 
 # %% ../../nbs/learner/models.ipynb #4ab92d67
 def _four_bits(
-    dtype: torch.dtype, # that layers compute in
+    dtype: torch.dtype,  # that layers compute in
 ) -> BitsAndBytesConfig:
     "Weights in 4 bits: NF4, double quantisation (QLoRA, arXiv 2305.14314)."
-    return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4",
-                              bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=dtype)
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=dtype,
+    )
 
 # %% ../../nbs/learner/models.ipynb #c25e0f98
 def _without_fast_path(model) -> None:
@@ -63,23 +79,26 @@ def _without_fast_path(model) -> None:
 def _need_bitsandbytes() -> None:
     "Raise a ValueError if bitsandbytes is not installed."
     if importlib.util.find_spec("bitsandbytes") is None:
-        raise ValueError("weights are kept in 4 bits with bitsandbytes, which is not installed: "
-                         "pip install bitsandbytes")
+        raise ValueError(
+            "weights are kept in 4 bits with bitsandbytes, which is not installed: "
+            "pip install bitsandbytes"
+        )
 
 # %% ../../nbs/learner/models.ipynb #9429761c
 def _load_pretrained(
-    name: str, dtype: torch.dtype,
-    bits: bool = False, use_cpu: bool = True,
-    wanted_by: str = "", # adapters, whose base it is
-    each: float = 0, # bytes that a weight takes on a GPU
-): # model, tokenizer
+    name: str,
+    dtype: torch.dtype,
+    bits: bool = False,
+    use_cpu: bool = True,
+    wanted_by: str = "",  # adapters, whose base it is
+    each: float = 0,  # bytes that a weight takes on a GPU
+):  # model, tokenizer
     "A model and tokenizer from a folder, a GGUF file, the package or the Hub; `bits`: in 4 bits."
     how = dict(dtype=dtype, attn_implementation="sdpa")
     if bits:
         _need_bitsandbytes()
         device = "cpu" if use_cpu else torch.cuda.current_device()
-        how |= dict(quantization_config=_four_bits(dtype),
-                    device_map={"": device})
+        how |= dict(quantization_config=_four_bits(dtype), device_map={"": device})
     is_file = str(name).endswith(".gguf")
     where = name if is_file else _pretrained_source(name, wanted_by)
     if is_file and bits:
@@ -95,21 +114,25 @@ def _load_pretrained(
         _check_room(_count_weights(where), each, _free_bytes(), name)
     model = model or _load_weights(name, where, how)
     if hasattr(model, "peft_config"):
-        raise ValueError(f"{name!r} holds adapters: download them into a folder, "
-                         "and give that as model_name")
+        raise ValueError(
+            f"{name!r} holds adapters: download them into a folder, "
+            "and give that as model_name"
+        )
     _without_fast_path(model)
     return model, tokenizer
 
-def _pretrained_source(name: str, wanted_by: str = "") -> str: # for from_pretrained
+
+def _pretrained_source(name: str, wanted_by: str = "") -> str:  # for from_pretrained
     "A model's folder, or its name on the Hub. Raises ValueError if it cannot be had."
     return str(smollm2_folder()) if name == "smollm2" else model_source(name, wanted_by)
 
 # %% ../../nbs/learner/models.ipynb #9429761e
 @contextmanager
-def _told(what: str): # what went wrong
+def _told(what: str):  # what went wrong
     "Around what libraries load: an error of theirs becomes a ValueError of one sentence."
-    try: yield
-    except Exception as e: # of several libraries, for files of other models or forms
+    try:
+        yield
+    except Exception as e:  # of several libraries, for files of other models or forms
         reason = textwrap.shorten(str(e), 250)
         if not (reason and isinstance(e, (ValueError, OSError))):
             reason = f"{type(e).__name__} {reason}".strip()
@@ -117,7 +140,8 @@ def _told(what: str): # what went wrong
             reason = "it needs code of its own, which is not run here"
         raise ValueError(f"{what}: {reason}") from e
 
-def _load_small(name: str, where: str): # config and tokenizer of transformers
+
+def _load_small(name: str, where: str):  # config and tokenizer of transformers
     "What is read in a moment. Raises ValueError."
     for file in Path(where).glob("tokenizer.json"):
         json_object(file)
@@ -126,81 +150,110 @@ def _load_small(name: str, where: str): # config and tokenizer of transformers
     with _told(f"no tokenizer of {name!r} could be loaded"):
         return config, AutoTokenizer.from_pretrained(where, trust_remote_code=False)
 
-def _load_weights(name: str, where: str,
-                  how: dict): # a model of transformers
+
+def _load_weights(name: str, where: str, how: dict):  # a model of transformers
     "Raises ValueError if weights are missing, or have another shape than config.json says; warns of others."
     level = hf_logging.get_verbosity()
-    hf_logging.set_verbosity_error() # else there is a table
+    hf_logging.set_verbosity_error()  # else there is a table
     try:
         with _told(f"no model {name!r} could be loaded"):
             model, found = AutoModelForCausalLM.from_pretrained(
-                where, trust_remote_code=False, output_loading_info=True,
-                ignore_mismatched_sizes=True, **how)
-    finally: hf_logging.set_verbosity(level)
+                where,
+                trust_remote_code=False,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+                **how,
+            )
+    finally:
+        hf_logging.set_verbosity(level)
     for key, theirs, own in found["mismatched_keys"]:
-        raise ValueError(f"the model {name!r} has {key} of {list(theirs)}, and by its config.json "
-                         f"it is {list(own)}")
+        raise ValueError(
+            f"the model {name!r} has {key} of {list(theirs)}, and by its config.json "
+            f"it is {list(own)}"
+        )
     if missing := sorted(found["missing_keys"]):
-        raise ValueError(f"the model {name!r} lacks {len(missing)} of the weights that its "
-                         f"config.json speaks of: {missing[0]}")
+        raise ValueError(
+            f"the model {name!r} lacks {len(missing)} of the weights that its "
+            f"config.json speaks of: {missing[0]}"
+        )
     if left := sorted(found["unexpected_keys"]):
-        warnings.warn(f"the model {name!r} has {len(left)} weights that its config.json does not "
-                      f"speak of, and they are left out: {left[0]}", stacklevel=3)
+        warnings.warn(
+            f"the model {name!r} has {len(left)} weights that its config.json does not "
+            f"speak of, and they are left out: {left[0]}",
+            stacklevel=3,
+        )
     return model
 
 # %% ../../nbs/learner/models.ipynb #9429761f
-def _check_tokenizer(tokenizer: PreTrainedTokenizerBase,
-                     config: PretrainedConfig, name: str) -> None:
+def _check_tokenizer(
+    tokenizer: PreTrainedTokenizerBase, config: PretrainedConfig, name: str
+) -> None:
     "Settle its pad token. Raises ValueError if it lacks something, or the model has fewer tokens."
-    if not tokenizer("a")["input_ids"]: # what transformers makes up where the file is missing
+    if not tokenizer("a")[
+        "input_ids"
+    ]:  # what transformers makes up where the file is missing
         raise ValueError(f"{name!r} has no tokenizer: tokenizer.json is missing")
     if not tokenizer.eos_token:
-        raise ValueError(f"the tokenizer of {name!r} has no end token: give eos_token in its "
-                         "tokenizer_config.json")
+        raise ValueError(
+            f"the tokenizer of {name!r} has no end token: give eos_token in its "
+            "tokenizer_config.json"
+        )
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     with _told(f"the chat template of {name!r} cannot be used"):
-        ChatCodec(tokenizer) # before gigabytes are fetched
+        ChatCodec(tokenizer)  # before gigabytes are fetched
     words = max(tokenizer.get_vocab().values()) + 1
     known = getattr(config.get_text_config(), "vocab_size", words)
     if words > known:
-        raise ValueError(f"the tokenizer of {name!r} has {words} tokens, and the vocab_size of its "
-                         f"config.json is {known}: they do not belong together")
+        raise ValueError(
+            f"the tokenizer of {name!r} has {words} tokens, and the vocab_size of its "
+            f"config.json is {known}: they do not belong together"
+        )
 
 # %% ../../nbs/learner/models.ipynb #5e8b1a12
 def _count_weights(where: str) -> int:
     "How many weights the model in a folder or on the Hub has."
     with init_empty_weights(include_buffers=False):
-        model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(
-            where, trust_remote_code=False))
-    model.tie_weights() # those that are used twice count once
+        model = AutoModelForCausalLM.from_config(
+            AutoConfig.from_pretrained(where, trust_remote_code=False)
+        )
+    model.tie_weights()  # those that are used twice count once
     return sum(p.numel() for p in model.parameters())
+
 
 def _free_bytes() -> int:
     "What is free of the GPU's memory, with what torch holds and does not use."
     unused = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
     return torch.cuda.mem_get_info()[0] + unused
 
-def _bytes_each(config: SQLGRPOConfig,
-                train: bool, bits: bool) -> float:
+
+def _bytes_each(config: SQLGRPOConfig, train: bool, bits: bool) -> float:
     "What a weight takes at least, with gradient and optimiser where all are trained."
-    if bits: return 0.6 # some layers stay in 16
+    if bits:
+        return 0.6  # some layers stay in 16
     everything = train and config.peft == "none"
     return 16 if everything else _weights_dtype(config, train).itemsize
 
+
 def _check_room(
-    weights: int, # of a model
-    each: float, # bytes that one takes
-    free: int, # bytes of the GPU
-    name: str, # of the model
+    weights: int,  # of a model
+    each: float,  # bytes that one takes
+    free: int,  # bytes of the GPU
+    name: str,  # of the model
 ) -> None:
     "Raise ValueError for a model that the GPU has no room for."
-    if weights*each <= free: return
-    less = ("peft lora or qlora takes less" if each > 4 else
-            "end what else runs there, or set CUDA_VISIBLE_DEVICES to nothing, and the CPU is used")
-    raise ValueError(f"{name} has {weights/1e6:,.0f} million weights, which take at least "
-                     f"{weights*each/2**30:.1f} GB, and {free/2**30:.1f} GB of the GPU "
-                     f"are free: {less}")
+    if weights * each <= free:
+        return
+    less = (
+        "peft lora or qlora takes less"
+        if each > 4
+        else "end what else runs there, or set CUDA_VISIBLE_DEVICES to nothing, and the CPU is used"
+    )
+    raise ValueError(
+        f"{name} has {weights / 1e6:,.0f} million weights, which take at least "
+        f"{weights * each / 2**30:.1f} GB, and {free / 2**30:.1f} GB of the GPU "
+        f"are free: {less}"
+    )
 
 # %% ../../nbs/learner/models.ipynb #342fd98c
 def _targets(model, config: SQLGRPOConfig) -> str | list[str]:
@@ -210,24 +263,34 @@ def _targets(model, config: SQLGRPOConfig) -> str | list[str]:
     head = model.get_output_embeddings()
     wanted = config.lora_targets.split(",")
     wanted = [name.strip() for name in wanted]
-    names = [n for n, m in model.named_modules()
-             if isinstance(m, torch.nn.Linear)
-             and m is not head]
+    names = [
+        n
+        for n, m in model.named_modules()
+        if isinstance(m, torch.nn.Linear) and m is not head
+    ]
     for name in wanted:
-        if not any(n == name or n.endswith(f".{name}")
-                   for n in names):
+        if not any(n == name or n.endswith(f".{name}") for n in names):
             there = ", ".join(dict.fromkeys(n.split(".")[-1] for n in names))
-            raise ValueError(f"lora_targets names {name!r}, and the model has no such layer: "
-                             f"it has {there}")
+            raise ValueError(
+                f"lora_targets names {name!r}, and the model has no such layer: "
+                f"it has {there}"
+            )
     return wanted
+
 
 def add_adapters(model: PreTrainedModel, config: SQLGRPOConfig) -> PeftModel:
     "Train low-rank adapters instead of the weights: in float32 or, as half weights, in bfloat16."
-    lora = LoraConfig(r=config.lora_rank, lora_alpha=config.lora_alpha,
-                      target_modules=_targets(model, config), task_type="CAUSAL_LM")
+    lora = LoraConfig(
+        r=config.lora_rank,
+        lora_alpha=config.lora_alpha,
+        target_modules=_targets(model, config),
+        task_type="CAUSAL_LM",
+    )
     with torch.random.fork_rng():
-        torch.manual_seed(config.seed) # the same adapters, whatever was drawn before
-        adapted = get_peft_model(model, lora, autocast_adapter_dtype=not config.half_weights)
+        torch.manual_seed(config.seed)  # the same adapters, whatever was drawn before
+        adapted = get_peft_model(
+            model, lora, autocast_adapter_dtype=not config.half_weights
+        )
     base = Path(full_path(lora.base_model_name_or_path or config.model_name))
     if is_hub_name(config.model_name):
         lora.base_model_name_or_path = config.model_name
@@ -236,23 +299,27 @@ def add_adapters(model: PreTrainedModel, config: SQLGRPOConfig) -> PeftModel:
     return adapted
 
 # %% ../../nbs/learner/models.ipynb #57f3d0ba
-def _adapter_base(model_name: str) -> str | None: # None if it is no adapter folder
+def _adapter_base(model_name: str) -> str | None:  # None if it is no adapter folder
     "The base model of an adapter folder. Raises ValueError if that is gone."
-    file = Path(model_path(model_name))/"adapter_config.json"
+    file = Path(model_path(model_name)) / "adapter_config.json"
     if not file.is_file():
         return None
     name = json_object(file).get("base_model_name_or_path")
     if not (name and isinstance(name, str)):
-        raise ValueError(f"{file} names no model that the adapters belong to: give "
-                         "base_model_name_or_path there")
+        raise ValueError(
+            f"{file} names no model that the adapters belong to: give "
+            "base_model_name_or_path there"
+        )
     name = full_path(name)
-    beside = file.absolute().parent.parent/"base"
+    beside = file.absolute().parent.parent / "base"
     if Path(name).name == "base" and beside.is_dir():
         return str(beside)
     if Path(name).is_absolute() and not Path(name).exists():
-        raise ValueError(f"the adapters in {str(model_name)!r} belong to the model in {name!r}, "
-                         "and that is gone: put it beside them, named base, "
-                         "or correct base_model_name_or_path in adapter_config.json")
+        raise ValueError(
+            f"the adapters in {str(model_name)!r} belong to the model in {name!r}, "
+            "and that is gone: put it beside them, named base, "
+            "or correct base_model_name_or_path in adapter_config.json"
+        )
     return name
 
 # %% ../../nbs/learner/models.ipynb #57f3d0bc
@@ -268,15 +335,17 @@ def check_model(name: str) -> None:
         return
     check_files(folder)
     if not any(folder.glob("adapter_model.*")):
-        raise ValueError(f"the adapters' folder {name} has no weights: no adapter_model.safetensors")
+        raise ValueError(
+            f"the adapters' folder {name} has no weights: no adapter_model.safetensors"
+        )
     if base != "smollm2" and Path(base).is_dir():
         model_source(base)
 
 # %% ../../nbs/learner/models.ipynb #5e8b1a20
 def _check_adapters(model, config: SQLGRPOConfig, base: str) -> None:
     "Raise ValueError unless the adapters of a folder have the shapes of a base model's layers."
-    file = Path(model_path(config.model_name))/"adapter_model.safetensors"
-    if not file.is_file(): # an older form, or none: peft says
+    file = Path(model_path(config.model_name)) / "adapter_model.safetensors"
+    if not file.is_file():  # an older form, or none: peft says
         return
     layers = dict(model.named_modules())
     weights = dict(model.named_parameters(remove_duplicate=False))
@@ -290,35 +359,42 @@ def _check_adapters(model, config: SQLGRPOConfig, base: str) -> None:
         width = "in_features" if part[0] == "A" else "out_features"
         theirs = shape[part[0] == "A"]
         own = getattr(layers.get(name), width, None)
-        if own == theirs: continue
+        if own == theirs:
+            continue
         what = f"{width} {own}, not {theirs}" if own else "no such layer"
-        raise ValueError(f"the adapters in {config.model_name!r} do not fit {base}, which for "
-                         f"{name} has {what}: they belong to another model")
+        raise ValueError(
+            f"the adapters in {config.model_name!r} do not fit {base}, which for "
+            f"{name} has {what}: they belong to another model"
+        )
 
-def _check_shape(name: str, shape: list, own: torch.Tensor,
-                 config: SQLGRPOConfig, base: str) -> None:
+
+def _check_shape(
+    name: str, shape: list, own: torch.Tensor, config: SQLGRPOConfig, base: str
+) -> None:
     "Raise ValueError if a whole weight beside the adapters has another shape than the base's."
     if own.is_floating_point() and list(own.shape) != shape:
-        raise ValueError(f"the adapters in {config.model_name!r} have {name} of {shape}, and "
-                         f"{base} has it of {list(own.shape)}: if its vocabulary was resized, "
-                         "merge them with peft first")
+        raise ValueError(
+            f"the adapters in {config.model_name!r} have {name} of {shape}, and "
+            f"{base} has it of {list(own.shape)}: if its vocabulary was resized, "
+            "merge them with peft first"
+        )
 
 # %% ../../nbs/learner/models.ipynb #399427e3
-def _check_adapted(model: PeftModel,
-                   config: SQLGRPOConfig, base: str) -> None:
+def _check_adapted(model: PeftModel, config: SQLGRPOConfig, base: str) -> None:
     "Raise ValueError if a layer has got an adapter that the folder has no matrices for."
-    file = Path(model_path(config.model_name))/"adapter_model.safetensors"
+    file = Path(model_path(config.model_name)) / "adapter_model.safetensors"
     if not file.is_file():
         return
-    there = {key.rpartition(".lora_")[0]
-             for key in tensor_shapes(file)}
+    there = {key.rpartition(".lora_")[0] for key in tensor_shapes(file)}
     for name, layer in model.named_modules():
         if isinstance(layer, LoraLayer) and name not in there:
-            raise ValueError(f"the adapters in {config.model_name!r} do not fit {base}: they have "
-                             f"none for {name.removeprefix('base_model.model.')}")
+            raise ValueError(
+                f"the adapters in {config.model_name!r} do not fit {base}: they have "
+                f"none for {name.removeprefix('base_model.model.')}"
+            )
 
 # %% ../../nbs/learner/models.ipynb #7c1e5d92
-def take_over(config: SQLGRPOConfig) -> SQLGRPOConfig: # the same, if no adapters go on
+def take_over(config: SQLGRPOConfig) -> SQLGRPOConfig:  # the same, if no adapters go on
     "With rank, scale and layers of adapters that go on. Raises ValueError if options contradict them."
     check_model(config.model_name)
     if config.peft == "qlora":
@@ -329,19 +405,22 @@ def take_over(config: SQLGRPOConfig) -> SQLGRPOConfig: # the same, if no adapter
         own = LoraConfig.from_pretrained(model_path(config.model_name))
         names = own.target_modules
         names = [names] if isinstance(names, str) else names
-        layers = ",".join(sorted({name.split(".")[-1]
-                                  for name in names}))
-    theirs = dict(peft=folder_config(config.model_name).get("peft", config.peft),
-                  lora_rank=own.r, lora_targets=layers,
-                  lora_alpha=folder_config(config.model_name).get("lora_alpha", own.lora_alpha))
+        layers = ",".join(sorted({name.split(".")[-1] for name in names}))
+    theirs = dict(
+        peft=folder_config(config.model_name).get("peft", config.peft),
+        lora_rank=own.r,
+        lora_targets=layers,
+        lora_alpha=folder_config(config.model_name).get("lora_alpha", own.lora_alpha),
+    )
     for name, value in theirs.items():
         given = getattr(config, name)
         if name == "lora_targets":
-            given = ",".join(sorted(w.strip()
-                                    for w in given.split(",")))
+            given = ",".join(sorted(w.strip() for w in given.split(",")))
         if given not in (value, getattr(SQLGRPOConfig, name)):
-            raise ValueError(f"{name} is {given!r}, and the adapters in {config.model_name!r} "
-                             f"have {value!r}: give that, or leave it out")
+            raise ValueError(
+                f"{name} is {given!r}, and the adapters in {config.model_name!r} "
+                f"have {value!r}: give that, or leave it out"
+            )
     return config.with_(**theirs)
 
 # %% ../../nbs/learner/models.ipynb #5e8b1a03
@@ -349,7 +428,7 @@ def take_over(config: SQLGRPOConfig) -> SQLGRPOConfig: # the same, if no adapter
 def _scale_back(model: PeftModel, alpha: float) -> None:
     "Give adapters that were [made small](#in-8-bits) their old scale; they add the same."
     own = model.peft_config["default"]
-    share = own.lora_alpha/alpha # a power of four
+    share = own.lora_alpha / alpha  # a power of four
     for layer in model.modules():
         if not isinstance(layer, LoraLayer):
             continue
@@ -360,38 +439,56 @@ def _scale_back(model: PeftModel, alpha: float) -> None:
     own.lora_alpha = alpha
 
 # %% ../../nbs/learner/models.ipynb #8d47a1fe
-def _load_adapted(config: SQLGRPOConfig, base: str, train: bool): # model, tokenizer
+def _load_adapted(config: SQLGRPOConfig, base: str, train: bool):  # model, tokenizer
     "A base model with the adapters of a folder: to train them, to train all weights, or to play."
     go_on = train and config.peft != "none"
     if train and not go_on and config.use_vllm:
-        raise ValueError(f"vLLM loads whole models, and {config.model_name!r} holds adapters: "
-                         "give the merged one beside it")
-    bits = (config.peft if go_on else folder_config(config.model_name).get("peft")) == "qlora"
+        raise ValueError(
+            f"vLLM loads whole models, and {config.model_name!r} holds adapters: "
+            "give the merged one beside it"
+        )
+    bits = (
+        config.peft if go_on else folder_config(config.model_name).get("peft")
+    ) == "qlora"
     each = _bytes_each(config, train, bits)
-    model, tokenizer = _load_pretrained(base,
-                                        _weights_dtype(config, train), bits, config.use_cpu,
-                                        str(config.model_name), each)
+    model, tokenizer = _load_pretrained(
+        base,
+        _weights_dtype(config, train),
+        bits,
+        config.use_cpu,
+        str(config.model_name),
+        each,
+    )
     _check_adapters(model, config, base)
-    with warnings.catch_warnings(), _told(f"the adapters in {config.model_name!r} cannot be used"):
+    with (
+        warnings.catch_warnings(),
+        _told(f"the adapters in {config.model_name!r} cannot be used"),
+    ):
         # peft still uses that name
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
         model = PeftModel.from_pretrained(
-            model, model_path(config.model_name), is_trainable=go_on,
-            autocast_adapter_dtype=not (go_on and config.half_weights), torch_device="cpu")
+            model,
+            model_path(config.model_name),
+            is_trainable=go_on,
+            autocast_adapter_dtype=not (go_on and config.half_weights),
+            torch_device="cpu",
+        )
         if alpha := folder_config(config.model_name).get("lora_alpha"):
             _scale_back(model, alpha)
     _check_adapted(model, config, base)
     own = model.peft_config["default"]
-    if train and (own.use_dora or own.modules_to_save): # of other programs
-        raise ValueError(f"the adapters in {config.model_name!r} are more than LoRA: "
-                         "merge them with peft first")
+    if train and (own.use_dora or own.modules_to_save):  # of other programs
+        raise ValueError(
+            f"the adapters in {config.model_name!r} are more than LoRA: "
+            "merge them with peft first"
+        )
     if not is_hub_name(base):
         own.base_model_name_or_path = _pretrained_source(base)
     return model if go_on or not train else _merged_model(model), tokenizer
 
 # %% ../../nbs/learner/models.ipynb #6be09f34
 @torch.no_grad()
-def _whole_weights(base) -> dict: # name -> tensor
+def _whole_weights(base) -> dict:  # name -> tensor
     "The weights of a model with adapters in it, and what those add."
     weights = {}
     done = []
@@ -402,7 +499,8 @@ def _whole_weights(base) -> dict: # name -> tensor
             added = module.get_delta_weight("default").float()
         elif in_4_bits and not name.endswith(".base_layer"):
             layer, added = module, 0.0
-        else: continue
+        else:
+            continue
         w = dequantize_module_weight(layer)
         weights[f"{name}.weight"] = (w.float() + added).to(w.dtype).cpu()
         if layer.bias is not None:
@@ -410,34 +508,36 @@ def _whole_weights(base) -> dict: # name -> tensor
         done.append(f"{name}.")
     rest = (*base.named_parameters(), *base.named_buffers())
     done = tuple(done)
-    return weights | {name: x.detach().cpu()
-                      for name, x in rest if not name.startswith(done)}
+    return weights | {
+        name: x.detach().cpu() for name, x in rest if not name.startswith(done)
+    }
 
 # %% ../../nbs/learner/models.ipynb #a1c87d35
-def _merged_model(model: PeftModel): # a model of transformers
+def _merged_model(model: PeftModel):  # a model of transformers
     "A whole model, adapters merged, in main memory; `model` stays as it is."
     base = model.get_base_model()
     config = copy.deepcopy(model.get_base_model().config)
     if hasattr(config, "quantization_config"):
         del config.quantization_config
-    config._name_or_path = "" # it is not what lies under the base's name
+    config._name_or_path = ""  # it is not what lies under the base's name
     with init_empty_weights(include_buffers=False):
         whole = type(base)(config)
     # not strict: tied weights are there once
-    whole.load_state_dict(_whole_weights(base),
-                          strict=False, assign=True)
+    whole.load_state_dict(_whole_weights(base), strict=False, assign=True)
     whole.tie_weights()
     whole.generation_config = base.generation_config
     return whole.eval()
 
 # %% ../../nbs/learner/models.ipynb #d60e4f8b
-def _keep_base(model, tokenizer, config: SQLGRPOConfig) -> str: # the folder
+def _keep_base(model, tokenizer, config: SQLGRPOConfig) -> str:  # the folder
     "Save the embedded model beside its adapters: the cache may be emptied, or hold another one."
     out = Path(config.output_dir)
-    base = Path(config.output_dir)/"base"
+    base = Path(config.output_dir) / "base"
     if is_main():
-        if not config.resume_from_checkpoint: # an earlier run's adapters go where their base goes
-            for folder in (out/"adapter", base):
+        if (
+            not config.resume_from_checkpoint
+        ):  # an earlier run's adapters go where their base goes
+            for folder in (out / "adapter", base):
                 _move_away(folder)
         model.save_pretrained(base)
         tokenizer.save_pretrained(base)
@@ -445,17 +545,23 @@ def _keep_base(model, tokenizer, config: SQLGRPOConfig) -> str: # the folder
         config.distributed_state.wait_for_everyone()
     return str(base.resolve())
 
+
 def _check_start(name: str, config: SQLGRPOConfig) -> None:
     "Raise ValueError if saving would write over the model that the adapters need as their base."
-    if config.save_merged and Path(name).resolve() == (Path(config.output_dir)/"model").resolve():
-        raise ValueError(f"the adapters need the model in {name!r} as it is, where the merged "
-                         "model would be written: give another output_dir, or save_merged false")
+    if (
+        config.save_merged
+        and Path(name).resolve() == (Path(config.output_dir) / "model").resolve()
+    ):
+        raise ValueError(
+            f"the adapters need the model in {name!r} as it is, where the merged "
+            "model would be written: give another output_dir, or save_merged false"
+        )
 
 # %% ../../nbs/learner/models.ipynb #3da81f67
 def load_model_and_tokenizer(
     config: SQLGRPOConfig,
-    train: bool = True, # or only to play?
-): # model, tokenizer
+    train: bool = True,  # or only to play?
+):  # model, tokenizer
     "The model to train, or to play with. Raises ValueError if there is no such chat model."
     config = take_over(config)
     name = config.model_name
@@ -474,15 +580,19 @@ def load_model_and_tokenizer(
         bits = adapting and config.peft == "qlora"
         dtype = _weights_dtype(config, train)
         each = _bytes_each(config, train, bits)
-        model, tokenizer = _load_pretrained(name, dtype,
-                                            bits, config.use_cpu, each=each)
+        model, tokenizer = _load_pretrained(
+            name, dtype, bits, config.use_cpu, each=each
+        )
         if adapting:
             model = add_adapters(model, config)
         elif train and getattr(model, "is_quantized", False):
-            raise ValueError(f"the weights of {name!r} are quantised, and cannot be trained: "
-                             "give peft lora")
-    if info: model.warmup_info = info
-    quantised = getattr(model, "is_quantized", False) # then it is there already
+            raise ValueError(
+                f"the weights of {name!r} are quantised, and cannot be trained: "
+                "give peft lora"
+            )
+    if info:
+        model.warmup_info = info
+    quantised = getattr(model, "is_quantized", False)  # then it is there already
     if not config.use_cpu and not quantised:
         model.to("cuda")
     return model, tokenizer
@@ -491,88 +601,104 @@ def load_model_and_tokenizer(
 def model_folder(config: SQLGRPOConfig) -> Path:
     "Where `save_model` puts what was trained: model/, or adapter/ if that is all there is."
     whole = config.peft == "none" or config.save_merged
-    return Path(config.output_dir)/("model" if whole else "adapter")
+    return Path(config.output_dir) / ("model" if whole else "adapter")
+
 
 def _move_away(folder: Path) -> None:
     "Move a folder into previous/."
     if not folder.exists():
         return
-    (folder.parent/"previous").mkdir(exist_ok=True)
-    shutil.rmtree(folder.parent/"previous"/folder.name,
-                  ignore_errors=True)
-    folder.rename(folder.parent/"previous"/folder.name)
+    (folder.parent / "previous").mkdir(exist_ok=True)
+    shutil.rmtree(folder.parent / "previous" / folder.name, ignore_errors=True)
+    folder.rename(folder.parent / "previous" / folder.name)
 
 # %% ../../nbs/learner/models.ipynb #92f7a0e4
 def _is_cached(folder: str) -> bool:
     "Is it a model's folder in the cache?"
     try:
-        return Path(folder).resolve().parent == (cache_folder()/"models").resolve()
-    except ValueError: return False # there is no cache
+        return Path(folder).resolve().parent == (cache_folder() / "models").resolve()
+    except ValueError:
+        return False  # there is no cache
+
 
 def _save_adapter(model: PeftModel, tokenizer, config: SQLGRPOConfig) -> None:
     "Save the adapters alone, with tokenizer and rules."
-    folder = Path(config.output_dir)/"adapter"
+    folder = Path(config.output_dir) / "adapter"
     own = model.peft_config["default"]
     where = own.base_model_name_or_path
     if where and _is_cached(where):
-        own.base_model_name_or_path = "smollm2" # wherever it lies
-    model.save_pretrained(folder, selected_adapters=["default"], save_embedding_layers=False)
+        own.base_model_name_or_path = "smollm2"  # wherever it lies
+    model.save_pretrained(
+        folder, selected_adapters=["default"], save_embedding_layers=False
+    )
     own.base_model_name_or_path = where
     tokenizer.save_pretrained(folder)
-    about = dict(sql_grpo=asdict(config.rules),
-                 peft=config.peft,
-                 vocab_size=model.config.get_text_config().vocab_size)
-    (folder/"sql_grpo.json").write_text(json.dumps(about, indent=2) + "\n",
-                                        encoding="utf-8")
+    about = dict(
+        sql_grpo=asdict(config.rules),
+        peft=config.peft,
+        vocab_size=model.config.get_text_config().vocab_size,
+    )
+    (folder / "sql_grpo.json").write_text(
+        json.dumps(about, indent=2) + "\n", encoding="utf-8"
+    )
 
 # %% ../../nbs/learner/models.ipynb #9e3921b4
 def save_model(
     model: PreTrainedModel | PeftModel,
     tokenizer: PreTrainedTokenizerBase,
     config: SQLGRPOConfig,
-) -> Path: # model_folder
+) -> Path:  # model_folder
     "Save model, tokenizer and rules; of adapters both themselves and the merged model."
     out = Path(config.output_dir)
     adapted = isinstance(model, PeftModel)
-    rules = asdict(config.rules) # they may be noted in a folder that is moved now
+    rules = asdict(config.rules)  # they may be noted in a folder that is moved now
     if adapted:
         _save_adapter(model, tokenizer, config)
-    else: _move_away(out/"adapter")
+    else:
+        _move_away(out / "adapter")
     if adapted and not config.save_merged:
-        _move_away(out/"model")
-        return out/"adapter"
+        _move_away(out / "model")
+        return out / "adapter"
     whole = _merged_model(model) if adapted else model
     whole.config.sql_grpo = rules
-    whole.save_pretrained(out/"model")
-    tokenizer.save_pretrained(out/"model")
-    return out/"model"
+    whole.save_pretrained(out / "model")
+    tokenizer.save_pretrained(out / "model")
+    return out / "model"
 
 # %% ../../nbs/learner/models.ipynb #5e8b1a02
-_SCALE = 4 # a power of two: what is usual in adapters then lies where float8 has its digits
+_SCALE = (
+    4  # a power of two: what is usual in adapters then lies where float8 has its digits
+)
 
-def _added(weights: dict, name: str) -> torch.Tensor: # name: of the matrix A
+
+def _added(weights: dict, name: str) -> torch.Tensor:  # name: of the matrix A
     "What a pair of matrices adds to a layer's weights, but for the scale."
     return weights[name.replace("lora_A", "lora_B")].float() @ weights[name].float()
 
+
 def shrink_adapters(
-    folder: str | Path, # of `save_model`: LoRA adapters
-    to: str | Path, # a new folder
-) -> float: # how far off is what they add to the weights, as a share of its norm?
+    folder: str | Path,  # of `save_model`: LoRA adapters
+    to: str | Path,  # a new folder
+) -> float:  # how far off is what they add to the weights, as a share of its norm?
     "Save the adapters of a folder in 8 bits a number, as peft loads them."
     own = LoraConfig.from_pretrained(folder)
     weights = load_peft_weights(folder, "cpu")
     about = folder_config(str(folder)) | dict(lora_alpha=own.lora_alpha)
     own.lora_alpha /= _SCALE**2
     own.save_pretrained(to)
-    small = {k: (w.float()*_SCALE).to(torch.float8_e4m3fn)
-             for k, w in weights.items()}
-    save_file(small, Path(to)/"adapter_model.safetensors",
-              metadata=dict(format="pt"))
-    (Path(to)/"sql_grpo.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    small = {
+        k: (w.float() * _SCALE).to(torch.float8_e4m3fn) for k, w in weights.items()
+    }
+    save_file(small, Path(to) / "adapter_model.safetensors", metadata=dict(format="pt"))
+    (Path(to) / "sql_grpo.json").write_text(
+        json.dumps(about, indent=2) + "\n", encoding="utf-8"
+    )
     pairs = [name for name in weights if "lora_A" in name]
-    off = sum((_added(small, n)/_SCALE**2 - _added(weights, n)).square().sum() for n in pairs)
-    return (off/sum(_added(weights, n).square().sum()
-                    for n in pairs)).sqrt().item()
+    off = sum(
+        (_added(small, n) / _SCALE**2 - _added(weights, n)).square().sum()
+        for n in pairs
+    )
+    return (off / sum(_added(weights, n).square().sum() for n in pairs)).sqrt().item()
 
 # %% ../../nbs/learner/models.ipynb #df9c8054
 @contextmanager
@@ -581,9 +707,11 @@ def adapters_kept(model: PreTrainedModel | PeftModel):
     if not isinstance(model, PeftModel):
         yield
         return
-    kept = {n: p.data
-            for n, p in model.named_parameters()
-            if p.requires_grad or ".ref." in n}
+    kept = {
+        n: p.data
+        for n, p in model.named_parameters()
+        if p.requires_grad or ".ref." in n
+    }
     if "ref" in model.peft_config:
         model.delete_adapter("ref")
     yield

@@ -26,27 +26,36 @@ from .models import load_model_and_tokenizer
 # %% ../../nbs/learner/policies.ipynb #4453358f
 _OF_HUB = "; a model on the Hub is given by its name there, such as Qwen/Qwen3-0.6B"
 
+
 def _config_of(name: str, endpoint: str | None = None) -> dict:
     "What is in the config of a model's folder; nothing for other models."
-    if name in BUILT_IN: return {}
+    if name in BUILT_IN:
+        return {}
     if name == "embedded":
         return {} if endpoint else folder_config(name)
     folder = Path(model_path(name))
-    if endpoint and not (folder/"config.json").is_file():
+    if endpoint and not (folder / "config.json").is_file():
         return {}
-    if not folder.exists() and (name.startswith((".", "/", "~"))
-                                or name.count("/") > 1):
-        raise ValueError(f"no such folder of a model: {name}" + _OF_HUB*("://" in name or name.startswith("hf.co/")))
+    if not folder.exists() and (
+        name.startswith((".", "/", "~")) or name.count("/") > 1
+    ):
+        raise ValueError(
+            f"no such folder of a model: {name}"
+            + _OF_HUB * ("://" in name or name.startswith("hf.co/"))
+        )
     found = folder_config(name)
-    if found or (folder/"config.json").is_file():
+    if found or (folder / "config.json").is_file():
         return found
-    file = folder/"adapter_config.json" # of a checkpoint: it has the shape of its base
+    file = (
+        folder / "adapter_config.json"
+    )  # of a checkpoint: it has the shape of its base
     if not file.is_file():
         if folder.is_dir():
             raise ValueError(f"{folder} is not a model's folder, it has no config.json")
         return {}
     base = json_object(file).get("base_model_name_or_path")
     return folder_config(base) if isinstance(base, str) else {}
+
 
 def _is_embedded(name: str) -> bool:
     "Is it the embedded model, or trained from it? No other has a vocabulary that small."
@@ -55,39 +64,49 @@ def _is_embedded(name: str) -> bool:
 
 # %% ../../nbs/learner/policies.ipynb #fab05caa
 def playing_rules(
-    model: str, # a folder, a name on the Hub, or embedded; with an endpoint its name there
-    endpoint: str | None = None, # address of a chat-completions API
-    mode: str | None = None, # a game; by default as the model was trained, else agent
-    told: str = "auto", # auto (as it was trained), standard (the four actions), tools or none
-    **limits, # other fields of the rules; by default as the model was trained
+    model: str,  # a folder, a name on the Hub, or embedded; with an endpoint its name there
+    endpoint: str | None = None,  # address of a chat-completions API
+    mode: str | None = None,  # a game; by default as the model was trained, else agent
+    told: str = "auto",  # auto (as it was trained), standard (the four actions), tools or none
+    **limits,  # other fields of the rules; by default as the model was trained
 ) -> Rules:
     "As asked for, else as trained, else the defaults. Raises ValueError for what a server decides."
     if endpoint and limits.get("max_context"):
-        raise ValueError("with an endpoint, the context is the server's: give no max_context")
+        raise ValueError(
+            "with an endpoint, the context is the server's: give no max_context"
+        )
     saved = _config_of(model, endpoint).get("sql_grpo") or {}
     game = find_game(mode or saved.get("mode", Rules.mode))
     auto = "" if not endpoint and _is_embedded(model) else game.instructions
     if saved.get("mode", game.name) == game.name:
         auto = saved.get("instructions", auto)
-    instructions = dict(auto=auto, standard=game.instructions,
-                        tools=AS_TOOLS, none="")[told]
+    instructions = dict(auto=auto, standard=game.instructions, tools=AS_TOOLS, none="")[
+        told
+    ]
     if endpoint and told == "tools":
-        raise ValueError("with an endpoint the chat template is the server's: give no tools")
+        raise ValueError(
+            "with an endpoint the chat template is the server's: give no tools"
+        )
     context = dict(max_context=None) if endpoint else {}
     untrained = asdict(Rules(suggest=model not in BUILT_IN))
     if game.one_reply:
         context["max_turns"] = 1
-    return Rules.from_saved((saved or untrained) | limits
-                            | dict(mode=game.name, instructions=instructions) | context)
+    return Rules.from_saved(
+        (saved or untrained)
+        | limits
+        | dict(mode=game.name, instructions=instructions)
+        | context
+    )
 
 # %% ../../nbs/learner/policies.ipynb #d0eb1c87
 def load_policy(
-    model: str, # a folder, a name on the Hub, embedded, random or oracle; or a name at the endpoint
-    rules: Rules | None = None, # by default those of playing_rules
-    endpoint: str | None = None, # address of a chat-completions API
-    temperature: float | None = 0.0, # 0 is greedy; None, with an endpoint, is the server's
-    seed: int = 0, # of what is sampled here; a server has its own
-    **settings, # with an endpoint: others of its policy
+    model: str,  # a folder, a name on the Hub, embedded, random or oracle; or a name at the endpoint
+    rules: Rules | None = None,  # by default those of playing_rules
+    endpoint: str | None = None,  # address of a chat-completions API
+    temperature: float
+    | None = 0.0,  # 0 is greedy; None, with an endpoint, is the server's
+    seed: int = 0,  # of what is sampled here; a server has its own
+    **settings,  # with an endpoint: others of its policy
 ) -> Policy:
     "The policy that a name stands for. Raises ValueError if there is no such model."
     if temperature is not None and not 0 <= temperature < math.inf:
@@ -101,9 +120,11 @@ def load_policy(
     if model in BUILT_IN:
         return built_in_policy(model, seed, rules.mode)
     hf_logging.disable_progress_bar()
-    config = SQLGRPOConfig(model_name=model,
-                           mode=rules.mode, output_dir=tempfile.gettempdir(),
-                           bf16=False if _is_embedded(model) else None)
+    config = SQLGRPOConfig(
+        model_name=model,
+        mode=rules.mode,
+        output_dir=tempfile.gettempdir(),
+        bf16=False if _is_embedded(model) else None,
+    )
     lm, tokenizer = load_model_and_tokenizer(config, train=False)
-    return LMPolicy(lm.eval(),
-                    tokenizer, rules, temperature, seed)
+    return LMPolicy(lm.eval(), tokenizer, rules, temperature, seed)

@@ -28,16 +28,27 @@ from .checkpoints import whole_checkpoint
 from .half_weights import MasterWeights
 from ..world.tasks import Task
 from ..environment import Episode
-from ..rewards import (
-    call_reward, correctness, STD_EPS, sample_std, trl_arguments)
+from sql_grpo.rewards import (
+    call_reward,
+    correctness,
+    STD_EPS,
+    sample_std,
+    trl_arguments,
+)
 from ..games.game import find_game
 from ..engine.lm_policy import rollout_columns, RolloutFunc
-from .tree import (
-    attending_to_trees, groups_together, reads_trees, tree_logps, worth_reading)
+from sql_grpo.learner.tree import (
+    attending_to_trees,
+    groups_together,
+    reads_trees,
+    tree_logps,
+    worth_reading,
+)
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c22
 class RowTrainer(GRPOTrainer):
     "TRL's trainer, which keeps the rows of the data set that are being played."
+
     rows = ()
 
     def _generate_and_score_completions(self, inputs):
@@ -47,9 +58,10 @@ class RowTrainer(GRPOTrainer):
 # %% ../../nbs/learner/trainer.ipynb #57057b9e
 class EpisodeTrainer(RowTrainer):
     "TRL's trainer for episodes."
-    _wanted = None # (B, C), the tokens of a batch that its loss asks for; None: all
-    _unchecked = None # a checkpoint that other processes may still write into
-    _alarms = cached_property(lambda self: _Alarms()) # of this run
+
+    _wanted = None  # (B, C), the tokens of a batch that its loss asks for; None: all
+    _unchecked = None  # a checkpoint that other processes may still write into
+    _alarms = cached_property(lambda self: _Alarms())  # of this run
 
     def train(self, *args, **kwargs):
         "As transformers'; what an interrupted training had played is played anew."
@@ -59,28 +71,38 @@ class EpisodeTrainer(RowTrainer):
 
     @staticmethod
     def get_optimizer_cls_and_kwargs(
-            args: TrainingArguments, model: PreTrainedModel | None = None) -> tuple:
+        args: TrainingArguments, model: PreTrainedModel | None = None
+    ) -> tuple:
         "As transformers', with float32 weights where those of the model are in bfloat16."
         make, options = GRPOTrainer.get_optimizer_cls_and_kwargs(args, model)
-        return (MasterWeights, options | dict(make=make)) if args.half_weights else (make, options)
+        return (
+            (MasterWeights, options | dict(make=make))
+            if args.half_weights
+            else (make, options)
+        )
 
     def create_scheduler(
-            self, num_training_steps: int, optimizer: torch.optim.Optimizer | None = None,
+        self,
+        num_training_steps: int,
+        optimizer: torch.optim.Optimizer | None = None,
     ) -> torch.optim.lr_scheduler.LRScheduler:
         "As transformers', for all updates."
-        updates = num_training_steps*self.args.updates_per_generation
+        updates = num_training_steps * self.args.updates_per_generation
         return super().create_scheduler(updates, optimizer)
 
     def log(self, logs: dict, *args, **kwargs) -> None:
         "As TRL's, with the number of updates so far."
         if "loss" in logs:
-            logs["updates"] = self.state.global_step*self.args.updates_per_generation
+            logs["updates"] = self.state.global_step * self.args.updates_per_generation
         return super().log(logs, *args, **kwargs)
 
-    def _by_tree(self, model, options: dict) -> bool: # options of the pass
+    def _by_tree(self, model, options: dict) -> bool:  # options of the pass
         "Can this pass go by trees, and is that exact?"
-        more = any(v is not None and v is not False
-                   for name, v in options.items() if name != "compute_entropy")
+        more = any(
+            v is not None and v is not False
+            for name, v in options.items()
+            if name != "compute_entropy"
+        )
         spread = self.is_fsdp_enabled or self.is_deepspeed_enabled
         return reads_trees(model) and not more and not spread
 
@@ -90,7 +112,9 @@ class EpisodeTrainer(RowTrainer):
     def push_to_hub(self, *args, **kwargs):
         "None here: TRL's would upload all of output_dir."
 
-    def init_hf_repo(self, token: str | None = None, private: bool | None = None) -> None:
+    def init_hf_repo(
+        self, token: str | None = None, private: bool | None = None
+    ) -> None:
         "Nothing to ask of the Hub: its repository is made before the run, by `check_sharing`."
         self.hub_model_id = self.args.hub_model_id
         self.push_in_progress = None
@@ -98,8 +122,14 @@ class EpisodeTrainer(RowTrainer):
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c10
 @patch
 def _get_per_token_logps_and_entropies(
-        self: EpisodeTrainer, model, input_ids, attention_mask,
-        logits_to_keep, batch_size=None, **kwargs):
+    self: EpisodeTrainer,
+    model,
+    input_ids,
+    attention_mask,
+    logits_to_keep,
+    batch_size=None,
+    **kwargs,
+):
     "As TRL's, of (B, P+C) padded tokens; log-probabilities and entropies of the last C."
     wanted = self._wanted
     if wanted is None:
@@ -112,92 +142,107 @@ def _get_per_token_logps_and_entropies(
     read = partial(_read_trees, model) if by_tree else partial(_read_slices, trls)
     with self.accelerator.autocast():
         logps, entropies, aux = read(
-            input_ids[rows], attention_mask[rows],
-            wanted[rows], **kwargs)
+            input_ids[rows], attention_mask[rows], wanted[rows], **kwargs
+        )
     if len(rows) < len(wanted):
         logps, entropies = _for_all(wanted, rows, logps, entropies)
     return logps, entropies, aux
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c11
 def _for_all(
-    wanted: torch.Tensor, # (B, C) tokens that a loss asks for
-    rows: torch.Tensor, # (b,) those that were read
-    logps: torch.Tensor, # (b, C)
-    entropies: torch.Tensor | None, # (b, C)
-) -> tuple[torch.Tensor, torch.Tensor | None]: # (B, C) each
+    wanted: torch.Tensor,  # (B, C) tokens that a loss asks for
+    rows: torch.Tensor,  # (b,) those that were read
+    logps: torch.Tensor,  # (b, C)
+    entropies: torch.Tensor | None,  # (b, C)
+) -> tuple[torch.Tensor, torch.Tensor | None]:  # (B, C) each
     "What stands for rows that were not read: 0, and the mean entropy of the others."
+
     def whole(x, rest):
         return torch.full_like(wanted, rest, dtype=x.dtype).index_copy(0, rows, x)
+
     if entropies is None:
         return whole(logps, 0), None
-    mean = (entropies.detach()*wanted[rows]).sum()/wanted.sum()
+    mean = (entropies.detach() * wanted[rows]).sum() / wanted.sum()
     return whole(logps, 0), whole(entropies, mean)
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c12
-_TREE = 16 # episodes in a tree
+_TREE = 16  # episodes in a tree
+
 
 def _read_trees(
     model: PreTrainedModel,
-    ids: torch.Tensor, mask: torch.Tensor, # (B, P+C)
-    wanted: torch.Tensor, # (B, C)
+    ids: torch.Tensor,
+    mask: torch.Tensor,  # (B, P+C)
+    wanted: torch.Tensor,  # (B, C)
     compute_entropy: bool = False,
-    **kwargs, # what else TRL may give, none of it for trees
-) -> tuple: # log-probabilities and entropies (B, C); TRL's third, which is None
+    **kwargs,  # what else TRL may give, none of it for trees
+) -> tuple:  # log-probabilities and entropies (B, C); TRL's third, which is None
     "One pass for every 16 rows. Several processes pass equally often, whatever is in their rows."
-    parts = [tree_logps(model, *part)
-             for part in zip(ids.split(_TREE),
-                             mask.split(_TREE),
-                             wanted.split(_TREE), strict=True)]
+    parts = [
+        tree_logps(model, *part)
+        for part in zip(
+            ids.split(_TREE), mask.split(_TREE), wanted.split(_TREE), strict=True
+        )
+    ]
     logps, entropies = zip(*parts, strict=True)
     return torch.cat(logps), torch.cat(entropies) if compute_entropy else None, None
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c13
-_SLICE = 8 # episodes in a slice
+_SLICE = 8  # episodes in a slice
+
 
 def _read_slices(
-    read: Callable, # TRL's way to read padded rows
-    ids: torch.Tensor, mask: torch.Tensor, # (B, P+C)
-    wanted: torch.Tensor, # (B, C)
-    **kwargs, # as TRL gives them
-) -> tuple: # log-probabilities and entropies (B, C), loss of experts
+    read: Callable,  # TRL's way to read padded rows
+    ids: torch.Tensor,
+    mask: torch.Tensor,  # (B, P+C)
+    wanted: torch.Tensor,  # (B, C)
+    **kwargs,  # as TRL gives them
+) -> tuple:  # log-probabilities and entropies (B, C), loss of experts
     "TRL's way, in slices."
     width = ids.shape[1]
     C = wanted.shape[1]
-    first = mask.int().argmax(1) # where each prompt begins
-    last = width - mask.int().flip(1).argmax(1) # where each completion ends
+    first = mask.int().argmax(1)  # where each prompt begins
+    last = width - mask.int().flip(1).argmax(1)  # where each completion ends
     order = (last - first).argsort()
     parts = []
     for rows in order.split(_SLICE):
         lo = first[rows].min().item()
-        hi = max(last[rows].max().item(),
-                 width - C + 1)
+        hi = max(last[rows].max().item(), width - C + 1)
         out = read(ids[rows, lo:hi], mask[rows, lo:hi], hi - width + C, None, **kwargs)
-        parts.append([x if x is None or x.ndim < 2
-                      else torch.nn.functional.pad(x, (0, width - hi))
-                      for x in out])
+        parts.append(
+            [
+                x
+                if x is None or x.ndim < 2
+                else torch.nn.functional.pad(x, (0, width - hi))
+                for x in out
+            ]
+        )
     logps, entropies, aux = zip(*parts, strict=True)
     back = order.argsort()
     whole = lambda xs: None if xs[0] is None else torch.cat(xs)[back]
-    return whole(logps), whole(entropies), None if aux[0] is None else torch.stack(aux).mean()
+    return (
+        whole(logps),
+        whole(entropies),
+        None if aux[0] is None else torch.stack(aux).mean(),
+    )
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c04
 def _dealt_out(
-    prompt_ids: torch.Tensor, # (B, P)
-    counts: torch.Tensor, # (B,) which episodes have an advantage
+    prompt_ids: torch.Tensor,  # (B, P)
+    counts: torch.Tensor,  # (B,) which episodes have an advantage
     updates: int,
-) -> torch.Tensor: # (B,) an order, of one update after the other
+) -> torch.Tensor:  # (B,) an order, of one update after the other
     "Whole groups in random order; those that teach something are dealt out to the updates evenly."
     order = groups_together(prompt_ids)
     groups = {}
-    same = torch.unique(prompt_ids.cpu(),
-                        dim=0, return_inverse=True)[1]
+    same = torch.unique(prompt_ids.cpu(), dim=0, return_inverse=True)[1]
     for row in order.tolist():
         groups.setdefault(same[row].item(), []).append(row)
     teaches = counts.tolist()
-    found = sorted(groups.values(),
-                   key=lambda rows: not any(teaches[i] for i in rows))
-    return torch.tensor([i for k in range(updates)
-                         for rows in found[k::updates] for i in rows])
+    found = sorted(groups.values(), key=lambda rows: not any(teaches[i] for i in rows))
+    return torch.tensor(
+        [i for k in range(updates) for rows in found[k::updates] for i in rows]
+    )
 
 # %% ../../nbs/learner/trainer.ipynb #91d4e6b2
 @patch
@@ -207,44 +252,55 @@ def _prepare_inputs(self: EpisodeTrainer, generation_batch):
         return GRPOTrainer._prepare_inputs(self, generation_batch)
     steps = self.args.steps_per_generation
     updates = self.args.updates_per_generation
-    if self._step % (steps*self.num_iterations) == 0 or self._buffered_inputs is None:
+    if self._step % (steps * self.num_iterations) == 0 or self._buffered_inputs is None:
         with _old_logps_later(self):
             batch = self._generate_and_score_completions(generation_batch)
         counts = (batch["advantages"].view(len(batch["prompt_ids"]), -1) != 0).any(1)
         order = _dealt_out(batch["prompt_ids"], counts, updates)
-        batch = {k: x if x is None or x.ndim == 0 else x[order.to(x.device)]
-                 for k, x in batch.items()}
+        batch = {
+            k: x if x is None or x.ndim == 0 else x[order.to(x.device)]
+            for k, x in batch.items()
+        }
         batches = split_tensor_dict(batch, steps)
-        if updates*self.num_iterations > 1:
+        if updates * self.num_iterations > 1:
             _count_tokens(batches, updates, self.accelerator.reduce)
             self._add_old_logps(batches)
         self._buffered_inputs = batches
     return self._buffered_inputs[self._step % steps]
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c05
-def _own_tokens(inputs: dict) -> torch.Tensor: # (B, C)
+def _own_tokens(inputs: dict) -> torch.Tensor:  # (B, C)
     "The policy's. TRL's name for our `env_mask` is `tool_mask`."
-    return (inputs["completion_mask"]*inputs.get("tool_mask", 1)).bool()
+    return (inputs["completion_mask"] * inputs.get("tool_mask", 1)).bool()
+
 
 @patch
-def _asked_for(self: EpisodeTrainer, inputs: dict) -> torch.Tensor: # (B, C)
+def _asked_for(self: EpisodeTrainer, inputs: dict) -> torch.Tensor:  # (B, C)
     "The tokens of a batch that its loss asks for."
     own = _own_tokens(inputs)
     # does a loss or a passing process need episodes without an advantage?
-    everything = (self.beta or self._entropy_bonus_enabled or self.top_entropy_quantile < 1
-                  or self.aux_loss_enabled or self.accelerator.num_processes > 1
-                  or not self.model.training)
-    return own if everything else own & worth_reading(inputs["advantages"], own)[:, None]
+    everything = (
+        self.beta
+        or self._entropy_bonus_enabled
+        or self.top_entropy_quantile < 1
+        or self.aux_loss_enabled
+        or self.accelerator.num_processes > 1
+        or not self.model.training
+    )
+    return (
+        own if everything else own & worth_reading(inputs["advantages"], own)[:, None]
+    )
+
 
 @patch
 def _compute_loss(self: EpisodeTrainer, model, inputs):
     "As TRL's, from the tokens that it asks for; `entropy` is that of the episodes that were read."
     self._wanted = self._asked_for(inputs)
     old = inputs.get("old_per_token_logps")
-    if old is not None: # the ratio of the others is 1
-        inputs = inputs | dict(old_per_token_logps=old*self._wanted)
-    whole = self.current_gradient_accumulation_steps # batches of a step
-    self.current_gradient_accumulation_steps = whole/self.args.updates_per_generation
+    if old is not None:  # the ratio of the others is 1
+        inputs = inputs | dict(old_per_token_logps=old * self._wanted)
+    whole = self.current_gradient_accumulation_steps  # batches of a step
+    self.current_gradient_accumulation_steps = whole / self.args.updates_per_generation
     try:
         return GRPOTrainer._compute_loss(self, model, inputs)
     finally:
@@ -252,89 +308,108 @@ def _compute_loss(self: EpisodeTrainer, model, inputs):
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c07
 def _count_tokens(
-    batches: list[dict], # the inputs of a generation
+    batches: list[dict],  # the inputs of a generation
     updates: int,
-    add_up: Callable, # a number over all processes
+    add_up: Callable,  # a number over all processes
 ) -> None:
     "Give each batch the tokens of its update, of which TRL divides by the update's part."
-    share = len(batches)//updates
+    share = len(batches) // updates
     for first in range(0, len(batches), share):
-        update = batches[first:first + share]
+        update = batches[first : first + share]
         tokens = add_up(sum(_own_tokens(b).sum() for b in update))
         for b in update:
-            b["num_items_in_batch"] = tokens*updates
+            b["num_items_in_batch"] = tokens * updates
+
 
 @contextmanager
 def _old_logps_later(trainer: RowTrainer):
     "Within, TRL takes weights and episodes for being of one step: see `_add_old_logps`."
     given = trainer.args
-    batches = given.steps_per_generation*trainer.num_iterations
+    batches = given.steps_per_generation * trainer.num_iterations
     trainer.args = given.with_(gradient_accumulation_steps=batches)
-    try: yield
+    try:
+        yield
     finally:
         trainer.args = given
+
 
 @patch
 @torch.no_grad()
 def _add_old_logps(self: EpisodeTrainer, batches: list[dict]) -> None:
     "Where weights will have moved, the log-probabilities by the weights as they are."
-    first = len(batches)//self.args.updates_per_generation if self.num_iterations == 1 else 0
+    first = (
+        len(batches) // self.args.updates_per_generation
+        if self.num_iterations == 1
+        else 0
+    )
     for b in batches[first:]:
-        if "old_per_token_logps" in b: continue
-        ids, mask = (torch.cat([b[f"prompt_{x}"], b[f"completion_{x}"]], 1)
-                     for x in ("ids", "mask"))
+        if "old_per_token_logps" in b:
+            continue
+        ids, mask = (
+            torch.cat([b[f"prompt_{x}"], b[f"completion_{x}"]], 1)
+            for x in ("ids", "mask")
+        )
         self._wanted = self._asked_for(b)
         try:
-            with disable_gradient_checkpointing(self.model, self.args.gradient_checkpointing_kwargs):
+            with disable_gradient_checkpointing(
+                self.model, self.args.gradient_checkpointing_kwargs
+            ):
                 b["old_per_token_logps"] = self._get_per_token_logps_and_entropies(
-                    self.model, ids, mask, b["completion_ids"].shape[1])[0]
-        finally: self._wanted = None
+                    self.model, ids, mask, b["completion_ids"].shape[1]
+                )[0]
+        finally:
+            self._wanted = None
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c09
 @contextmanager
 def _adding_up(model):
     "Within, a backward pass adds up the gradients of all processes."
-    waits = getattr(model, "require_backward_grad_sync", True) is False # PyTorch's DDP
-    if waits: model.require_backward_grad_sync = True
-    try: yield
+    waits = getattr(model, "require_backward_grad_sync", True) is False  # PyTorch's DDP
+    if waits:
+        model.require_backward_grad_sync = True
+    try:
+        yield
     finally:
-        if waits: model.require_backward_grad_sync = False
+        if waits:
+            model.require_backward_grad_sync = False
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c14
 @patch
 def training_step(
     self: EpisodeTrainer,
     model: torch.nn.Module,
-    inputs: list[dict] | dict, # a batch
+    inputs: list[dict] | dict,  # a batch
     num_items_in_batch: torch.Tensor | int | None,
-) -> torch.Tensor: # the loss
+) -> torch.Tensor:  # the loss
     "As TRL's, with a tree's attention; the last batch of a share is followed by an update."
-    share = self.args.gradient_accumulation_steps//self.args.updates_per_generation
+    share = self.args.gradient_accumulation_steps // self.args.updates_per_generation
     state = self.accelerator.gradient_state
     due = (self._step + 1) % share == 0
-    due = due and not state.sync_gradients # else transformers updates
+    due = due and not state.sync_gradients  # else transformers updates
     if due:
         state._set_sync_gradients(True)
     with attending_to_trees(model), _adding_up(model) if due else nullcontext():
         loss = GRPOTrainer.training_step(self, model, inputs, num_items_in_batch)
     if due:
         if self.args.max_grad_norm:
-            self.accelerator.clip_grad_norm_(model.parameters(),
-                                             self.args.max_grad_norm)
+            self.accelerator.clip_grad_norm_(
+                model.parameters(), self.args.max_grad_norm
+            )
         self.optimizer.step()
         if not self.accelerator.optimizer_step_was_skipped:
             self.lr_scheduler.step()
         model.zero_grad()
         state._set_sync_gradients(False)
-    return loss/self.args.updates_per_generation # transformers adds up a step's
+    return loss / self.args.updates_per_generation  # transformers adds up a step's
 
 # %% ../../nbs/learner/trainer.ipynb #94d7a3f0
-_SPREAD = 1e-6 # rewards that are nearer to each other than this are the same
+_SPREAD = 1e-6  # rewards that are nearer to each other than this are the same
+
 
 def _without_spread(
-    rewards: torch.Tensor, # (groups*G,), the episodes of a group side by side
-    num_generations: int, # G
-) -> list[int]: # numbers of groups
+    rewards: torch.Tensor,  # (groups*G,), the episodes of a group side by side
+    num_generations: int,  # G
+) -> list[int]:  # numbers of groups
     "Groups whose episodes all earned the same: their advantages are zero."
     groups = rewards.view(-1, num_generations)
     return (groups.amax(1) - groups.amin(1) < _SPREAD).nonzero()[:, 0].tolist()
@@ -342,47 +417,56 @@ def _without_spread(
 # %% ../../nbs/learner/trainer.ipynb #c6e85b14
 def episode_stats(
     episodes: list[Episode],
-    mode: str = "agent", # name of a game
-) -> dict: # by the names under which they are logged
+    mode: str = "agent",  # name of a game
+) -> dict:  # by the names under which they are logged
     "What TRL's log lacks."
     understands = find_game(mode).environment.understands
     turns = [t for ep in episodes for t in ep.turns]
     unparseable = sum(not understands(t.text) for t in turns)
-    return {"turns/mean": len(turns)/len(episodes),
-            "episodes/truncated": sum(ep.truncated for ep in episodes)/len(episodes),
-            "actions/unparseable": unparseable/max(1, len(turns))}
+    return {
+        "turns/mean": len(turns) / len(episodes),
+        "episodes/truncated": sum(ep.truncated for ep in episodes) / len(episodes),
+        "actions/unparseable": unparseable / max(1, len(turns)),
+    }
 
 # %% ../../nbs/learner/trainer.ipynb #2c7e94d0
 @patch
-def _calculate_rewards(self: EpisodeTrainer, inputs, prompts, completions, completion_ids_list):
+def _calculate_rewards(
+    self: EpisodeTrainer, inputs, prompts, completions, completion_ids_list
+):
     "As TRL's; keeps the episodes, and logs what they show."
     start = time.perf_counter()
     G = self.num_generations
-    rewards = GRPOTrainer._calculate_rewards( # (all, funcs)
-        self, inputs, prompts, completions, completion_ids_list)
+    rewards = GRPOTrainer._calculate_rewards(  # (all, funcs)
+        self, inputs, prompts, completions, completion_ids_list
+    )
     self.episodes = [x["episodes"] for x in inputs]
     stats = episode_stats(self.episodes, self.args.mode)
     stats["seconds/rewards"] = time.perf_counter() - start
-    totals = (rewards*self.reward_weights.to(rewards)).nansum(1)
-    stats["groups/zero_spread"] = len(_without_spread(totals, G))*G/len(totals)
-    right = [correctness(ep, self.args.require_grounded) > 0
-             for ep in self.episodes]
-    right = self.accelerator.gather(torch.tensor(right, device=rewards.device)).view(-1, G).any(1)
-    self._with_success = right.repeat_interleave(G) # (all,)
+    totals = (rewards * self.reward_weights.to(rewards)).nansum(1)
+    stats["groups/zero_spread"] = len(_without_spread(totals, G)) * G / len(totals)
+    right = [correctness(ep, self.args.require_grounded) > 0 for ep in self.episodes]
+    right = (
+        self.accelerator.gather(torch.tensor(right, device=rewards.device))
+        .view(-1, G)
+        .any(1)
+    )
+    self._with_success = right.repeat_interleave(G)  # (all,)
     stats["groups/none_right"] = 1 - right.float().mean().item()
     for name, value in stats.items():
         self._log_metric(name, value)
     _show_group(self, rewards)
     if self.accelerator.is_main_process:
-        self._alarms.hear_actions(stats["actions/unparseable"],
-                                  self.args.unparseable_bound, self.state)
+        self._alarms.hear_actions(
+            stats["actions/unparseable"], self.args.unparseable_bound, self.state
+        )
         self._alarms.hear_success(bool(right.any()), self.state)
     return rewards
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c18
 def _show_group(
     trainer: EpisodeTrainer,
-    rewards: torch.Tensor, # (all, funcs)
+    rewards: torch.Tensor,  # (all, funcs)
 ) -> None:
     "Hand the first group to a dashboard, where there is one."
     G = trainer.num_generations
@@ -390,17 +474,26 @@ def _show_group(
     scale = "group" if trainer.scale_rewards == "group" else "batch"
     for callback in trainer.callback_handler.callbacks:
         if hasattr(callback, "see_group") and len(trainer.episodes) >= G:
-            callback.see_group(trainer.episodes[:G], rewards.nan_to_num().tolist(),
-                               parts, trainer.reward_weights.tolist(), scale)
+            callback.see_group(
+                trainer.episodes[:G],
+                rewards.nan_to_num().tolist(),
+                parts,
+                trainer.reward_weights.tolist(),
+                scale,
+            )
 
 # %% ../../nbs/learner/trainer.ipynb #e29c720c
-_PATIENCE = 5 # rounds of play without any success
+_PATIENCE = 5  # rounds of play without any success
+
 
 @dataclass
 class _Alarms:
     "What is said aloud, and not too often."
-    quiet_until: int = 0 # a step: nothing is said of actions before it
-    fruitless: int | None = None # rounds of play without success; None: none was played
+
+    quiet_until: int = 0  # a step: nothing is said of actions before it
+    fruitless: int | None = (
+        None  # rounds of play without success; None: none was played
+    )
 
     def hear_actions(self, share: float, bound: float, state: TrainerState) -> None:
         "Warn when the form of the actions is lost, or was never there: a share of turns has none."
@@ -408,24 +501,29 @@ class _Alarms:
         if share <= bound or step < self.quiet_until:
             return
         self.quiet_until = step + 10
-        knew = any(r.get("actions/unparseable", 1) <= bound
-                   for r in state.log_history)
-        todo = ("the policy is coming apart: lower learning_rate, or hold it with beta (0.02, say)"
-                if knew else "the model does not know the actions: let it learn demonstrations first")
+        knew = any(r.get("actions/unparseable", 1) <= bound for r in state.log_history)
+        todo = (
+            "the policy is coming apart: lower learning_rate, or hold it with beta (0.02, say)"
+            if knew
+            else "the model does not know the actions: let it learn demonstrations first"
+        )
         what = f"step {step}: no action in {share:.0%} of the turns (unparseable_bound is {bound:.0%})"
         warnings.warn(f"{what}; {todo}", stacklevel=2)
 
     def hear_success(self, right: bool, state: TrainerState) -> None:
         "Warn, once, when no episode of the first rounds was right."
-        if self.fruitless is None: # a run that goes on was told before
+        if self.fruitless is None:  # a run that goes on was told before
             self.fruitless = _PATIENCE if state.global_step else 0
         self.fruitless = _PATIENCE if right else self.fruitless + 1
         if right or self.fruitless != _PATIENCE:
             return
-        warnings.warn(f"none of the episodes of the first {_PATIENCE} rounds was right, so there is "
-                      "nothing yet that GRPO could make likelier; what helps: demonstrations (oracle "
-                      "or explore, where there is gold SQL), easy questions first (curriculum), more "
-                      "turns or tokens if episodes/truncated is high, a larger model", stacklevel=2)
+        warnings.warn(
+            f"none of the episodes of the first {_PATIENCE} rounds was right, so there is "
+            "nothing yet that GRPO could make likelier; what helps: demonstrations (oracle "
+            "or explore, where there is gold SQL), easy questions first (curriculum), more "
+            "turns or tokens if episodes/truncated is high, a larger model",
+            stacklevel=2,
+        )
 
 # %% ../../nbs/learner/trainer.ipynb #6a1b9f27
 @patch
@@ -433,7 +531,9 @@ def _generate(self: EpisodeTrainer, prompts: list):
     "As TRL's, with the seconds that it took."
     start = time.perf_counter()
     template = getattr(self._tokenizer, "response_template", None)
-    self._tokenizer.response_template = None # TRL would parse an episode as if it were one reply
+    self._tokenizer.response_template = (
+        None  # TRL would parse an episode as if it were one reply
+    )
     try:
         out = GRPOTrainer._generate(self, prompts)
     finally:
@@ -443,19 +543,21 @@ def _generate(self: EpisodeTrainer, prompts: list):
 
 # %% ../../nbs/learner/trainer.ipynb #d05c8e91
 @patch
-def score(self: EpisodeTrainer, episodes: list[Episode]) -> torch.Tensor: # (len(episodes),)
+def score(
+    self: EpisodeTrainer, episodes: list[Episode]
+) -> torch.Tensor:  # (len(episodes),)
     "The weighted sums of the rewards of `episodes`; a reward of None counts as nothing."
     given = trl_arguments(episodes, trainer_state=self.state)
     parts = [call_reward(f, given) for f in self.reward_funcs]
     weights = self.reward_weights.to("cpu", torch.float32)
-    return (torch.tensor(parts, dtype=torch.float32).T*weights).nansum(1)
+    return (torch.tensor(parts, dtype=torch.float32).T * weights).nansum(1)
 
 # %% ../../nbs/learner/trainer.ipynb #d05c8e92
 def _play_groups(
     rollout_func: RolloutFunc,
-    tasks: list[Task], # each is played `num_generations` times
+    tasks: list[Task],  # each is played `num_generations` times
     trainer: EpisodeTrainer,
-) -> tuple[list[Episode], list[int]]: # numbers of the groups with a spread
+) -> tuple[list[Episode], list[int]]:  # numbers of the groups with a spread
     "Play a group of each task."
     G = trainer.num_generations
     episodes = rollout_func.play([t for t in tasks for _ in range(G)], trainer)
@@ -465,131 +567,147 @@ def _play_groups(
 # %% ../../nbs/learner/trainer.ipynb #d05c8e93
 def with_spread(
     rollout_func: RolloutFunc,
-    pool: list[Task], # other questions
-    rounds: int, # times that groups without spread are replaced
-) -> Callable: # another rollout function
+    pool: list[Task],  # other questions
+    rounds: int,  # times that groups without spread are replaced
+) -> Callable:  # another rollout function
     "Play groups whose episodes all earned the same anew, with other questions."
+
     def play(prompts, trainer):
         G = trainer.num_generations
         episodes = rollout_func.play(rollout_func.asked(trainer), trainer)
         flat = _without_spread(trainer.score(episodes), G)
         before = len(flat)
         process = trainer.accelerator.process_index
-        rng = random.Random(f"{trainer.args.seed} {trainer.state.global_step} {process}")
+        rng = random.Random(
+            f"{trainer.args.seed} {trainer.state.global_step} {process}"
+        )
         played = {ep.task.id for ep in episodes}
         for _ in range(rounds):
             others = [t for t in pool if t.id not in played]
-            if not flat or not others: break
+            if not flat or not others:
+                break
             drawn = rng.sample(others, min(len(flat), len(others)))
             played |= {t.id for t in drawn}
             more, fresh = _play_groups(rollout_func, drawn, trainer)
-            for k, group in zip(fresh, flat, strict=False): # there may be fewer
-                episodes[group*G:group*G + G] = more[k*G:k*G + G]
-            flat = flat[len(fresh):]
-        trainer._log_metric("groups/replaced",
-                            (before - len(flat))*G/len(episodes))
+            for k, group in zip(fresh, flat, strict=False):  # there may be fewer
+                episodes[group * G : group * G + G] = more[k * G : k * G + G]
+            flat = flat[len(fresh) :]
+        trainer._log_metric("groups/replaced", (before - len(flat)) * G / len(episodes))
         asked = [ep.task for ep in episodes]
         return rollout_columns(episodes) | dict(
-            task_id=[t.id for t in asked],
-            difficulty=[t.difficulty for t in asked])
+            task_id=[t.id for t in asked], difficulty=[t.difficulty for t in asked]
+        )
+
     return play
 
 # %% ../../nbs/learner/trainer.ipynb #17ea6c3f
 def _before_turn(episode: Episode, t: int) -> Episode:
     "An episode cut off before its turn `t`."
-    return replace(episode, turns=episode.turns[:t],
-                   outcome=None, answer=None, submitted=None)
+    return replace(
+        episode, turns=episode.turns[:t], outcome=None, answer=None, submitted=None
+    )
+
 
 def _rewards_to_go(
-    score, # function of episodes: their rewards (len(episodes),)
+    score,  # function of episodes: their rewards (len(episodes),)
     episodes: list[Episode],
-) -> list[list[float]]: # for each episode, what was still to be earned at each of its replies
+) -> list[
+    list[float]
+]:  # for each episode, what was still to be earned at each of its replies
     "What an episode earned from each reply on: a reply may hold several turns."
     ends = [accumulate(map(len, ep.replies)) for ep in episodes]
-    begins = [[end - len(turns)
-               for end, turns in zip(e, ep.replies, strict=True)]
-              for e, ep in zip(ends, episodes, strict=True)]
-    parts = [_before_turn(ep, t)
-             for ep, turns in zip(episodes, begins, strict=True)
-             for t in turns]
+    begins = [
+        [end - len(turns) for end, turns in zip(e, ep.replies, strict=True)]
+        for e, ep in zip(ends, episodes, strict=True)
+    ]
+    parts = [
+        _before_turn(ep, t)
+        for ep, turns in zip(episodes, begins, strict=True)
+        for t in turns
+    ]
     scores = score(episodes + parts).tolist()
-    whole = scores[:len(episodes)]
-    earned = iter(scores[len(episodes):])
-    return [[r - next(earned) for _ in turns]
-            for r, turns in zip(whole, begins, strict=True)]
+    whole = scores[: len(episodes)]
+    earned = iter(scores[len(episodes) :])
+    return [
+        [r - next(earned) for _ in turns]
+        for r, turns in zip(whole, begins, strict=True)
+    ]
 
 # %% ../../nbs/learner/trainer.ipynb #b86fa41d
 def _turn_advantages(
-    togo: list[list[float]], # of `_rewards_to_go`, the episodes of a group side by side
-    num_generations: int, # G
-    whole: list[float], # advantages of the episodes, for turns that only one of a group reaches
-    scale: str = "batch", # what the spread is taken over: group, batch or none
-    spread: float | None = None, # of the batch; by default that of `togo`
-) -> list[list[float]]: # as `togo`
+    togo: list[
+        list[float]
+    ],  # of `_rewards_to_go`, the episodes of a group side by side
+    num_generations: int,  # G
+    whole: list[
+        float
+    ],  # advantages of the episodes, for turns that only one of a group reaches
+    scale: str = "batch",  # what the spread is taken over: group, batch or none
+    spread: float | None = None,  # of the batch; by default that of `togo`
+) -> list[list[float]]:  # as `togo`
     "Advantages of turns: reward to go, compared in the group at the same turn."
     if spread is None and scale == "batch":
         spread = sample_std([g for gs in togo for g in gs])
-    out = [[w]*len(gs)
-           for w, gs in zip(whole, togo, strict=True)]
+    out = [[w] * len(gs) for w, gs in zip(whole, togo, strict=True)]
     for first in range(0, len(togo), num_generations):
         group = range(first, first + num_generations)
         for t in range(max(len(togo[i]) for i in group)):
             there = [i for i in group if t < len(togo[i])]
             if len(there) < 2:
                 continue
-            mean = sum(togo[i][t] for i in there)/len(there)
+            mean = sum(togo[i][t] for i in there) / len(there)
             by = 1.0
             if scale == "group":
                 by = STD_EPS + sample_std([togo[i][t] for i in there])
             if scale == "batch":
                 by = STD_EPS + spread
             for i in there:
-                out[i][t] = (togo[i][t] - mean)/by
+                out[i][t] = (togo[i][t] - mean) / by
     return out
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c25
 def _spread_of_all(
-    values: list[float], # of this process
-    accelerator: Accelerator, # whose `reduce` adds up over processes
+    values: list[float],  # of this process
+    accelerator: Accelerator,  # whose `reduce` adds up over processes
 ) -> float:
     "The standard deviation of the values of all processes."
     mine = torch.tensor(values, dtype=torch.float64, device=accelerator.device)
-    sums = torch.stack([torch.ones_like(mine).sum(),
-                        mine.sum(), (mine**2).sum()])
+    sums = torch.stack([torch.ones_like(mine).sum(), mine.sum(), (mine**2).sum()])
     n, total, squares = accelerator.reduce(sums).tolist()
-    return math.sqrt(max(0.0, (squares - total**2/n)/max(1.0, n - 1)))
+    return math.sqrt(max(0.0, (squares - total**2 / n) / max(1.0, n - 1)))
 
 # %% ../../nbs/learner/trainer.ipynb #84c2d7f6
 def _over_tokens(
-    advantages: list[list[float]], # of turns
-    mask: torch.Tensor, # (B, T) 1 on the policy's tokens
-) -> torch.Tensor: # (B, T)
+    advantages: list[list[float]],  # of turns
+    mask: torch.Tensor,  # (B, T) 1 on the policy's tokens
+) -> torch.Tensor:  # (B, T)
     "Each token of the policy gets the advantage of its turn, all others zero."
     begins = mask.bool() & ~torch.nn.functional.pad(mask, (1, 0))[:, :-1].bool()
-    turn = begins.cumsum(1) # 1 in the first turn and up to the second
-    table = torch.zeros(len(mask),
-                        turn.max() + 1, device=mask.device)
+    turn = begins.cumsum(1)  # 1 in the first turn and up to the second
+    table = torch.zeros(len(mask), turn.max() + 1, device=mask.device)
     for row, values in zip(table, advantages, strict=True):
-        row[1:1 + len(values)] = torch.tensor(values[:len(row) - 1])
-    return table.gather(1, turn)*mask
+        row[1 : 1 + len(values)] = torch.tensor(values[: len(row) - 1])
+    return table.gather(1, turn) * mask
 
-_ROUNDING = 1e-5 # of the largest advantage
 
-def _without_rounding(advantages: torch.Tensor) -> torch.Tensor: # as given
+_ROUNDING = 1e-5  # of the largest advantage
+
+
+def _without_rounding(advantages: torch.Tensor) -> torch.Tensor:  # as given
     "Zero where only rounding differs: the mean of eight equal rewards need not be one of them."
-    return advantages.where(advantages.abs() > _ROUNDING*advantages.abs().max(), 0.0)
+    return advantages.where(advantages.abs() > _ROUNDING * advantages.abs().max(), 0.0)
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c1b
 def _learned(
-    advantages: torch.Tensor, # (B,) or (B, T)
-    own: torch.Tensor, # (B, T) the policy's tokens
-) -> torch.Tensor: # (2,)
+    advantages: torch.Tensor,  # (B,) or (B, T)
+    own: torch.Tensor,  # (B, T) the policy's tokens
+) -> torch.Tensor:  # (2,)
     "How many episodes, and how many tokens, have an advantage."
-    some = advantages.view(len(own), -1)*own != 0
+    some = advantages.view(len(own), -1) * own != 0
     return torch.stack([some.any(1).sum(), some.sum()])
 
 # %% ../../nbs/learner/trainer.ipynb #5d7a1c27
-def _finish_checkpoint(folder: Path | None) -> None: # None: all are finished
+def _finish_checkpoint(folder: Path | None) -> None:  # None: all are finished
     "Seal the checkpoint of several processes, once all of them have written their part."
     if folder and is_main() and folder.is_dir():
         with whole_checkpoint(folder):
@@ -600,21 +718,24 @@ def _finish_checkpoint(folder: Path | None) -> None: # None: all are finished
 def _generate_and_score_completions(self: EpisodeTrainer, inputs):
     "As TRL's; with advantage_level='turn' advantages of turns (B, T); those below zero weighed."
     out = RowTrainer._generate_and_score_completions(self, inputs)
-    _finish_checkpoint(self._unchecked) # rewards were gathered: nobody is still saving
+    _finish_checkpoint(self._unchecked)  # rewards were gathered: nobody is still saving
     self._unchecked = None
     a = out["advantages"]
     if self.args.advantage_level == "turn":
         togo = _rewards_to_go(self.score, self.episodes)
         spread = _spread_of_all(sum(togo, []), self.accelerator)
-        by_turn = _turn_advantages(togo, self.num_generations,
-                                   a.tolist(), self.scale_rewards, spread)
-        a = _over_tokens(by_turn, out["tool_mask"]*out["completion_mask"])
+        by_turn = _turn_advantages(
+            togo, self.num_generations, a.tolist(), self.scale_rewards, spread
+        )
+        a = _over_tokens(by_turn, out["tool_mask"] * out["completion_mask"])
     a = _without_rounding(a)
-    a = torch.where(a < 0, self.args.negative_weight*a, a)
+    a = torch.where(a < 0, self.args.negative_weight * a, a)
     if self.args.only_groups_with_success:
-        first = self.accelerator.process_index*len(a)
-        a[~self._with_success[first:first + len(a)].to(a.device)] = 0
-    counts = self.accelerator.reduce(_learned(a, _own_tokens(out))*self.num_iterations)
+        first = self.accelerator.process_index * len(a)
+        a[~self._with_success[first : first + len(a)].to(a.device)] = 0
+    counts = self.accelerator.reduce(
+        _learned(a, _own_tokens(out)) * self.num_iterations
+    )
     log = self._metrics["train" if self.model.training else "eval"]
     for name, n in zip(("episodes", "tokens"), counts.tolist(), strict=True):
         log[f"learned/{name}"].append(n)
@@ -624,7 +745,7 @@ def _generate_and_score_completions(self: EpisodeTrainer, inputs):
 @patch
 def _save_checkpoint(self: EpisodeTrainer, model, trial):
     "As TRL's, with checksums; a disk that is full costs the checkpoint, not the run."
-    folder = Path(self.args.output_dir)/f"checkpoint-{self.state.global_step}"
+    folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
     alone = self.args.world_size == 1
     with whole_checkpoint(folder, alone):
         GRPOTrainer._save_checkpoint(self, model, trial)

@@ -21,93 +21,117 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 @dataclass
 class _PrefixTree:
     "Rows of tokens as a tree, or several: where rows begin alike, they share their nodes."
-    tokens: np.ndarray # (n,) of the nodes, depth first
-    depth: np.ndarray # (n,) how many tokens stand before it in its row
-    parent: np.ndarray # (n,) the node before it; -1 for the first token of a row
-    paths: list # the nodes of each row, of its first token to its last
-    branches: list # (row, nodes that it adds), in the order of the nodes
+
+    tokens: np.ndarray  # (n,) of the nodes, depth first
+    depth: np.ndarray  # (n,) how many tokens stand before it in its row
+    parent: np.ndarray  # (n,) the node before it; -1 for the first token of a row
+    paths: list  # the nodes of each row, of its first token to its last
+    branches: list  # (row, nodes that it adds), in the order of the nodes
+
 
 def _prefix_tree(
-    rows: list[list], # tokens
+    rows: list[list],  # tokens
 ) -> _PrefixTree:
     "Sorted, each row has the most in common with the one before it."
-    tree = _PrefixTree([], [], [], [None]*len(rows), [])
+    tree = _PrefixTree([], [], [], [None] * len(rows), [])
     before = []
     path = np.empty(0, int)
     n = 0
     for i in sorted(range(len(rows)), key=rows.__getitem__):
         row = rows[i]
         same = _in_common(rows[i], before)
-        path = np.append(path[:same],
-                         np.arange(n, n + len(row) - same))
+        path = np.append(path[:same], np.arange(n, n + len(row) - same))
         tree.tokens += row[same:]
         tree.depth += range(same, len(row))
-        tree.parent += [-1, *path][same:len(row)]
+        tree.parent += [-1, *path][same : len(row)]
         tree.branches.append((i, len(row) - same))
         tree.paths[i], before, n = path, row, len(tree.tokens)
     for name in ("tokens", "depth", "parent"):
         setattr(tree, name, np.array(getattr(tree, name)))
     return tree
 
-def _in_common(a: list, b: list) -> int: # tokens
+
+def _in_common(a: list, b: list) -> int:  # tokens
     "How far two rows are alike."
     pairs = enumerate(zip(a, b, strict=False))
-    return next((n for n, (x, y) in pairs if x != y),
-                min(len(a), len(b)))
+    return next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
 
 # %% ../../nbs/learner/tree.ipynb #7d172cb6
 @dataclass
 class _Branches:
     "What attention has to know of a tree's branches."
-    where: torch.Tensor # the nodes of the branches' paths, one after the other
-    lengths: list # of the paths
-    new: list # nodes that each branch adds, the last ones of its path
-    masks: list # (new, length), to be added; None where all of the path is new
+
+    where: torch.Tensor  # the nodes of the branches' paths, one after the other
+    lengths: list  # of the paths
+    new: list  # nodes that each branch adds, the last ones of its path
+    masks: list  # (new, length), to be added; None where all of the path is new
 
     @classmethod
-    def of(cls, paths: list, new: list, device): # nodes of each path; how many of them are new
+    def of(
+        cls, paths: list, new: list, device
+    ):  # nodes of each path; how many of them are new
         def mask(length, new):
-            if length == new: return None
-            later = torch.ones(new, length, dtype=torch.bool,
-                               device=device).triu(length - new + 1)
-            return torch.zeros(new, length, device=device).masked_fill_(later, -torch.inf)
-        lengths = [len(path) for path in paths]
-        return cls(torch.as_tensor(np.concatenate(paths), device=device),
-                   lengths, new,
-                   [*map(mask, lengths, new)])
+            if length == new:
+                return None
+            later = torch.ones(new, length, dtype=torch.bool, device=device).triu(
+                length - new + 1
+            )
+            return torch.zeros(new, length, device=device).masked_fill_(
+                later, -torch.inf
+            )
 
-    def attend(self,
-        query: torch.Tensor, # (1, heads, n, dim)
-        key: torch.Tensor, value: torch.Tensor, # (1, key heads, n, dim)
+        lengths = [len(path) for path in paths]
+        return cls(
+            torch.as_tensor(np.concatenate(paths), device=device),
+            lengths,
+            new,
+            [*map(mask, lengths, new)],
+        )
+
+    def attend(
+        self,
+        query: torch.Tensor,  # (1, heads, n, dim)
+        key: torch.Tensor,
+        value: torch.Tensor,  # (1, key heads, n, dim)
         scaling: float | None,
-    ) -> torch.Tensor: # (1, n, heads, dim)
+    ) -> torch.Tensor:  # (1, n, heads, dim)
         "Attention of each branch's new nodes to its path."
-        share = query.shape[1]//key.shape[1] # heads that share keys
+        share = query.shape[1] // key.shape[1]  # heads that share keys
+
         def seen(x):
             return x.index_select(2, self.where).repeat_interleave(share, 1)
-        keys, values = (seen(x).split(self.lengths, 2)
-                        for x in (key, value))
-        masks = [m if m is None else m.to(query.dtype)
-                 for m in self.masks]
+
+        keys, values = (seen(x).split(self.lengths, 2) for x in (key, value))
+        masks = [m if m is None else m.to(query.dtype) for m in self.masks]
         look = F.scaled_dot_product_attention
-        out = [look(q, k, v,
-                    attn_mask=m, is_causal=m is None, scale=scaling)
-               for q, k, v, m in zip(query.split(self.new, 2), keys, values, masks, strict=True)]
+        out = [
+            look(q, k, v, attn_mask=m, is_causal=m is None, scale=scaling)
+            for q, k, v, m in zip(
+                query.split(self.new, 2), keys, values, masks, strict=True
+            )
+        ]
         return torch.cat(out, 2).transpose(1, 2)
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61f
-def _filled(rows: list, n: int) -> np.ndarray: # (R, longest), of a multiple of 8 for the kernel
+def _filled(
+    rows: list, n: int
+) -> np.ndarray:  # (R, longest), of a multiple of 8 for the kernel
     "Rows of nodes as a rectangle. What fills up may be any of the `n`: nobody asks for it."
     R = len(rows)
-    longest = -(-max(map(len, rows))//8)*8
-    out = np.arange(R*longest).reshape(R, longest) % n
+    longest = -(-max(map(len, rows)) // 8) * 8
+    out = np.arange(R * longest).reshape(R, longest) % n
     for r, row in enumerate(rows):
-        out[r, :len(row)] = row
+        out[r, : len(row)] = row
     return out
 
-def _mask(lengths: list, new: list, N: int, L: int, device) -> torch.Tensor: # (R, 1, N, L)
+
+def _mask(
+    lengths: list, new: list, N: int, L: int, device
+) -> torch.Tensor:  # (R, 1, N, L)
     "Hides from a new node what comes later in its path, and what fills up."
-    length, n = (torch.tensor(x, device=device).view(-1, 1, 1, 1) for x in (lengths, new))
+    length, n = (
+        torch.tensor(x, device=device).view(-1, 1, 1, 1) for x in (lengths, new)
+    )
     query = torch.arange(N, device=device)[:, None]
     key = torch.arange(L, device=device)
     hidden = (key > length - n + query) & (query < n)
@@ -115,11 +139,12 @@ def _mask(lengths: list, new: list, N: int, L: int, device) -> torch.Tensor: # (
 
 # %% ../../nbs/learner/tree.ipynb #c62fe621
 def _vectors_at(
-    nodes: torch.Tensor, # (R, N)
-    x: torch.Tensor, # (1, n, heads, dim)
-) -> torch.Tensor: # (R, N, heads, dim)
+    nodes: torch.Tensor,  # (R, N)
+    x: torch.Tensor,  # (1, n, heads, dim)
+) -> torch.Tensor:  # (R, N, heads, dim)
     "The vectors of these nodes."
     return F.embedding(nodes, x[0].flatten(1)).unflatten(2, x.shape[2:])
+
 
 def _computed_in(x: torch.Tensor) -> torch.dtype:
     "The format of attention: autocast's, where it is on."
@@ -132,15 +157,21 @@ def _computed_in(x: torch.Tensor) -> torch.dtype:
 # not cuDNN's, which prepares itself for each new shape
 _KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
+
 @dataclass
 class _Part:
     "Branches that attend together, R of them, filled up."
-    where: torch.Tensor # (R, L) the nodes of their paths
-    new: torch.Tensor # (R, N) those that they add
-    mask: torch.Tensor | None # (R, 1, N, L), to be added; None where all of a path is new
+
+    where: torch.Tensor  # (R, L) the nodes of their paths
+    new: torch.Tensor  # (R, N) those that they add
+    mask: (
+        torch.Tensor | None
+    )  # (R, 1, N, L), to be added; None where all of a path is new
 
     @classmethod
-    def of(cls, rows: list, n: int, device): # path and new nodes of each; nodes of all branches
+    def of(
+        cls, rows: list, n: int, device
+    ):  # path and new nodes of each; nodes of all branches
         lengths = [len(path) for path, _ in rows]
         counts = [k for _, k in rows]
         where = _filled([path for path, _ in rows], n)
@@ -151,33 +182,36 @@ class _Part:
         put = lambda x: torch.as_tensor(x, device=device)
         return cls(put(where), put(new), mask)
 
-    def attend(self,
-        query: torch.Tensor, # (1, n, heads, dim)
-        both: torch.Tensor, # (1, n, key heads, dims of a key and a value)
-        dims: tuple[int, int], # these
+    def attend(
+        self,
+        query: torch.Tensor,  # (1, n, heads, dim)
+        both: torch.Tensor,  # (1, n, key heads, dims of a key and a value)
+        dims: tuple[int, int],  # these
         scaling: float | None,
-    ) -> torch.Tensor: # (R*N, heads, dim)
+    ) -> torch.Tensor:  # (R*N, heads, dim)
         "Attention of the new nodes to their paths."
         q = _vectors_at(self.new, query).transpose(1, 2)
         seen = _vectors_at(self.where, both).transpose(1, 2)
-        share = q.shape[1]//seen.shape[1] # heads that share keys
+        share = q.shape[1] // seen.shape[1]  # heads that share keys
         k, v = seen.repeat_interleave(share, 1).split(dims, -1)
-        if self.mask is not None: # once for all layers
+        if self.mask is not None:  # once for all layers
             self.mask = self.mask.to(q.dtype)
         with sdpa_kernel(_KERNELS):
             out = F.scaled_dot_product_attention(
-                q, k, v, self.mask, is_causal=self.mask is None, scale=scaling)
+                q, k, v, self.mask, is_causal=self.mask is None, scale=scaling
+            )
         return out.transpose(1, 2).flatten(0, 1)
 
 # %% ../../nbs/learner/tree.ipynb #c62fe620
 @dataclass
 class _PaddedBranches:
     "The same in two parts: branches that are whole paths, and others."
+
     parts: list[_Part]
-    back: torch.Tensor # (1, n) where each node stands among all that the parts add
+    back: torch.Tensor  # (1, n) where each node stands among all that the parts add
 
     @classmethod
-    def of(cls, paths: list, new: list, device): # as `_Branches.of`
+    def of(cls, paths: list, new: list, device):  # as `_Branches.of`
         rows = [*zip(paths, new, strict=True)]
         n = sum(new)
         back = np.empty((1, n), int)
@@ -193,36 +227,59 @@ class _PaddedBranches:
                 size += part.new.shape[1]
         return cls(parts, torch.as_tensor(back, device=device))
 
-    def attend(self, # as that of `_Branches`
-        query: torch.Tensor, key: torch.Tensor,
-        value: torch.Tensor, scaling: float | None,
+    def attend(
+        self,  # as that of `_Branches`
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        scaling: float | None,
     ) -> torch.Tensor:
         "Attention of each part in one call."
         dtype = _computed_in(query)
         dims = (key.shape[-1], value.shape[-1])
         query = query.to(dtype).transpose(1, 2)
         both = torch.cat([key, value], -1).to(dtype).transpose(1, 2)
-        found = [part.attend(query, both, dims, scaling)
-                 for part in self.parts]
+        found = [part.attend(query, both, dims, scaling) for part in self.parts]
         return _vectors_at(self.back, torch.cat(found)[None])
 
 # %% ../../nbs/learner/tree.ipynb #c62fe61c
-def _branches_of(tree: _PrefixTree,
-                 device: torch.device) -> _Branches | _PaddedBranches:
+def _branches_of(
+    tree: _PrefixTree, device: torch.device
+) -> _Branches | _PaddedBranches:
     "The branches that add something."
-    paths, new = zip(*((tree.paths[row], new)
-                       for row, new in tree.branches if new), strict=True)
-    return (_PaddedBranches if device.type == "cuda" else _Branches).of(paths, new, device)
+    paths, new = zip(
+        *((tree.paths[row], new) for row, new in tree.branches if new), strict=True
+    )
+    return (_PaddedBranches if device.type == "cuda" else _Branches).of(
+        paths, new, device
+    )
 
-def _tree_attention(module, query, key, value,
-                    attention_mask, scaling=None, dropout=0.0,
-                    branches=None, **kwargs):
+
+def _tree_attention(
+    module,
+    query,
+    key,
+    value,
+    attention_mask,
+    scaling=None,
+    dropout=0.0,
+    branches=None,
+    **kwargs,
+):
     "Attention of a tree's nodes, `(1, heads, n, dim)`, to their paths. Without a tree, PyTorch's."
     if branches:
         return branches.attend(query, key, value, scaling), None
     return sdpa_attention_forward(
-        module, query, key, value, attention_mask,
-        scaling=scaling, dropout=dropout, **kwargs)
+        module,
+        query,
+        key,
+        value,
+        attention_mask,
+        scaling=scaling,
+        dropout=dropout,
+        **kwargs,
+    )
+
 
 ALL_ATTENTION_FUNCTIONS.register("sql_grpo_tree", _tree_attention)
 ALL_MASK_ATTENTION_FUNCTIONS.register("sql_grpo_tree", sdpa_mask)
@@ -233,6 +290,7 @@ def _inner_model(model) -> torch.nn.Module:
     inner = extract_model_from_parallel(model)
     return inner.get_base_model() if hasattr(inner, "get_base_model") else inner
 
+
 @contextmanager
 def attending_to_trees(model: torch.nn.Module):
     "Within, `model` may be given branches; computing layers once more belongs within, too."
@@ -240,123 +298,155 @@ def attending_to_trees(model: torch.nn.Module):
     own = config._attn_implementation
     if own == "sdpa":
         config._attn_implementation = "sql_grpo_tree"
-    try: yield
-    finally: config._attn_implementation = own
+    try:
+        yield
+    finally:
+        config._attn_implementation = own
+
 
 @contextmanager
 def _picked(backbone, places: torch.Tensor):
     "Within, `backbone` returns its vectors at these places alone."
+
     def pick(module, args, out):
         # not by [places]: on several threads its gradient adds up in any order
         out.last_hidden_state = out.last_hidden_state.index_select(1, places)
         return out
+
     handle = backbone.register_forward_hook(pick)
-    try: yield
-    finally: handle.remove()
+    try:
+        yield
+    finally:
+        handle.remove()
 
 # %% ../../nbs/learner/tree.ipynb #5e465123
 def _read_tree(
-    model, # causal language model with TRL's fused head
-    tree: _PrefixTree, # of token ids
-    nodes: np.ndarray, # that have a parent
-) -> tuple: # log-probabilities of these nodes, entropies of what they were drawn from or None
+    model,  # causal language model with TRL's fused head
+    tree: _PrefixTree,  # of token ids
+    nodes: np.ndarray,  # that have a parent
+) -> (
+    tuple
+):  # log-probabilities of these nodes, entropies of what they were drawn from or None
     "One pass over all nodes."
     inner = _inner_model(model)
     put = lambda x: torch.as_tensor(x, device=inner.device)
-    no_mask = torch.empty(1, 1, 0, 0, device=inner.device) # attention that looks at it fails
-    with attending_to_trees(model), _picked(inner.base_model,
-                                            put(tree.parent[nodes])):
-        out = model(input_ids=put(tree.tokens)[None],
-                    position_ids=put(tree.depth)[None],
-                    attention_mask=no_mask, branches=_branches_of(tree, inner.device),
-                    shift_labels=put(tree.tokens[nodes])[None],
-                    fused_lm_head=True)
+    no_mask = torch.empty(
+        1, 1, 0, 0, device=inner.device
+    )  # attention that looks at it fails
+    with attending_to_trees(model), _picked(inner.base_model, put(tree.parent[nodes])):
+        out = model(
+            input_ids=put(tree.tokens)[None],
+            position_ids=put(tree.depth)[None],
+            attention_mask=no_mask,
+            branches=_branches_of(tree, inner.device),
+            shift_labels=put(tree.tokens[nodes])[None],
+            fused_lm_head=True,
+        )
     return out.log_probs[0], None if out.entropy is None else out.entropy[0]
 
+
 def tree_logps(
-    model: torch.nn.Module, # causal language model with TRL's fused head
-    input_ids: torch.Tensor, # (B, P + C): prompts, padded on the left, completions, on the right
-    attention_mask: torch.Tensor, # (B, P + C)
-    wanted: torch.Tensor, # (B, C) tokens of the completions whose log-probabilities are asked for
-) -> tuple: # log-probabilities and entropies (B, C), zero where not wanted
+    model: torch.nn.Module,  # causal language model with TRL's fused head
+    input_ids: torch.Tensor,  # (B, P + C): prompts, padded on the left, completions, on the right
+    attention_mask: torch.Tensor,  # (B, P + C)
+    wanted: torch.Tensor,  # (B, C) tokens of the completions whose log-probabilities are asked for
+) -> tuple:  # log-probabilities and entropies (B, C), zero where not wanted
     "Those of the rows one by one, from their tree, up to the last token that is wanted."
     there = attention_mask.bool().cpu()
     C = wanted.shape[1]
     there[:, -C:] &= wanted.cpu().flip(1).cummax(1).values.flip(1)
-    tree = _prefix_tree([ids[m].tolist()
-                         for ids, m in zip(input_ids.cpu(),
-                                           there, strict=True)])
+    tree = _prefix_tree(
+        [ids[m].tolist() for ids, m in zip(input_ids.cpu(), there, strict=True)]
+    )
     nodes = np.full(input_ids.shape, -1)
     nodes[there.numpy()] = np.concatenate(tree.paths)
     nodes, place = np.unique(nodes[:, -C:][wanted.cpu().numpy()], return_inverse=True)
     place = torch.as_tensor(place, device=input_ids.device)
+
     def back(x):
-        if x is None: return x
-        return x.new_zeros(wanted.shape).masked_scatter(wanted, x.index_select(0, place))
+        if x is None:
+            return x
+        return x.new_zeros(wanted.shape).masked_scatter(
+            wanted, x.index_select(0, place)
+        )
+
     return tuple(map(back, _read_tree(model, tree, nodes)))
 
 # %% ../../nbs/learner/tree.ipynb #3e707452
 def tree_cross_entropy(
-    model: torch.nn.Module, # causal language model
-    input_ids: torch.Tensor, # (B, T) rows, padded anywhere
-    attention_mask: torch.Tensor, # (B, T)
-    labels: torch.Tensor, # (B, T) the tokens that are learned, -100 elsewhere
-) -> torch.Tensor: # a number
+    model: torch.nn.Module,  # causal language model
+    input_ids: torch.Tensor,  # (B, T) rows, padded anywhere
+    attention_mask: torch.Tensor,  # (B, T)
+    labels: torch.Tensor,  # (B, T) the tokens that are learned, -100 elsewhere
+) -> torch.Tensor:  # a number
     "The sum of the losses of the tokens that are learned; the logits of others are not computed."
     inner = _inner_model(model)
     there = attention_mask.bool().cpu()
-    tree = _prefix_tree([row[m].tolist()
-                         for row, m in zip(input_ids.cpu(),
-                                           there, strict=True)])
+    tree = _prefix_tree(
+        [row[m].tolist() for row, m in zip(input_ids.cpu(), there, strict=True)]
+    )
     nodes = np.concatenate(tree.paths)[labels.cpu()[there].numpy() != -100]
-    nodes = nodes[tree.parent[nodes] >= 0] # nothing stands before the first token
+    nodes = nodes[tree.parent[nodes] >= 0]  # nothing stands before the first token
     put = lambda x: torch.as_tensor(x, device=inner.device)
-    with attending_to_trees(model), _picked(inner.base_model,
-                                            put(tree.parent[nodes])):
-        out = model(input_ids=put(tree.tokens)[None],
-                    position_ids=put(tree.depth)[None],
-                    use_cache=False,
-                    attention_mask=torch.empty(1, 1, 0, 0, device=inner.device),
-                    branches=_branches_of(tree, inner.device))
-    return F.cross_entropy(out.logits[0].float(),
-                           put(tree.tokens[nodes]), reduction="sum")
+    with attending_to_trees(model), _picked(inner.base_model, put(tree.parent[nodes])):
+        out = model(
+            input_ids=put(tree.tokens)[None],
+            position_ids=put(tree.depth)[None],
+            use_cache=False,
+            attention_mask=torch.empty(1, 1, 0, 0, device=inner.device),
+            branches=_branches_of(tree, inner.device),
+        )
+    return F.cross_entropy(
+        out.logits[0].float(), put(tree.tokens[nodes]), reduction="sum"
+    )
 
 # %% ../../nbs/learner/tree.ipynb #2506ec5f
 def reads_trees(model: torch.nn.Module) -> bool:
     "Is a tree's gradient that of its rows? Full attention, rotary positions, no dropout or state."
     inner = _inner_model(model)
     config = inner.config.get_text_config()
-    full = set(getattr(config, "layer_types", None) or ["full_attention"]) == {"full_attention"}
-    window = not hasattr(config, "layer_types") and getattr(config, "sliding_window", None)
+    full = set(getattr(config, "layer_types", None) or ["full_attention"]) == {
+        "full_attention"
+    }
+    window = not hasattr(config, "layer_types") and getattr(
+        config, "sliding_window", None
+    )
     rope = (getattr(config, "rope_parameters", None) or {}).get("rope_type")
-    dropout = getattr(config, "attention_dropout", 0) or any(m.p
-                                                             for m in inner.modules()
-                                                             if isinstance(m, torch.nn.Dropout))
-    return (config._attn_implementation in ("sdpa", "sql_grpo_tree") and full and not window
-            and rope in ("default", "linear", "llama3", "yarn") # others change with the longest row
-            and not (inner.training and dropout)
-            and not getattr(inner, "_is_stateful", False))
+    dropout = getattr(config, "attention_dropout", 0) or any(
+        m.p for m in inner.modules() if isinstance(m, torch.nn.Dropout)
+    )
+    return (
+        config._attn_implementation in ("sdpa", "sql_grpo_tree")
+        and full
+        and not window
+        and rope
+        in ("default", "linear", "llama3", "yarn")  # others change with the longest row
+        and not (inner.training and dropout)
+        and not getattr(inner, "_is_stateful", False)
+    )
 
 # %% ../../nbs/learner/tree.ipynb #57383c7c
 def groups_together(
-    prompt_ids: torch.Tensor, # (B, P)
-) -> torch.Tensor: # (B,) an order
+    prompt_ids: torch.Tensor,  # (B, P)
+) -> torch.Tensor:  # (B,) an order
     "A random order that keeps equal prompts together."
     drawn = torch.randperm(len(prompt_ids))
-    group = torch.unique(prompt_ids.cpu(),
-                         dim=0, return_inverse=True)[1][drawn]
+    group = torch.unique(prompt_ids.cpu(), dim=0, return_inverse=True)[1][drawn]
     at = torch.arange(len(drawn))
-    first = torch.zeros_like(at).scatter_reduce(0,
-                                                group, at, "amin", include_self=False)
+    first = torch.zeros_like(at).scatter_reduce(
+        0, group, at, "amin", include_self=False
+    )
     return drawn[first[group].argsort(stable=True)]
 
 # %% ../../nbs/learner/tree.ipynb #3366bb9a
 def worth_reading(
-    advantages: torch.Tensor, # (B,), or (B, C)
-    own: torch.Tensor, # (B, C) the policy's tokens
-) -> torch.Tensor: # (B,)
+    advantages: torch.Tensor,  # (B,), or (B, C)
+    own: torch.Tensor,  # (B, C) the policy's tokens
+) -> torch.Tensor:  # (B,)
     "Rows that have a gradient; if none has, the one with the fewest tokens, for a backward pass."
-    counts = ((advantages if advantages.ndim == 2 else advantages[:, None]) * own != 0).any(1)
+    counts = (
+        (advantages if advantages.ndim == 2 else advantages[:, None]) * own != 0
+    ).any(1)
     if counts.any():
         return counts
     tokens = own.sum(1)

@@ -19,17 +19,35 @@ from datasets import Dataset, IterableDataset
 from torch.nn.functional import cross_entropy
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (
-    PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast, Qwen3Config,
-    Qwen3ForCausalLM, TrainerCallback, TrainerControl, TrainerState, TrainingArguments)
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
 from trl import SFTConfig, SFTTrainer
 
 from ..common.basics import QUIET, in_notebook, say
-from .checkpoints import (
-    broken_files, write_checksums, step_of, unfinished, whole_checkpoint)
+from sql_grpo.learner.checkpoints import (
+    broken_files,
+    write_checksums,
+    step_of,
+    unfinished,
+    whole_checkpoint,
+)
 from .half_weights import optimizer_for
 from ..world.database import SQLiteDatabase
 from ..world.embedded import model_path
-from ..world.made_up import common_words, made_up_question, tables_in, wrong_query
+from sql_grpo.world.made_up import (
+    common_words,
+    made_up_question,
+    tables_in,
+    wrong_query,
+)
 from ..world.questions import dealt, everyday_words, world_script
 from ..world.tasks import cache_folder, Task
 from ..environment import Episode, Rules
@@ -38,22 +56,29 @@ from ..rollout import history_messages, rollout, ScriptedPolicy
 from ..engine.codec import CHATML, ChatCodec
 
 # %% ../../nbs/learner/warmup.ipynb #5740c406
-def careful_actions(sql: str, sample: bool = False,
-                    tables: list[str] | None = None) -> list[str]:
+def careful_actions(
+    sql: str, sample: bool = False, tables: list[str] | None = None
+) -> list[str]:
     "Describe the tables (by default those of one of the grammar's queries), run the query, submit."
     tables = tables_in(sql) if tables is None else tables
     look = [f"SAMPLE {tables[0]}"] if sample else []
     return [f"DESCRIBE {t}" for t in tables] + look + [f"QUERY {sql}", "ANSWER"]
 
 # %% ../../nbs/learner/warmup.ipynb #7955f983
-_SAMPLES, _SLIPS = 0.08, 0.12 # shares that look at a sample, in which a query fails first
+_SAMPLES, _SLIPS = (
+    0.08,
+    0.12,
+)  # shares that look at a sample, in which a query fails first
+
 
 def demonstration(
     rng: random.Random,
     words: list[str],
-    everyday: float = 0.25, # share of questions in everyday words, whose meaning is dealt out anew
-    mode: str = "agent", # name of a game
-) -> Episode: # played to its end; task.extra["slips"] has the turns that nobody should learn
+    everyday: float = 0.25,  # share of questions in everyday words, whose meaning is dealt out anew
+    mode: str = "agent",  # name of a game
+) -> (
+    Episode
+):  # played to its end; task.extra["slips"] has the turns that nobody should learn
     "A demonstration on a world of its own."
     say = dealt(rng) if rng.random() < everyday else None
     world, question = made_up_question(rng, words, say)
@@ -65,15 +90,21 @@ def demonstration(
     actions = careful_actions(sql, rng.random() < _SAMPLES)
     if wrong:
         actions.insert(-2, f"QUERY {wrong}")
-    if one_reply: actions = [sql]
+    if one_reply:
+        actions = [sql]
     slips = [len(actions) - 3] if wrong else []
-    task = Task("demo", "demo", question["question"],
-                sql, question["difficulty"], "train",
-                SQLiteDatabase.from_sql(world_script(world)),
-                dict(slips=slips))
+    task = Task(
+        "demo",
+        "demo",
+        question["question"],
+        sql,
+        question["difficulty"],
+        "train",
+        SQLiteDatabase.from_sql(world_script(world)),
+        dict(slips=slips),
+    )
     world.conn.close()
-    return rollout(ScriptedPolicy(actions), [task],
-                   Rules(mode=mode))[0]
+    return rollout(ScriptedPolicy(actions), [task], Rules(mode=mode))[0]
 
 # %% ../../nbs/learner/warmup.ipynb #e766d1ef
 _FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that
@@ -82,20 +113,30 @@ average mean total highest largest maximum lowest smallest minimum above below m
 under after before later earlier without missing different distinct do""".split()
 _FUNCTION_WORDS += sorted(everyday_words())
 # " how"; then " FROM ", names, digits, " = "
-_PIECES = (r" (?:" + "|".join(sorted(set(_FUNCTION_WORDS),
-                                     key=len, reverse=True)) + r")(?![a-z_])"
-           r"| ?[A-Z]{2,}(?: [A-Z]{2,})* ?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s")
-_SPECIALS = ["<|endoftext|>", "<|im_start|>user\n", "<|im_start|>assistant\n",
-             "<|im_start|>system\n", "<|im_end|>\n"]
+_PIECES = (
+    r" (?:"
+    + "|".join(sorted(set(_FUNCTION_WORDS), key=len, reverse=True))
+    + r")(?![a-z_])"
+    r"| ?[A-Z]{2,}(?: [A-Z]{2,})* ?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s"
+)
+_SPECIALS = [
+    "<|endoftext|>",
+    "<|im_start|>user\n",
+    "<|im_start|>assistant\n",
+    "<|im_start|>system\n",
+    "<|im_end|>\n",
+]
 # how servers of models find a reply's text
-_RESPONSE = dict(defaults=dict(role="assistant"),
-                 start_anchor=_SPECIALS[2],
-                fields=dict(content=dict(close_pattern=r"<\|im_end\|>\s*", content="text")))
+_RESPONSE = dict(
+    defaults=dict(role="assistant"),
+    start_anchor=_SPECIALS[2],
+    fields=dict(content=dict(close_pattern=r"<\|im_end\|>\s*", content="text")),
+)
 
 # %% ../../nbs/learner/warmup.ipynb #814911f3
 def train_tokenizer(
     texts: Iterable[str],
-    size: int = 2000, # tokens in the vocabulary
+    size: int = 2000,  # tokens in the vocabulary
 ) -> PreTrainedTokenizerFast:
     "Learn a byte-level BPE vocabulary whose names don't carry spaces."
     backend = Tokenizer(models.BPE())
@@ -103,13 +144,22 @@ def train_tokenizer(
     letters = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     backend.pre_tokenizer = pre_tokenizers.Sequence([pieces, letters])
     backend.decoder = decoders.ByteLevel()
-    backend.train_from_iterator(texts, trainers.BpeTrainer(
-        vocab_size=size, special_tokens=_SPECIALS, show_progress=False,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    backend.train_from_iterator(
+        texts,
+        trainers.BpeTrainer(
+            vocab_size=size,
+            special_tokens=_SPECIALS,
+            show_progress=False,
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        ),
+    )
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend, eos_token=_SPECIALS[-1],
+        tokenizer_object=backend,
+        eos_token=_SPECIALS[-1],
         pad_token=_SPECIALS[0],
-        additional_special_tokens=_SPECIALS[1:-1], clean_up_tokenization_spaces=False)
+        additional_special_tokens=_SPECIALS[1:-1],
+        clean_up_tokenization_spaces=False,
+    )
     tokenizer.chat_template = CHATML
     tokenizer.response_template = _RESPONSE
     return tokenizer
@@ -117,76 +167,87 @@ def train_tokenizer(
 # %% ../../nbs/learner/warmup.ipynb #f0ccc420
 def encode_messages(
     codec: ChatCodec,
-    messages: list[dict], # the user's and the assistant's in turn; the codec adds the system's
-    repeats: bool = False, # do observations count in the loss, where they repeat something?
-    slips: tuple = (), # replies that nobody should learn, counted from 0
-) -> dict: # input_ids and labels
+    messages: list[
+        dict
+    ],  # the user's and the assistant's in turn; the codec adds the system's
+    repeats: bool = False,  # do observations count in the loss, where they repeat something?
+    slips: tuple = (),  # replies that nobody should learn, counted from 0
+) -> dict:  # input_ids and labels
     "The tokens of an episode, as a rollout would have produced them."
     ids = codec.prompt_ids(messages[0]["content"])
     end = codec.tokenizer.convert_tokens_to_ids(codec.end)
-    own = [0]*len(ids)
+    own = [0] * len(ids)
     for i, m in enumerate(messages[1:]):
         policys = m["role"] == "assistant"
-        new = codec.plain_ids(m["content"]) + [end] if policys else codec.glue_ids(m["content"])
+        new = (
+            codec.plain_ids(m["content"]) + [end]
+            if policys
+            else codec.glue_ids(m["content"])
+        )
         ids = ids + new
-        own = own + [-1 if i//2 in slips and policys else int(policys)]*len(new)
+        own = own + [-1 if i // 2 in slips and policys else int(policys)] * len(new)
     seen = set()
     labels = []
-    for before, t, o in zip([None, *ids],
-                            ids, own, strict=False):
-        labels.append(t if o > 0 or o == 0 and repeats and (before, t) in seen else -100)
+    for before, t, o in zip([None, *ids], ids, own, strict=False):
+        labels.append(
+            t if o > 0 or o == 0 and repeats and (before, t) in seen else -100
+        )
         seen.add((before, t))
     return dict(input_ids=ids, labels=labels)
 
 # %% ../../nbs/learner/warmup.ipynb #089eb271
-_POOL = 8 # batches that are sorted by length together
+_POOL = 8  # batches that are sorted by length together
+
 
 def demonstration_stream(
     codec: ChatCodec,
     words: list[str] | tuple,
     batch_size: int,
-    steps: int, # batches in all
+    steps: int,  # batches in all
     seed: int | str,
-    all_tokens: float = 0.6, # share of the steps in which some observations count in the loss too
-    first: int = 0, # batch to begin with, a multiple of `_POOL`
-    mode: str = "agent", # name of a game
-): # yields dicts of input_ids and labels
+    all_tokens: float = 0.6,  # share of the steps in which some observations count in the loss too
+    first: int = 0,  # batch to begin with, a multiple of `_POOL`
+    mode: str = "agent",  # name of a game
+):  # yields dicts of input_ids and labels
     "Training rows, `batch_size` after `batch_size` of like length."
     for start in range(first, steps, _POOL):
         rng = random.Random(f"{seed}/{start}")
         rows = []
-        for _ in range(_POOL*batch_size):
+        for _ in range(_POOL * batch_size):
             ep = demonstration(rng, words, mode=mode)
-            repeats = start < all_tokens*steps and rng.random() < 0.5
-            messages = history_messages(ep)[:-1] # nobody answers the last observation
-            rows.append(encode_messages(codec, messages,
-                                        repeats, ep.task.extra["slips"]))
+            repeats = start < all_tokens * steps and rng.random() < 0.5
+            messages = history_messages(ep)[:-1]  # nobody answers the last observation
+            rows.append(
+                encode_messages(codec, messages, repeats, ep.task.extra["slips"])
+            )
         rows.sort(key=lambda r: len(r["input_ids"]))
-        batches = [rows[i:i + batch_size]
-                   for i in range(0, len(rows), batch_size)]
+        batches = [rows[i : i + batch_size] for i in range(0, len(rows), batch_size)]
         rng.shuffle(batches)
-        for batch in batches[:steps - start]:
+        for batch in batches[: steps - start]:
             yield from batch
 
 # %% ../../nbs/learner/warmup.ipynb #833be69e
 def _share_direction(
     model: Qwen3ForCausalLM,
-) -> tuple: # that direction (width,), and others at right angles to it
+) -> tuple:  # that direction (width,), and others at right angles to it
     "Add a direction that tokens share to all embeddings; silence all that writes to the stream."
-    table = model.get_input_embeddings().weight # (tokens, width)
+    table = model.get_input_embeddings().weight  # (tokens, width)
     axes = torch.linalg.qr(torch.randn(table.shape[1], table.shape[1]))[0]
     common = axes[:, 0]
     axes = axes[:, 1:]
     table.mul_(5)
-    table += (0.7*table.norm(dim=1).mean() - table @ common)[:, None]*common
+    table += (0.7 * table.norm(dim=1).mean() - table @ common)[:, None] * common
     for layer in model.model.layers:
         layer.self_attn.o_proj.weight.zero_()
         layer.mlp.down_proj.weight.zero_()
     return common, axes
 
-def _set_head(attention, i, query, key, read, write): # (head, width) twice, (width, head) twice
+
+def _set_head(
+    attention, i, query, key, read, write
+):  # (head, width) twice, (width, head) twice
     "Give an attention's head `i` its weights: how it looks, what it takes, where it puts that."
-    at = slice(i*attention.head_dim, (i + 1)*attention.head_dim)
+    at = slice(i * attention.head_dim, (i + 1) * attention.head_dim)
     attention.q_proj.weight[at] = query
     attention.k_proj.weight[at] = key
     attention.v_proj.weight[at] = read.T
@@ -197,67 +258,80 @@ def _set_head(attention, i, query, key, read, write): # (head, width) twice, (wi
 _SHARP = 8.0
 _WRITE = 3.0
 
-def _speeds(model: Qwen3ForCausalLM) -> torch.Tensor: # (head/2,) radians
-    "How far each pair of dimensions turns from one token to the next."
-    half = model.config.head_dim//2
-    return model.config.rope_parameters["rope_theta"]**(-torch.arange(half)/half)
 
-def _look_back(attention, speed, common, now, before) -> None: # of the first layer
+def _speeds(model: Qwen3ForCausalLM) -> torch.Tensor:  # (head/2,) radians
+    "How far each pair of dimensions turns from one token to the next."
+    half = model.config.head_dim // 2
+    return model.config.rope_parameters["rope_theta"] ** (-torch.arange(half) / half)
+
+
+def _look_back(attention, speed, common, now, before) -> None:  # of the first layer
     "Two heads look one token back, by the dimensions that turn fast, and say what stood there."
     size = attention.head_dim
     fast = speed > 0.15
     key = torch.cat([fast.float(), torch.zeros(len(speed))])
     # turned by one token: nearest to the key before
-    query = torch.cat([fast*speed.cos(), fast*-speed.sin()])
+    query = torch.cat([fast * speed.cos(), fast * -speed.sin()])
     for i in range(2):
-        part = slice(i*size, (i + 1)*size)
-        _set_head(attention, i, torch.outer(query, common),
-                  torch.outer(key, common),
-                  now[:, part], before[:, part])
+        part = slice(i * size, (i + 1) * size)
+        _set_head(
+            attention,
+            i,
+            torch.outer(query, common),
+            torch.outer(key, common),
+            now[:, part],
+            before[:, part],
+        )
 
 # %% ../../nbs/learner/warmup.ipynb #833be6a0
-def _look_for_same(attention, slow, now, before, axes) -> None: # of the second layer
+def _look_for_same(attention, slow, now, before, axes) -> None:  # of the second layer
     "Four heads look for tokens that came after one like the current one."
     size = attention.head_dim
     for i in range(4):
-        chosen = torch.randperm(2*size)[:slow.sum()]
+        chosen = torch.randperm(2 * size)[: slow.sum()]
         query, key = torch.zeros(2, size, len(axes))
         query[slow] = now[:, chosen].T
         key[slow] = before[:, chosen].T
-        part = axes[:, i*size:(i + 1)*size]
-        _set_head(attention, i, query, key, part, _WRITE*part)
+        part = axes[:, i * size : (i + 1) * size]
+        _set_head(attention, i, query, key, part, _WRITE * part)
 
-def _look_at_lines(attention, slow, common, line, axes) -> None: # of the second layer
+
+def _look_at_lines(attention, slow, common, line, axes) -> None:  # of the second layer
     "Two more look at what begins a line, and say it softly."
     size = attention.head_dim
     some = slow & (torch.arange(size) % 2 == 0)
-    key = torch.outer(some.float(), line/line.norm())
-    key = key + torch.outer((slow & ~some).float(), 0.4*common)
+    key = torch.outer(some.float(), line / line.norm())
+    key = key + torch.outer((slow & ~some).float(), 0.4 * common)
     for i in range(2):
-        part = axes[:, i*size:(i + 1)*size]
-        _set_head(attention, 4 + i, torch.outer(some.float(), common),
-                  key, part, 0.1*_WRITE*part)
+        part = axes[:, i * size : (i + 1) * size]
+        _set_head(
+            attention,
+            4 + i,
+            torch.outer(some.float(), common),
+            key,
+            part,
+            0.1 * _WRITE * part,
+        )
 
 # %% ../../nbs/learner/warmup.ipynb #833be69b
 @torch.no_grad()
 def _start_copying(
-    model: Qwen3ForCausalLM, # of random weights
-    newline: int, # the token that ends a line
-) -> Qwen3ForCausalLM: # the model, changed
+    model: Qwen3ForCausalLM,  # of random weights
+    newline: int,  # the token that ends a line
+) -> Qwen3ForCausalLM:  # the model, changed
     "Heads that copy: what stands before, what followed the last time, what begins a line."
     size = model.config.head_dim
     table = model.get_input_embeddings().weight
     common, axes = _share_direction(model)
     speed = _speeds(model)
     slow = (speed < 0.02).repeat(2)
-    first, second = (layer.self_attn
-                     for layer in model.model.layers[:2])
+    first, second = (layer.self_attn for layer in model.model.layers[:2])
     for attention in (first, second):
         for norm in (attention.q_norm, attention.k_norm):
             norm.weight.fill_(_SHARP**0.5)
     # where a token stands in the stream, and where the one before it
-    now = axes[:, :2*size]
-    before = axes[:, -2*size:]
+    now = axes[:, : 2 * size]
+    before = axes[:, -2 * size :]
     _look_back(first, speed, common, now, before)
     _look_for_same(second, slow, now, before, axes)
     line = before @ (now.T @ table[newline])
@@ -266,27 +340,36 @@ def _start_copying(
 
 # %% ../../nbs/learner/warmup.ipynb #833be69c
 def base_config(
-    tokenizer: PreTrainedTokenizerBase, width: int = 192, layers: int = 4,
+    tokenizer: PreTrainedTokenizerBase,
+    width: int = 192,
+    layers: int = 4,
 ) -> Qwen3Config:
     "The shape of the base model."
     return Qwen3Config(
-        vocab_size=len(tokenizer), hidden_size=width,
-        num_hidden_layers=layers, head_dim=32,
-        num_attention_heads=width//32, num_key_value_heads=width//32,
-        intermediate_size=width*8//3,
-        max_position_embeddings=4096, rope_theta=1e6, tie_word_embeddings=True,
-        bos_token_id=None, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        head_dim=32,
+        num_attention_heads=width // 32,
+        num_key_value_heads=width // 32,
+        intermediate_size=width * 8 // 3,
+        max_position_embeddings=4096,
+        rope_theta=1e6,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
 
-def new_base_model(seed: int, words: list[str],
-                   size: int = 2000, mode: str = "agent"):
+
+def new_base_model(seed: int, words: list[str], size: int = 2000, mode: str = "agent"):
     "A random model, and a tokenizer learned from demonstrations."
     rng = random.Random(f"{seed}/tokenizer")
     texts = []
     for _ in range(3000):
         ep = demonstration(rng, words, mode=mode)
         texts.append(ep.start.text)
-        texts += [t for turn in ep.turns
-                  for t in (turn.text, turn.observation.text)]
+        texts += [t for turn in ep.turns for t in (turn.text, turn.observation.text)]
     tokenizer = train_tokenizer(texts, size)
     torch.manual_seed(seed)
     [newline] = tokenizer("\n").input_ids
@@ -295,121 +378,167 @@ def new_base_model(seed: int, words: list[str],
 # %% ../../nbs/learner/warmup.ipynb #9333b1a0
 class WarmupProgress(TrainerCallback):
     "One bar in a terminal or notebook; elsewhere a line now and then."
-    def __init__(self, steps: int,
-                 every: int = 100, label: str = "warm-up"):
+
+    def __init__(self, steps: int, every: int = 100, label: str = "warm-up"):
         from tqdm.auto import tqdm
+
         self.every = every
         self.label = label
         self.said = time.monotonic()
         self.live = in_notebook() or sys.stderr.isatty()
-        self.bar = tqdm(total=steps, desc=label,
-                        unit="step", disable=not self.live, leave=False)
+        self.bar = tqdm(
+            total=steps, desc=label, unit="step", disable=not self.live, leave=False
+        )
 
-    def on_step_end(self, args: TrainingArguments, state: TrainerState,
-                    control: TrainerControl, **kwargs):
+    def on_step_end(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs,
+    ):
         self.bar.update(state.global_step - self.bar.n)
 
-    def on_log(self, args: TrainingArguments, state: TrainerState,
-               control: TrainerControl,
-               logs: dict | None = None, **kwargs):
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict | None = None,
+        **kwargs,
+    ):
         if "loss" not in (logs or {}):
             return
         loss = f"loss {float(logs['loss']):.3f}"
         self.bar.set_postfix_str(loss)
         late = time.monotonic() - self.said > QUIET
-        if not self.live and (state.global_step % self.every == 0
-                              or late):
+        if not self.live and (state.global_step % self.every == 0 or late):
             self.said = time.monotonic()
-            print(f"{self.label} step {state.global_step}/{state.max_steps}: {loss}", flush=True)
+            print(
+                f"{self.label} step {state.global_step}/{state.max_steps}: {loss}",
+                flush=True,
+            )
 
-    def on_train_end(self, args: TrainingArguments, state: TrainerState,
-                     control: TrainerControl, **kwargs):
+    def on_train_end(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs,
+    ):
         self.bar.close()
 
 # %% ../../nbs/learner/warmup.ipynb #2000e427
-END_RATE = 0.13 # the share of its highest rate at which a warm-up ends
+END_RATE = 0.13  # the share of its highest rate at which a warm-up ends
 
-def _falling_rate(optimizer, steps: int): # a scheduler
+
+def _falling_rate(optimizer, steps: int):  # a scheduler
     "Learning rate: up in a hundred steps, then down in a straight line."
-    rise = min(100, max(steps//10, 1))
+    rise = min(100, max(steps // 10, 1))
+
     def share(s):
-        return min(1, (s + 1)/rise)*(1 - (1 - END_RATE)*min(s/steps, 1))
+        return min(1, (s + 1) / rise) * (1 - (1 - END_RATE) * min(s / steps, 1))
+
     return torch.optim.lr_scheduler.LambdaLR(optimizer, share)
 
-def weight_groups(model: PreTrainedModel) -> list[dict]: # parameter groups
+
+def weight_groups(model: PreTrainedModel) -> list[dict]:  # parameter groups
     "Weight decay on matrices only."
     ps = [p for p in model.parameters() if p.requires_grad]
     table = model.get_input_embeddings().weight
-    return [dict(params=[p for p in ps
-                         if p.ndim > 1 and p is not table],
-                 weight_decay=0.05),
-            # rare tokens move little
-            dict(params=[p for p in ps if p is table],
-                 weight_decay=0.05, eps=1e-4),
-            dict(params=[p for p in ps if p.ndim < 2],
-                 weight_decay=0.0)]
+    return [
+        dict(
+            params=[p for p in ps if p.ndim > 1 and p is not table], weight_decay=0.05
+        ),
+        # rare tokens move little
+        dict(params=[p for p in ps if p is table], weight_decay=0.05, eps=1e-4),
+        dict(params=[p for p in ps if p.ndim < 2], weight_decay=0.0),
+    ]
 
 # %% ../../nbs/learner/warmup.ipynb #d3a7c3a2
 class ChecksumTrainer(SFTTrainer):
     "TRL's supervised trainer, with checksums in its checkpoints."
+
     def _save_checkpoint(self, model, trial):
         folder = f"{self.args.output_dir}/checkpoint-{self.state.global_step}"
         with whole_checkpoint(folder, self.args.world_size == 1):
             super()._save_checkpoint(model, trial)
 
-    def losses(self) -> list[dict]: # step and loss
+    def losses(self) -> list[dict]:  # step and loss
         "What was logged."
-        return [dict(step=r["step"],
-                     loss=round(float(r["loss"]), 4))
-                for r in self.state.log_history if "loss" in r]
+        return [
+            dict(step=r["step"], loss=round(float(r["loss"]), 4))
+            for r in self.state.log_history
+            if "loss" in r
+        ]
+
 
 class _LeanTrainer(ChecksumTrainer):
     "The same loss for the embedded model, without logits of tokens that are not learned."
-    def compute_loss(self, model, inputs,
-                     return_outputs=False, num_items_in_batch=None):
+
+    def compute_loss(
+        self, model, inputs, return_outputs=False, num_items_in_batch=None
+    ):
         labels = inputs["labels"][:, 1:]
         learned = labels != -100
         ids = inputs["input_ids"]
         mask = inputs["attention_mask"]
         hidden = model.model(ids, mask, use_cache=False)[0][:, :-1]
-        loss = cross_entropy(model.lm_head(hidden[learned]),
-                             labels[learned], reduction="sum")
-        return loss/(learned.sum() if num_items_in_batch is None else num_items_in_batch)
+        loss = cross_entropy(
+            model.lm_head(hidden[learned]), labels[learned], reduction="sum"
+        )
+        return loss / (
+            learned.sum() if num_items_in_batch is None else num_items_in_batch
+        )
 
 # %% ../../nbs/learner/warmup.ipynb #d3a7c3a3
 def sft_trainer(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
-    rows: Dataset | IterableDataset, # of input_ids and labels
+    rows: Dataset | IterableDataset,  # of input_ids and labels
     steps: int,
-    learning_rate: float, # highest
-    callbacks: list, # of `TrainerCallback`
+    learning_rate: float,  # highest
+    callbacks: list,  # of `TrainerCallback`
     trainer_class: type = ChecksumTrainer,
-    schedule: Callable = _falling_rate, # makes a scheduler of an optimiser and the number of steps
-    **options, # for `SFTConfig`
+    schedule: Callable = _falling_rate,  # makes a scheduler of an optimiser and the number of steps
+    **options,  # for `SFTConfig`
 ) -> SFTTrainer:
     "TRL's supervised trainer, for rows that are tokens already."
     args = SFTConfig(
-        max_steps=steps, max_length=None,
-        report_to="none", disable_tqdm=True, max_grad_norm=1.0,
-        save_total_limit=1, dataset_kwargs=dict(skip_prepare_dataset=True),
-        remove_unused_columns=False, **options)
-    args._n_gpu = min(args.n_gpu, 1) # with more, transformers takes nn.DataParallel
-    optimizer = optimizer_for(weight_groups(model), lr=learning_rate,
-                              betas=(0.9, 0.98), fused=True)
-    trainer = trainer_class(model, args, train_dataset=rows, processing_class=tokenizer,
-                            optimizers=(optimizer, schedule(optimizer, steps)),
-                            callbacks=callbacks)
+        max_steps=steps,
+        max_length=None,
+        report_to="none",
+        disable_tqdm=True,
+        max_grad_norm=1.0,
+        save_total_limit=1,
+        dataset_kwargs=dict(skip_prepare_dataset=True),
+        remove_unused_columns=False,
+        **options,
+    )
+    args._n_gpu = min(args.n_gpu, 1)  # with more, transformers takes nn.DataParallel
+    optimizer = optimizer_for(
+        weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True
+    )
+    trainer = trainer_class(
+        model,
+        args,
+        train_dataset=rows,
+        processing_class=tokenizer,
+        optimizers=(optimizer, schedule(optimizer, steps)),
+        callbacks=callbacks,
+    )
     for callback in list(trainer.callback_handler.callbacks):
         if type(callback).__name__ == "PrinterCallback":
             trainer.remove_callback(callback)
     return trainer
 
 # %% ../../nbs/learner/warmup.ipynb #98875d96
-_SAVE_EVERY = 20 # seconds
+_SAVE_EVERY = 20  # seconds
+
 
 class _OftenSaved(TrainerCallback):
     "Has a checkpoint saved every few seconds, where a pool of batches ends."
+
     def __init__(self):
         self.last = time.monotonic()
 
@@ -423,140 +552,207 @@ class _OftenSaved(TrainerCallback):
 
 # %% ../../nbs/learner/warmup.ipynb #666cec62
 def _warm_up(
-    model, tokenizer, words: list[str],
+    model,
+    tokenizer,
+    words: list[str],
     steps: int = 3500,
-    batch_size: int = 4, learning_rate: float = 1.1e-3,
+    batch_size: int = 4,
+    learning_rate: float = 1.1e-3,
     seed: int = 0,
-    folder: str | Path | None = None, # keeps checkpoints, to resume an interrupted warm-up
+    folder: str
+    | Path
+    | None = None,  # keeps checkpoints, to resume an interrupted warm-up
     use_cpu: bool = not torch.cuda.is_available(),
-    mode: str = "agent", # name of a game
-) -> list[dict]: # log: step and loss
+    mode: str = "agent",  # name of a game
+) -> list[dict]:  # log: step and loss
     "Supervised training on fresh demonstrations; changes `model` in place."
     resume = unfinished(folder, steps) if folder else None
     first = step_of(resume) if resume else 0
-    stream = dict(codec=ChatCodec(tokenizer),
-                  words=tuple(words), batch_size=batch_size,
-                  steps=steps, seed=seed, first=first, mode=mode)
+    stream = dict(
+        codec=ChatCodec(tokenizer),
+        words=tuple(words),
+        batch_size=batch_size,
+        steps=steps,
+        seed=seed,
+        first=first,
+        mode=mode,
+    )
     # a tuple of words: `datasets` would take a list for shards, and start once for each word
     rows = IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream)
     callbacks = [WarmupProgress(steps), *([_OftenSaved()] if folder else [])]
     trainer = sft_trainer(
-        model, tokenizer, rows, steps, learning_rate, callbacks, _LeanTrainer,
+        model,
+        tokenizer,
+        rows,
+        steps,
+        learning_rate,
+        callbacks,
+        _LeanTrainer,
         output_dir=str(folder or tempfile.gettempdir()),
         per_device_train_batch_size=batch_size,
-        bf16=False, use_cpu=use_cpu,
-        seed=seed, save_strategy="no", ignore_data_skip=True,
-        logging_steps=min(10, steps), dataloader_num_workers=1,
-        dataloader_prefetch_factor=2*_POOL, activation_checkpointing=False,
-        accelerator_config=dict(dispatch_batches=False))
+        bf16=False,
+        use_cpu=use_cpu,
+        seed=seed,
+        save_strategy="no",
+        ignore_data_skip=True,
+        logging_steps=min(10, steps),
+        dataloader_num_workers=1,
+        dataloader_prefetch_factor=2 * _POOL,
+        activation_checkpointing=False,
+        accelerator_config=dict(dispatch_batches=False),
+    )
     trainer.train(resume_from_checkpoint=str(resume) if resume else None)
     return trainer.losses()
 
 # %% ../../nbs/learner/warmup.ipynb #3dde4059
-_RECIPE = 7 # raised when the warm-up itself changes: older models in the cache are made anew
+_RECIPE = (
+    7  # raised when the warm-up itself changes: older models in the cache are made anew
+)
+
 
 def _base_key(config: SQLGRPOConfig) -> dict:
     "What the base model depends on."
-    key = dict(recipe=_RECIPE,
-               steps=config.warmup_steps_sft, batch_size=config.warmup_batch_size,
-               learning_rate=config.warmup_learning_rate, seed=config.seed)
+    key = dict(
+        recipe=_RECIPE,
+        steps=config.warmup_steps_sft,
+        batch_size=config.warmup_batch_size,
+        learning_rate=config.warmup_learning_rate,
+        seed=config.seed,
+    )
     return key if config.mode == Rules.mode else key | dict(mode=config.mode)
+
 
 def base_folder(config: SQLGRPOConfig) -> Path:
     "Where the base model of this configuration is kept."
-    digest = hashlib.sha256(json.dumps(_base_key(config), sort_keys=True).encode()).hexdigest()[:12]
-    return cache_folder()/"base"/digest
+    digest = hashlib.sha256(
+        json.dumps(_base_key(config), sort_keys=True).encode()
+    ).hexdigest()[:12]
+    return cache_folder() / "base" / digest
 
 # %% ../../nbs/learner/warmup.ipynb #3067446a
-def _without_damaged(folder: Path) -> bool: # is there a whole one?
+def _without_damaged(folder: Path) -> bool:  # is there a whole one?
     "Remove a base model that is not as it was saved."
     if folder.is_dir() and (broken := broken_files(folder)):
-        say(f"the base model in the cache is damaged ({', '.join(broken)}): it is made anew")
+        say(
+            f"the base model in the cache is damaged ({', '.join(broken)}): it is made anew"
+        )
         shutil.rmtree(folder)
     return folder.is_dir()
 
-def _load_base(folder: Path, origin: str): # model, tokenizer, info
-    "A base model from its folder, in float32, with what is known of its making."
-    info = json.loads((folder/"warmup.json").read_text(encoding="utf-8"))
-    model = Qwen3ForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    return model, PreTrainedTokenizerFast.from_pretrained(folder), info | dict(origin=origin)
 
-def fresh_base(config: SQLGRPOConfig): # model, tokenizer, info: seconds, log, origin
+def _load_base(folder: Path, origin: str):  # model, tokenizer, info
+    "A base model from its folder, in float32, with what is known of its making."
+    info = json.loads((folder / "warmup.json").read_text(encoding="utf-8"))
+    model = Qwen3ForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    return (
+        model,
+        PreTrainedTokenizerFast.from_pretrained(folder),
+        info | dict(origin=origin),
+    )
+
+
+def fresh_base(config: SQLGRPOConfig):  # model, tokenizer, info: seconds, log, origin
     "A cached base model or a new one. Raises ValueError if several processes need a new one."
     folder = base_folder(config)
     steps = config.warmup_steps_sft
     if _without_damaged(folder):
         return _load_base(folder, "from the cache")
     if config.world_size > 1:
-        raise ValueError("several processes cannot make the base model, and it is not in the "
-                         "cache: give the command once without the launcher, with --max_steps 1")
+        raise ValueError(
+            "several processes cannot make the base model, and it is not in the "
+            "cache: give the command once without the launcher, with --max_steps 1"
+        )
     start = time.perf_counter()
     check_cache()
     part = folder.with_name(folder.name + "-part")
     words = common_words()
     resumed = unfinished(part, steps)
-    share = 1 - step_of(resumed)/steps if resumed else 1 # of the steps made now
-    model, tokenizer = new_base_model(config.seed,
-                                      words, mode=config.mode)
-    log = _warm_up(model, tokenizer, words, steps, config.warmup_batch_size,
-                  config.warmup_learning_rate, seed=config.seed, folder=part,
-                  use_cpu=config.use_cpu,
-                   mode=config.mode) if steps else []
-    model.cpu().eval() # as from the cache, where it is kept on no GPU
-    info = dict(seconds=round((time.perf_counter() - start)/share,
-                              1), log=log, **_base_key(config))
+    share = 1 - step_of(resumed) / steps if resumed else 1  # of the steps made now
+    model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
+    log = (
+        _warm_up(
+            model,
+            tokenizer,
+            words,
+            steps,
+            config.warmup_batch_size,
+            config.warmup_learning_rate,
+            seed=config.seed,
+            folder=part,
+            use_cpu=config.use_cpu,
+            mode=config.mode,
+        )
+        if steps
+        else []
+    )
+    model.cpu().eval()  # as from the cache, where it is kept on no GPU
+    info = dict(
+        seconds=round((time.perf_counter() - start) / share, 1),
+        log=log,
+        **_base_key(config),
+    )
     _keep(model, tokenizer, info, folder, part)
     return model, tokenizer, info | dict(origin="made now")
 
 # %% ../../nbs/learner/warmup.ipynb #1d6702c9
 def check_cache() -> None:
     "Make the cache folder. Raises ValueError, before any work, if nothing could be kept in it."
-    folder = cache_folder()/"base"
+    folder = cache_folder() / "base"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as e:
-        raise ValueError(f"the cache folder {str(folder)!r} cannot be written to ({e.strerror}): "
-                         "set SQL_GRPO_CACHE to another one") from e
+        raise ValueError(
+            f"the cache folder {str(folder)!r} cannot be written to ({e.strerror}): "
+            "set SQL_GRPO_CACHE to another one"
+        ) from e
 
-def _keep(model, tokenizer, info: dict,
-          folder: Path, part: Path) -> None:
+
+def _keep(model, tokenizer, info: dict, folder: Path, part: Path) -> None:
     "Save a finished base model; it appears in the cache as a whole or not at all."
     with tempfile.TemporaryDirectory(dir=folder.parent) as tmp:
-        made = Path(tmp)/"model"
+        made = Path(tmp) / "model"
         model.save_pretrained(made)
         tokenizer.save_pretrained(made)
-        (made/"warmup.json").write_text(json.dumps(info))
+        (made / "warmup.json").write_text(json.dumps(info))
         write_checksums(made)
         if not folder.exists():
             made.rename(folder)
     shutil.rmtree(part, ignore_errors=True)
 
 # %% ../../nbs/learner/warmup.ipynb #8b0e51a1
-def shipped_base() -> Path: # its folder
+def shipped_base() -> Path:  # its folder
     "The base model that comes with the package. Raises ValueError if it is not as it was saved."
     folder = Path(model_path("embedded"))
     sums = "checksums.json"
-    broken = broken_files(folder) if (folder/sums).is_file() else [sums]
+    broken = broken_files(folder) if (folder / sums).is_file() else [sums]
     if broken:
-        raise ValueError("the base model that comes with the package is damaged: "
-                         f"{folder/broken[0]} is missing or not what was saved; install the "
-                         "package again, or give --fresh_base")
+        raise ValueError(
+            "the base model that comes with the package is damaged: "
+            f"{folder / broken[0]} is missing or not what was saved; install the "
+            "package again, or give --fresh_base"
+        )
     return folder
 
 # %% ../../nbs/learner/warmup.ipynb #8b0e51a2
 def check_base(config: SQLGRPOConfig) -> None:
     "See that the embedded base can be loaded or made. Raises ValueError, before any work."
-    if config.model_name != "embedded": return
+    if config.model_name != "embedded":
+        return
     if config.fresh_base:
         return check_cache()
     if find_game(config.mode).one_reply:
-        raise ValueError(f"mode is {config.mode}, and the base model that comes with the package "
-                         "plays in mode agent: train one with --fresh_base")
+        raise ValueError(
+            f"mode is {config.mode}, and the base model that comes with the package "
+            "plays in mode agent: train one with --fresh_base"
+        )
     shipped_base()
 
-def base_model(config: SQLGRPOConfig): # model, tokenizer, info: origin, and how it was made
+
+def base_model(
+    config: SQLGRPOConfig,
+):  # model, tokenizer, info: origin, and how it was made
     "The embedded base model: the one that comes with the package, or a fresh one."
     check_base(config)
     if config.fresh_base:

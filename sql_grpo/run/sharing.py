@@ -30,18 +30,26 @@ from ..learner.hub import CODE_MODEL
 from ..learner.models import model_folder
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c09
-_TRACKERS = {name: getattr(integration_utils, f"is_{name}_available")
-             for name in ("tensorboard", "trackio", "wandb")}
+_TRACKERS = {
+    name: getattr(integration_utils, f"is_{name}_available")
+    for name in ("tensorboard", "trackio", "wandb")
+}
 
-def _check_trackers(config: SQLGRPOConfig) -> SQLGRPOConfig: # its run has a name
+
+def _check_trackers(config: SQLGRPOConfig) -> SQLGRPOConfig:  # its run has a name
     "Name a run that is tracked. Raises ValueError for a tracker that cannot be used."
     for name in config.report_to:
         if name not in integration_utils.INTEGRATION_TO_CALLBACK:
-            raise ValueError(f"report_to is {name!r}; it must be {', '.join(_TRACKERS)}, "
-                             "or another one that transformers knows")
+            raise ValueError(
+                f"report_to is {name!r}; it must be {', '.join(_TRACKERS)}, "
+                "or another one that transformers knows"
+            )
         if name in _TRACKERS and not _TRACKERS[name]():
-            raise ValueError(f"report_to is {name!r}, which is not installed: pip install {name}")
-    if not config.report_to: return config
+            raise ValueError(
+                f"report_to is {name!r}, which is not installed: pip install {name}"
+            )
+    if not config.report_to:
+        return config
     folder = Path(config.output_dir).absolute().name
     now = time.strftime("%m%d-%H%M%S")
     if "wandb" in config.report_to:
@@ -55,6 +63,7 @@ def _check_trackers(config: SQLGRPOConfig) -> SQLGRPOConfig: # its run has a nam
 def _check_wandb(project: str):
     "Raise ValueError if wandb would ask for a key in the middle of a run."
     import wandb
+
     os.environ.setdefault("WANDB_PROJECT", project)
     if wandb.run or wandb.setup().settings.mode in ("offline", "dryrun", "disabled"):
         return
@@ -62,24 +71,36 @@ def _check_wandb(project: str):
         ok, why = wandb.login(prompt=False), "there is no key"
     except wandb.Error as e:
         ok, why = False, _hidden(e)
-    if ok: return
-    raise ValueError(f"report_to is 'wandb', and {why}: put WANDB_API_KEY=... into the environment "
-                     "or the file .env, or set WANDB_MODE=offline to keep the run on this machine")
+    if ok:
+        return
+    raise ValueError(
+        f"report_to is 'wandb', and {why}: put WANDB_API_KEY=... into the environment "
+        "or the file .env, or set WANDB_MODE=offline to keep the run on this machine"
+    )
+
 
 def _check_trackio(config: SQLGRPOConfig):
     "Raise ValueError if there is no token for a Space; let trackio open no server in a notebook."
     import trackio
+
     if config.trackio_space_id and not get_token():
-        raise ValueError(f"trackio_space_id is {config.trackio_space_id!r}, and {_NO_TOKEN}")
-    trackio.init = partial(trackio.init, embed=False) # TRL's callback has no option for it
+        raise ValueError(
+            f"trackio_space_id is {config.trackio_space_id!r}, and {_NO_TOKEN}"
+        )
+    trackio.init = partial(
+        trackio.init, embed=False
+    )  # TRL's callback has no option for it
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c13
-_NO_TOKEN = ("there is no token: put HF_TOKEN=..., one that may write, into the environment or "
-             "the file .env (https://huggingface.co/settings/tokens)")
+_NO_TOKEN = (
+    "there is no token: put HF_TOKEN=..., one that may write, into the environment or "
+    "the file .env (https://huggingface.co/settings/tokens)"
+)
+
 
 def _hidden(
     e: Exception,
-) -> str: # one line
+) -> str:  # one line
     "What an error says, without tokens and keys, which some servers send back."
     text = str(e).strip() or type(e).__name__
     for name, value in os.environ.items():
@@ -88,113 +109,181 @@ def _hidden(
     return one_line(" ".join(text.split()), 300)
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c23
-_DATA = dict( # what, its licence, its name on the Hub
-    embedded=("the embedded world of sql_grpo, generated databases and questions", "MIT", None),
+_DATA = dict(  # what, its licence, its name on the Hub
+    embedded=(
+        "the embedded world of sql_grpo, generated databases and questions",
+        "MIT",
+        None,
+    ),
     spider=("Spider", "CC BY-SA 4.0", "xlangai/spider"),
-    spider_by_database=("Spider's training questions, shared out by database", "CC BY-SA 4.0",
-                        "xlangai/spider"),
+    spider_by_database=(
+        "Spider's training questions, shared out by database",
+        "CC BY-SA 4.0",
+        "xlangai/spider",
+    ),
     bird=("BIRD", "CC BY-SA 4.0", None),
     context=("sql-create-context", "CC BY 4.0", "b-mc2/sql-create-context"),
-    own=("questions and databases of the author's own", "not stated", None))
+    own=("questions and databases of the author's own", "not stated", None),
+)
+
 
 def _hub_name(
-    model_name: str, # of a configuration
+    model_name: str,  # of a configuration
 ) -> str | None:
     "A model's name on the Hub; None for the embedded model and for one in a folder."
-    if model_name == "smollm2": return "HuggingFaceTB/SmolLM2-135M-Instruct"
-    if model_name == "qwen-coder-spider": return CODE_MODEL
+    if model_name == "smollm2":
+        return "HuggingFaceTB/SmolLM2-135M-Instruct"
+    if model_name == "qwen-coder-spider":
+        return CODE_MODEL
     own = model_name in ("embedded", *ADAPTED) or Path(model_name).expanduser().exists()
-    return None if own or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model_name) else model_name
+    return (
+        None
+        if own or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model_name)
+        else model_name
+    )
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c24
 _NOT_SHOWN = {
-    "dashboard", "plot_every", "trace_every", "success_every", "dashboard_questions", "output_dir",
-    "model_name", "data_source", "data_path", "seed", "bf16", "fp16", "use_cpu", "run_name",
-    "project", "report_to", "push_to_hub", "resume_from_checkpoint",
-    "generation_batch_size", "shuffle_dataset", "disable_tqdm", "deepspeed", "fsdp_config",
-    "accelerator_config"}
+    "dashboard",
+    "plot_every",
+    "trace_every",
+    "success_every",
+    "dashboard_questions",
+    "output_dir",
+    "model_name",
+    "data_source",
+    "data_path",
+    "seed",
+    "bf16",
+    "fp16",
+    "use_cpu",
+    "run_name",
+    "project",
+    "report_to",
+    "push_to_hub",
+    "resume_from_checkpoint",
+    "generation_batch_size",
+    "shuffle_dataset",
+    "disable_tqdm",
+    "deepspeed",
+    "fsdp_config",
+    "accelerator_config",
+}
 _BEGINNINGS = "hub_", "trackio_", "save_", "logging_", "vllm_server_"
+
 
 def _changed_options(config: SQLGRPOConfig) -> dict:
     "The options that differ from their defaults, of those that shape the model; no paths."
     same = ("mode", "output_dir", "use_cpu", "bf16", "fp16")
     out = {}
-    default = SQLGRPOConfig(**{name: getattr(config, name)
-                               for name in same})
+    default = SQLGRPOConfig(**{name: getattr(config, name) for name in same})
     for f in fields(SQLGRPOConfig):
         if f.name in _NOT_SHOWN or f.name.startswith(_BEGINNINGS):
             continue
         value = getattr(config, f.name, None)
         if value != getattr(default, f.name, None):
             out[f.name] = getattr(value, "value", value)
-    out.pop("steps_per_generation", None) # follows from gradient_accumulation_steps
+    out.pop("steps_per_generation", None)  # follows from gradient_accumulation_steps
     if config.demonstrations not in DEMONSTRATIONS:
         out["demonstrations"] = "FILE"
     if config.rewards:
         out["rewards"] = re.sub(r"[^,]*\.py:", "FILE.py:", config.rewards)
-        if list(read_rewards(config.rewards, find_game(config.mode)).values()) == config.reward_weights:
-            out.pop("reward_weights", None) # they stand in it
+        if (
+            list(read_rewards(config.rewards, find_game(config.mode)).values())
+            == config.reward_weights
+        ):
+            out.pop("reward_weights", None)  # they stand in it
     if config.mode == SQLGRPOConfig.mode:
         return out
     ours = config.mode in (AGENT.name, SINGLE_TURN.name)
     return out | dict(mode=config.mode if ours else f"FILE.py:{config.mode}")
 
+
 def card_facts(config: SQLGRPOConfig) -> dict:
     "What a card says, and a report without these would not know."
     dists = ("sql_grpo", "torch", "transformers", "trl", "peft")
     versions = dict(python=platform.python_version())
-    versions |= {d: importlib.metadata.version(d)
-                 for d in dists}
+    versions |= {d: importlib.metadata.version(d) for d in dists}
     data = config.data_source if config.data_source in _DATA else "own"
-    return dict(data=data,
-                base_model=_hub_name(config.model_name), peft=config.peft,
-                options=_changed_options(config),
-                negative_weight=config.negative_weight, versions=versions)
+    return dict(
+        data=data,
+        base_model=_hub_name(config.model_name),
+        peft=config.peft,
+        options=_changed_options(config),
+        negative_weight=config.negative_weight,
+        versions=versions,
+    )
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c27
 def _results(report: dict) -> list[EvalResult]:
     "The trained model's success, by group of questions."
     what, _, name = _DATA[report["data"]]
+
     def result(group, label):
         s = report["trained"][group]
         interval = f"95 % Wilson interval {s['ci_low']:.3f} to {s['ci_high']:.3f}"
         return EvalResult(
-            task_type="text-generation", task_name="questions about databases",
-            dataset_type=name or f"sql_grpo-{report['data']}", dataset_name=f"{what}: {label}",
-            dataset_config=group, dataset_split="eval", metric_type="accuracy",
-            metric_value=round(s["success"], 4), metric_name=f"success, N={s['n']}, {interval}",
-            metric_args=dict(n=s["n"]) | {k: round(s[k], 4) for k in ("ci_low", "ci_high")})
-    return [result(g, label)
-            for g, label in GROUPS.items()
-            if report["trained"][g]["n"]]
+            task_type="text-generation",
+            task_name="questions about databases",
+            dataset_type=name or f"sql_grpo-{report['data']}",
+            dataset_name=f"{what}: {label}",
+            dataset_config=group,
+            dataset_split="eval",
+            metric_type="accuracy",
+            metric_value=round(s["success"], 4),
+            metric_name=f"success, N={s['n']}, {interval}",
+            metric_args=dict(n=s["n"])
+            | {k: round(s[k], 4) for k in ("ci_low", "ci_high")},
+        )
+
+    return [
+        result(g, label) for g, label in GROUPS.items() if report["trained"][g]["n"]
+    ]
+
 
 def _licence(report: dict) -> dict:
     "The licence of the weights, where it is plain."
     if report["model"] == "embedded" and report["data"] == "embedded":
         return dict(license="mit")
-    link = f"https://huggingface.co/{report['base_model']}" if report["base_model"] else None
+    link = (
+        f"https://huggingface.co/{report['base_model']}"
+        if report["base_model"]
+        else None
+    )
     return dict(license="other", license_name="not-chosen-yet", license_link=link)
 
+
 def _card_data(
-    report: dict, # of a training run
-    name: str, # the model's
-    adapter: bool = False, # are the adapters all there is?
+    report: dict,  # of a training run
+    name: str,  # the model's
+    adapter: bool = False,  # are the adapters all there is?
 ) -> ModelCardData:
     "The metadata of a card."
     data = _DATA[report["data"]][2]
-    tags = ["sql_grpo", "text-to-sql", "sql",
-            "sqlite", "grpo", "trl", "reinforcement-learning"]
+    tags = [
+        "sql_grpo",
+        "text-to-sql",
+        "sql",
+        "sqlite",
+        "grpo",
+        "trl",
+        "reinforcement-learning",
+    ]
     base = report["base_model"]
     relation = "adapter" if adapter else "finetune"
     return ModelCardData(
-        language="en", library_name="peft" if adapter else "transformers",
+        language="en",
+        library_name="peft" if adapter else "transformers",
         pipeline_tag="text-generation",
-        tags=tags + ["lora"]*(report["peft"] != "none"),
-        **_licence(report), base_model=base,
+        tags=tags + ["lora"] * (report["peft"] != "none"),
+        **_licence(report),
+        base_model=base,
         base_model_relation=relation if base else None,
         datasets=[data] if data else None,
-        metrics=["accuracy"], model_name=name,
-        eval_results=_results(report))
+        metrics=["accuracy"],
+        model_name=name,
+        eval_results=_results(report),
+    )
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c33
 def _as_option(name: str, value) -> str:
@@ -206,11 +295,13 @@ def _as_option(name: str, value) -> str:
     words = value if isinstance(value, (list, tuple)) else [value]
     return f"--{name} {shlex.join(map(str, words))}"
 
+
 def _command(report: dict) -> str:
     "The command that makes the model again."
-    options = [_as_option(*item)
-               for item in report["options"].items()]
-    base = "smollm2" if report["model"] == "smollm2" else report["base_model"] or "FOLDER"
+    options = [_as_option(*item) for item in report["options"].items()]
+    base = (
+        "smollm2" if report["model"] == "smollm2" else report["base_model"] or "FOLDER"
+    )
     if report["model"] != "embedded":
         options.insert(0, f"--model_name {base}")
     if report["data"] == "own":
@@ -221,18 +312,17 @@ def _command(report: dict) -> str:
     command = "sql_grpo train"
     if n > 1:
         command = f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.cli.train"
-    baselines = ["--baselines"]*bool(set(BASELINES) & set(report))
-    return " ".join([command,
-                     *options, f"--seed {report['seed']}", *baselines])
+    baselines = ["--baselines"] * bool(set(BASELINES) & set(report))
+    return " ".join([command, *options, f"--seed {report['seed']}", *baselines])
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c35
-_TEMPLATE = files("sql_grpo")/"model_card.jinja"
+_TEMPLATE = files("sql_grpo") / "model_card.jinja"
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c38
 def model_card(
-    report: dict, # of a training run
-    repo: str | None = None, # the model's name on the Hub, if it goes there
-    adapter: bool = False, # are the adapters all there is?
+    report: dict,  # of a training run
+    repo: str | None = None,  # the model's name on the Hub, if it goes there
+    adapter: bool = False,  # are the adapters all there is?
 ) -> ModelCard:
     "A card: results, settings, how to play, limits. Raises ValueError unless of a training run."
     if not {"trained", "base", "options"} <= set(report):
@@ -241,75 +331,107 @@ def model_card(
     data, data_licence, _ = _DATA[report["data"]]
     return ModelCard.from_template(
         _card_data(report, name, adapter),
-        template_path=_TEMPLATE, r=report, name=name,
-        repo=repo, adapter=adapter, data=data, data_licence=data_licence,
+        template_path=_TEMPLATE,
+        r=report,
+        name=name,
+        repo=repo,
+        adapter=adapter,
+        data=data,
+        data_licence=data_licence,
         command=_command(report),
-        table=report_table([report]), groups=GROUPS,
-        options=[(k, one_line(repr(v)))
-                 for k, v in report["options"].items()],
-        baselines=[c for c in BASELINES if c in report])
+        table=report_table([report]),
+        groups=GROUPS,
+        options=[(k, one_line(repr(v))) for k, v in report["options"].items()],
+        baselines=[c for c in BASELINES if c in report],
+    )
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c45
 _HUB_ERRORS = (OSError, ValueError, RuntimeError, httpx2.HTTPError)
 
-def _check_hub(config: SQLGRPOConfig) -> SQLGRPOConfig: # `hub_model_id` has the user's name
+
+def _check_hub(
+    config: SQLGRPOConfig,
+) -> SQLGRPOConfig:  # `hub_model_id` has the user's name
     "Make the repository and see that it can be written to. Raises ValueError."
-    if not config.push_to_hub: return config
+    if not config.push_to_hub:
+        return config
     if not config.hub_model_id:
-        raise ValueError("push_to_hub needs hub_model_id, where to upload, such as NAME/MODEL")
+        raise ValueError(
+            "push_to_hub needs hub_model_id, where to upload, such as NAME/MODEL"
+        )
     if config.hub_strategy != "end" or config.hub_revision:
-        raise ValueError("leave out hub_strategy and hub_revision: the finished model is uploaded "
-                         "once, and checkpoints would take the transcripts of your data along")
-    if config.peft != "none" and not config.save_merged and not _hub_name(config.model_name):
-        raise ValueError("push_to_hub would upload adapters of a model that nobody else has: "
-                         "leave out save_merged")
+        raise ValueError(
+            "leave out hub_strategy and hub_revision: the finished model is uploaded "
+            "once, and checkpoints would take the transcripts of your data along"
+        )
+    if (
+        config.peft != "none"
+        and not config.save_merged
+        and not _hub_name(config.model_name)
+    ):
+        raise ValueError(
+            "push_to_hub would upload adapters of a model that nobody else has: "
+            "leave out save_merged"
+        )
     if not get_token():
         raise ValueError(f"push_to_hub is set, and {_NO_TOKEN}")
     repo = config.hub_model_id
     try:
-        repo = HfApi().create_repo(
-            repo, private=config.hub_private_repo, exist_ok=True).repo_id
+        repo = (
+            HfApi()
+            .create_repo(repo, private=config.hub_private_repo, exist_ok=True)
+            .repo_id
+        )
         HfApi().auth_check(repo, write=True)
     except _HUB_ERRORS as e:
         why = f"push_to_hub to {repo} will not work: {_hidden(e)}"
         raise ValueError(why) from None
     return config.with_(hub_model_id=repo)
 
-def check_sharing(config: SQLGRPOConfig) -> SQLGRPOConfig: # run and repository have their names
+
+def check_sharing(
+    config: SQLGRPOConfig,
+) -> SQLGRPOConfig:  # run and repository have their names
     "Read `.env`; look at trackers and Hub before anything long begins. Raises ValueError."
     load_env()
-    if not is_main(): return config
+    if not is_main():
+        return config
     return _check_hub(_check_trackers(config))
 
 # %% ../../nbs/run/sharing.ipynb #a1f20c46
 def _write_card(
-    folder: str | Path, # a saved model's
-    report: dict, # of a training run
-    repo: str | None = None, # the model's name on the Hub, if it goes there
-) -> Path: # README.md
+    folder: str | Path,  # a saved model's
+    report: dict,  # of a training run
+    repo: str | None = None,  # the model's name on the Hub, if it goes there
+) -> Path:  # README.md
     "Put the card into a model's folder."
-    folder, path = Path(folder), Path(folder)/"README.md"
-    model_card(report, repo,
-               (folder/"adapter_config.json").is_file()).save(path)
+    folder, path = Path(folder), Path(folder) / "README.md"
+    model_card(report, repo, (folder / "adapter_config.json").is_file()).save(path)
     return path
+
 
 def share_model(
     config: SQLGRPOConfig,
     report: dict,
-) -> str | None: # the model's address on the Hub
+) -> str | None:  # the model's address on the Hub
     "Write the card of a run's model, and upload it if asked to. Raises ConnectionError."
     folder = model_folder(config)
     repo = config.hub_model_id if config.push_to_hub else None
-    for saved in Path(config.output_dir)/"model", Path(config.output_dir)/"adapter":
+    for saved in Path(config.output_dir) / "model", Path(config.output_dir) / "adapter":
         if saved.is_dir():
             _write_card(saved, report, repo if saved == folder else None)
-    if repo is None: return None
+    if repo is None:
+        return None
     try:
         HfApi().upload_folder(
-            repo_id=repo, folder_path=folder, ignore_patterns="training_args.bin",
-            commit_message="Model and card, from sql_grpo")
+            repo_id=repo,
+            folder_path=folder,
+            ignore_patterns="training_args.bin",
+            commit_message="Model and card, from sql_grpo",
+        )
     except _HUB_ERRORS as e:
         raise ConnectionError(
             f"the upload failed: {_hidden(e)}; everything is in {config.output_dir}, and "
-            f"`hf upload {repo} {folder} .` tries it again") from None
+            f"`hf upload {repo} {folder} .` tries it again"
+        ) from None
     return f"{HfApi().endpoint}/{repo}"

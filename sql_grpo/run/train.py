@@ -22,19 +22,32 @@ from trl.distributed import DistributedBackend
 
 from ..common.basics import is_main, pick_some, say, terminal_progress
 from ..common.machine import set_seed
-from ..learner.checkpoints import checkpoints_in, lock_output_dir, find_checkpoint
+from sql_grpo.learner.checkpoints import (
+    checkpoints_in,
+    lock_output_dir,
+    find_checkpoint,
+)
 from ..world.tasks import Task
 from ..world.data import one_list
 from ..rollout import built_in_policy, Policy, rollout
 from ..engine.lm_policy import whole_model
-from ..learner.models import (
-    load_model_and_tokenizer, model_folder, save_model, take_over)
+from sql_grpo.learner.models import (
+    load_model_and_tokenizer,
+    model_folder,
+    save_model,
+    take_over,
+)
 from ..learner.warmup import check_base
 from ..learner.demonstrations import get_demonstrations, learn_demonstrations
 from ..engine.vllm_policy import check_vllm_server
-from ..training import (
-    build_trainer, check_rewards, chosen_rewards, draw_eval_tasks, greedy_policy,
-    load_question_prompts)
+from sql_grpo.training import (
+    build_trainer,
+    check_rewards,
+    chosen_rewards,
+    draw_eval_tasks,
+    greedy_policy,
+    load_question_prompts,
+)
 from ..learner.long_runs import fit_batch, run_training_with_metrics
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..learner.baselines import NEEDS, Start, run_baselines
@@ -45,12 +58,13 @@ from .sharing import card_facts, check_sharing, share_model
 # %% ../../nbs/run/train.ipynb #7a813880
 def train(
     config: SQLGRPOConfig,
-    preset: str = "default", # goes into the report
-    baselines: bool = False, # also measure what cheaper ways reach in the time that GRPO took
-    run: object = None, # the Run that prepare gave
-    reward_funcs: list | None = None, # of an episode, or of TRL's kind; None: the configuration's
-    reward_weights: list[float] | None = None, # of reward_funcs; None: 1 for each
-) -> dict: # the report; of several processes only the first one has it
+    preset: str = "default",  # goes into the report
+    baselines: bool = False,  # also measure what cheaper ways reach in the time that GRPO took
+    run: object = None,  # the Run that prepare gave
+    reward_funcs: list
+    | None = None,  # of an episode, or of TRL's kind; None: the configuration's
+    reward_weights: list[float] | None = None,  # of reward_funcs; None: 1 for each
+) -> dict:  # the report; of several processes only the first one has it
     "The whole run, from nothing to a report. Raises MemoryRanOut if no smaller batch helps."
     run = run or prepare(config, baselines, reward_funcs, reward_weights)
     run.preset = preset
@@ -68,34 +82,37 @@ def train(
 
 # %% ../../nbs/run/train.ipynb #c90c3542
 def measure(
-    policy: Policy, tasks: list[Task], config: SQLGRPOConfig,
+    policy: Policy,
+    tasks: list[Task],
+    config: SQLGRPOConfig,
 ) -> Evaluation:
     "Evaluate a policy as configured. Several processes share a model's questions."
-    was_training = getattr(getattr(policy, "model", None),
-                           "training", False)
+    was_training = getattr(getattr(policy, "model", None), "training", False)
     if was_training:
         policy.model.eval()
+
     def play(tasks):
-        return evaluate(policy, tasks, config.rules,
-                        terminal_progress(f"evaluating {policy.name}"))
+        return evaluate(
+            policy, tasks, config.rules, terminal_progress(f"evaluating {policy.name}")
+        )
+
     shared = config.world_size > 1 and hasattr(policy, "model")
     ev = _together(play, tasks, config) if shared else play(tasks)
     if was_training:
         policy.model.train()
     return ev
 
-def _together(play, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
+
+def _together(play, tasks: list[Task], config: SQLGRPOConfig):  # an Evaluation
     "Each process plays every n-th question. Tasks may hold what cannot be sent, and are put back."
-    mine = range(config.process_index,
-                 len(tasks), config.world_size)
+    mine = range(config.process_index, len(tasks), config.world_size)
     ev = play([tasks[i] for i in mine]) if mine else Evaluation("", [])
     for ep in ev.episodes:
         ep.task = None
-    found = gather_object(list(zip(mine,
-                                   ev.records, ev.episodes, strict=True)))
-    _, records, episodes = map(list,
-                               zip(*sorted(found, key=lambda p: p[0]),
-                                   strict=True))
+    found = gather_object(list(zip(mine, ev.records, ev.episodes, strict=True)))
+    _, records, episodes = map(
+        list, zip(*sorted(found, key=lambda p: p[0]), strict=True)
+    )
     for task, ep in zip(tasks, episodes, strict=True):
         ep.task = task
     return Evaluation(ev.name, records, episodes)
@@ -104,19 +121,22 @@ def _together(play, tasks: list[Task], config: SQLGRPOConfig): # an Evaluation
 @dataclass
 class Run:
     "A training: what it works on, and what it has found so far."
+
     config: SQLGRPOConfig
     trainer: GRPOTrainer
     tokenizer: PreTrainedTokenizerBase
-    tasks: list[Task] # of the training
+    tasks: list[Task]  # of the training
     eval_tasks: list[Task]
-    demonstrations: tuple | None # rows of tokens, and what the report says of them
-    facts: dict # what the report and the model card say of the data
-    wall: dict # seconds by phase
+    demonstrations: tuple | None  # rows of tokens, and what the report says of them
+    facts: dict  # what the report and the model card say of the data
+    wall: dict  # seconds by phase
     preset: str = "default"
-    steps: int = 0 # of GRPO
-    counted: dict = field(default_factory=dict) # updates, episodes played and learned, their tokens
-    found: dict = field(default_factory=dict) # evaluations by name
-    told: dict = field(default_factory=dict) # what the baselines add to the report
+    steps: int = 0  # of GRPO
+    counted: dict = field(
+        default_factory=dict
+    )  # updates, episodes played and learned, their tokens
+    found: dict = field(default_factory=dict)  # evaluations by name
+    told: dict = field(default_factory=dict)  # what the baselines add to the report
     begun: float = field(default_factory=time.perf_counter)
 
     def measure(self, name: str) -> None:
@@ -142,78 +162,108 @@ class Run:
     def counting(self, phase: str):
         "Count the seconds of what is done inside it for a phase."
         clock = time.perf_counter()
-        try: yield
+        try:
+            yield
         finally:
             self.wall[phase] = self.wall.get(phase, 0) + time.perf_counter() - clock
 
 # %% ../../nbs/run/train.ipynb #a7401b23
 def make_dashboard(
     config: SQLGRPOConfig,
-    model: PreTrainedModel | PeftModel, tokenizer: PreTrainedTokenizerBase,
-    tasks: list[Task], eval_tasks: list[Task],
+    model: PreTrainedModel | PeftModel,
+    tokenizer: PreTrainedTokenizerBase,
+    tasks: list[Task],
+    eval_tasks: list[Task],
 ) -> LiveVisualizationCallback:
     "The dashboard of a run; with `dashboard=False` it only keeps the log."
     watch = config.dashboard
     play = lambda ts: rollout(greedy_policy(model, tokenizer, config), ts)
     return LiveVisualizationCallback(
-        tasks, eval_tasks, play if watch else None,
-        config.plot_every, config.trace_every,
-        config.success_every, config.output_dir, config.dashboard_questions,
-        None if watch else False, config.seed, config.require_grounded)
+        tasks,
+        eval_tasks,
+        play if watch else None,
+        config.plot_every,
+        config.trace_every,
+        config.success_every,
+        config.output_dir,
+        config.dashboard_questions,
+        None if watch else False,
+        config.seed,
+        config.require_grounded,
+    )
 
 # %% ../../nbs/run/train.ipynb #66fc5aba
-def _what_is_asked(config: SQLGRPOConfig, tasks: list[Task],
-                   eval_tasks: list[Task]) -> str:
+def _what_is_asked(
+    config: SQLGRPOConfig, tasks: list[Task], eval_tasks: list[Task]
+) -> str:
     "A run's line about its questions, seed and folder."
     trained_on = {(t.db_id, t.question) for t in tasks}
-    again = sum((t.db_id, t.question) in trained_on
-                for t in eval_tasks)
-    note = (f" ({again} of them the same: a score on these says little)" if again else
-            " (of one list, which is shared out)"*one_list(config.data_source, config.data_path))
-    return (f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions{note}, "
-            f"seed {config.seed}, output in {config.output_dir}")
+    again = sum((t.db_id, t.question) in trained_on for t in eval_tasks)
+    note = (
+        f" ({again} of them the same: a score on these says little)"
+        if again
+        else " (of one list, which is shared out)"
+        * one_list(config.data_source, config.data_path)
+    )
+    return (
+        f"{len(tasks)} training questions, {len(eval_tasks)} evaluation questions{note}, "
+        f"seed {config.seed}, output in {config.output_dir}"
+    )
 
 # %% ../../nbs/run/train.ipynb #713b03e9
-def settle_run(config: SQLGRPOConfig) -> SQLGRPOConfig: # with what adapters and checkpoint decide
+def settle_run(
+    config: SQLGRPOConfig,
+) -> SQLGRPOConfig:  # with what adapters and checkpoint decide
     "See that base, adapters and the checkpoint to go on from can be used. Raises ValueError."
     check_base(config)
     config = take_over(config)
     found = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
     return config.with_(resume_from_checkpoint=found)
 
+
 def _check_server(config: SQLGRPOConfig) -> None:
     "Raises ValueError unless vLLM's server, if one is used, is up with the right options."
     if not config.use_vllm or config.vllm_mode != "server":
         return
-    url = (config.vllm_server_base_url
-           or f"http://{config.vllm_server_host}:{config.vllm_server_port}")
-    check_vllm_server(url, config.model_name,
-                      config.max_context, config.vllm_server_timeout)
+    url = (
+        config.vllm_server_base_url
+        or f"http://{config.vllm_server_host}:{config.vllm_server_port}"
+    )
+    check_vllm_server(
+        url, config.model_name, config.max_context, config.vllm_server_timeout
+    )
+
 
 def _check_baselines(config: SQLGRPOConfig) -> None:
     "Raises ValueError where nothing can be compared with baselines."
     if config.peft == "qlora" or config.world_size > 1:
-        raise ValueError("baselines run in one process, and not on weights in 4 bits: "
-                         "leave out the launcher, or qlora")
+        raise ValueError(
+            "baselines run in one process, and not on weights in 4 bits: "
+            "leave out the launcher, or qlora"
+        )
     if not config.max_steps:
         raise ValueError("baselines are compared with GRPO, and max_steps is 0")
 
-_LARGE = 3e8 # weights, from which on a training of all of them wants small rates
+
+_LARGE = 3e8  # weights, from which on a training of all of them wants small rates
+
 
 def _warn_of_rate(model: PreTrainedModel, config: SQLGRPOConfig) -> None:
     "Say so if a learning rate is high for all weights of a large model."
     rate = config.learning_rate
     large = model.num_parameters() > _LARGE and config.peft == "none"
     if large and rate > 1e-5:
-        say(f"a learning rate of {rate:g} suits a small model or adapters (peft); "
-            "for all weights of a larger one, about 1e-6 is usual")
+        say(
+            f"a learning rate of {rate:g} suits a small model or adapters (peft); "
+            "for all weights of a larger one, about 1e-6 is usual"
+        )
 
 # %% ../../nbs/run/train.ipynb #713b03e8
 def prepare(
     config: SQLGRPOConfig,
-    baselines: bool = False, # see train
-    reward_funcs: list | None = None, # the same
-    reward_weights: list[float] | None = None, # the same
+    baselines: bool = False,  # see train
+    reward_funcs: list | None = None,  # the same
+    reward_weights: list[float] | None = None,  # the same
 ) -> Run:
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
     if baselines:
@@ -222,11 +272,14 @@ def prepare(
     set_seed(config.seed)
     prompts, tasks = load_question_prompts(config)
     asked = draw_eval_tasks(config, every=True)
-    eval_tasks = pick_some(asked, config.eval_questions
-                           or len(asked), config.seed)
-    check_rewards(chosen_rewards(config, reward_funcs, reward_weights)[0], tasks[0], config)
+    eval_tasks = pick_some(asked, config.eval_questions or len(asked), config.seed)
+    check_rewards(
+        chosen_rewards(config, reward_funcs, reward_weights)[0], tasks[0], config
+    )
     config = check_sharing(config)
-    facts = card_facts(config) # before the trainer, which would lose its devices by that
+    facts = card_facts(
+        config
+    )  # before the trainer, which would lose its devices by that
     say(_what_is_asked(config, tasks, eval_tasks))
     _check_server(config)
     if is_main():
@@ -235,38 +288,57 @@ def prepare(
     config = fit_batch(model, config)
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
     _warn_of_rate(model, config)
-    shown = (get_demonstrations(model, tokenizer, tasks, asked, config)
-             if config.demonstrations != "none" else None)
+    shown = (
+        get_demonstrations(model, tokenizer, tasks, asked, config)
+        if config.demonstrations != "none"
+        else None
+    )
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
     trainer = build_trainer(
-        model, tokenizer, prompts, tasks,
-        config, [dashboard], reward_funcs, reward_weights)
-    if _is_sharded(trainer): # one process cannot play alone
+        model,
+        tokenizer,
+        prompts,
+        tasks,
+        config,
+        [dashboard],
+        reward_funcs,
+        reward_weights,
+    )
+    if _is_sharded(trainer):  # one process cannot play alone
         dashboard.play = None
     wall = dict(warmup=seconds, eval=0.0)
-    return Run(config, trainer, tokenizer,
-               tasks, eval_tasks, shown, facts, wall)
+    return Run(config, trainer, tokenizer, tasks, eval_tasks, shown, facts, wall)
 
 # %% ../../nbs/run/train.ipynb #3b1c7f60
 def _is_sharded(trainer: GRPOTrainer) -> bool:
     "Does each process hold only a part of the weights? Raises ValueError if it cannot play so."
     backend = DistributedBackend(trainer.accelerator)
     if backend.fsdp_version == 1:
-        raise ValueError("FSDP version 1 does not go with rollouts of unequal length: "
-                         "set fsdp_version to 2")
+        raise ValueError(
+            "FSDP version 1 does not go with rollouts of unequal length: "
+            "set fsdp_version to 2"
+        )
     shared = backend.is_fsdp or backend.is_zero3
     if shared and trainer.args.dynamic_sampling:
-        raise ValueError("with ZeRO-3 or FSDP all processes must play equally often: "
-                         "leave dynamic_sampling out, or take DDP or ZeRO-2")
-    if trainer.args.updates_per_generation > 1 and (backend.is_fsdp
-                                                    or trainer.is_deepspeed_enabled):
-        raise ValueError("several updates of a generation have not been tried with FSDP or "
-                         "DeepSpeed: set updates_per_generation to 1")
+        raise ValueError(
+            "with ZeRO-3 or FSDP all processes must play equally often: "
+            "leave dynamic_sampling out, or take DDP or ZeRO-2"
+        )
+    if trainer.args.updates_per_generation > 1 and (
+        backend.is_fsdp or trainer.is_deepspeed_enabled
+    ):
+        raise ValueError(
+            "several updates of a generation have not been tried with FSDP or "
+            "DeepSpeed: set updates_per_generation to 1"
+        )
     if shared and trainer.args.peft != "none":
-        raise ValueError("ZeRO-3 and FSDP do not go with adapters: choose DDP or ZeRO-2")
+        raise ValueError(
+            "ZeRO-3 and FSDP do not go with adapters: choose DDP or ZeRO-2"
+        )
     return shared
 
-def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
+
+def _timed_model(config: SQLGRPOConfig):  # model, tokenizer, seconds
     "The model, and the seconds that making it took; None for a base that comes with the package."
     clock = time.perf_counter()
     if config.fresh_base:
@@ -285,14 +357,14 @@ def _timed_model(config: SQLGRPOConfig): # model, tokenizer, seconds
 def learn_from_demonstrations(self: Run) -> None:
     "Learn the demonstrations of `prepare`; measure what came of it if GRPO follows."
     rows, told = self.demonstrations
-    self.wall["demonstrations"] = told["seconds"] # in which they were made
+    self.wall["demonstrations"] = told["seconds"]  # in which they were made
     with self.counting("demonstrations"):
-        learn_demonstrations(self.trainer.model,
-                             self.tokenizer, rows, self.config)
+        learn_demonstrations(self.trainer.model, self.tokenizer, rows, self.config)
     _begin_reference(self.trainer)
     if self.config.max_steps:
         self.measure("warmed")
         self.report()
+
 
 def _begin_reference(trainer: GRPOTrainer):
     "Let the reference of a KL term be the model as it is now."
@@ -307,11 +379,14 @@ def _begin_reference(trainer: GRPOTrainer):
 @patch
 def learn_from_rewards(self: Run) -> None:
     "GRPO. Interrupted, it keeps what was learned and raises KeyboardInterrupt; or MemoryRanOut."
-    metrics = run_training_with_metrics(self.trainer, self.config.resume_from_checkpoint)
+    metrics = run_training_with_metrics(
+        self.trainer, self.config.resume_from_checkpoint
+    )
     self.wall["grpo"] = metrics["seconds"]
     self.steps = metrics["steps"]
     self.counted = metrics["counted"]
-    if not metrics["interrupted"]: return
+    if not metrics["interrupted"]:
+        return
     kept = "the last checkpoint is what is kept"
     if not _is_sharded(self.trainer):
         _save_trained(self.trainer, self.tokenizer, self.config)
@@ -323,36 +398,43 @@ def learn_from_rewards(self: Run) -> None:
 
 # %% ../../nbs/run/train.ipynb #cbba0272
 def _save_trained(
-    trainer: GRPOTrainer, tokenizer: PreTrainedTokenizerBase, config: SQLGRPOConfig,
+    trainer: GRPOTrainer,
+    tokenizer: PreTrainedTokenizerBase,
+    config: SQLGRPOConfig,
 ) -> None:
     "Save the trained model: the first process does, or all where each has only a part."
     folder = model_folder(config)
-    if is_main(): # the card of an earlier run's model
-        (folder/"README.md").unlink(missing_ok=True)
+    if is_main():  # the card of an earlier run's model
+        (folder / "README.md").unlink(missing_ok=True)
     if _is_sharded(trainer):
         trainer.model.config.sql_grpo = asdict(config.rules)
         # an internal call: else it would upload output_dir, with transcripts
         trainer.save_model(str(folder), _internal_call=True)
-        if is_main(): # has paths in it
-            (folder/"training_args.bin").unlink(missing_ok=True)
+        if is_main():  # has paths in it
+            (folder / "training_args.bin").unlink(missing_ok=True)
     elif is_main():
         save_model(trainer.model, tokenizer, config)
-
 
 # %% ../../nbs/run/train.ipynb #9e000021
 @patch
 def measure_baselines(
     self: Run,
-    weights: dict, # what GRPO began with
+    weights: dict,  # what GRPO began with
 ) -> None:
     "Learn by cheaper ways for as long as GRPO took, and measure them."
     self.report()
     shown = self.demonstrations[0] if self.demonstrations else []
-    start = Start(self.trainer.model,
-                  self.tokenizer, weights, self.config, self.tasks,
-                  self.eval_tasks, self.wall["grpo"], shown)
-    run_baselines(start, self.trainer.model,
-                  self.found, self.wall, self.report)
+    start = Start(
+        self.trainer.model,
+        self.tokenizer,
+        weights,
+        self.config,
+        self.tasks,
+        self.eval_tasks,
+        self.wall["grpo"],
+        shown,
+    )
+    run_baselines(start, self.trainer.model, self.found, self.wall, self.report)
 
 # %% ../../nbs/run/train.ipynb #4d2f0fc9
 def _about(run: Run) -> dict:
@@ -362,9 +444,12 @@ def _about(run: Run) -> dict:
     shown = run.demonstrations
     info = getattr(model, "warmup_info", None) or {}
     return dict(
-        preset=run.preset, mode=config.mode,
-        seed=config.seed, wall_seconds=run.wall,
-        model=config.model_name, steps=run.steps,
+        preset=run.preset,
+        mode=config.mode,
+        seed=config.seed,
+        wall_seconds=run.wall,
+        model=config.model_name,
+        steps=run.steps,
         updates=run.counted.get("updates", 0),
         episodes=run.counted.get("played", 0),
         learned_episodes=run.counted.get("learned", 0),
@@ -374,41 +459,49 @@ def _about(run: Run) -> dict:
         base_origin=info.get("origin"),
         device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
         torch=torch.__version__,
-        threads=torch.get_num_threads(), processes=config.world_size,
+        threads=torch.get_num_threads(),
+        processes=config.world_size,
         demonstrations=shown and shown[1],
-        needs=_needs(config), **run.facts)
+        needs=_needs(config),
+        **run.facts,
+    )
 
-def _needs(config: SQLGRPOConfig) -> dict: # by policy
+
+def _needs(config: SQLGRPOConfig) -> dict:  # by policy
     "What each policy has to be given beyond the base model."
-    first = dict(none="nothing",
-                 oracle="gold SQL", explore="gold SQL", self="answers")
+    first = dict(none="nothing", oracle="gold SQL", explore="gold SQL", self="answers")
     shown = first.get(str(config.demonstrations), "demonstrations")
     trained = shown if shown == "gold SQL" else NEEDS["trained"]
     return NEEDS | dict(warmed=shown, trained=trained)
 
 # %% ../../nbs/run/train.ipynb #9e000022
 @patch
-def report(self: Run, told: dict | None = None) -> dict: # empty in all processes but the first
+def report(
+    self: Run, told: dict | None = None
+) -> dict:  # empty in all processes but the first
     "Write what was measured so far. `trained` comes last: all others are compared with it."
     if not is_main():
         return {}
     if "trained" in self.found and "total" not in self.wall:
         made = self.demonstrations[1]["seconds"] if self.demonstrations else 0
-        self.wall["total"] = time.perf_counter() - self.begun + (self.wall["warmup"] or 0) + made
+        self.wall["total"] = (
+            time.perf_counter() - self.begun + (self.wall["warmup"] or 0) + made
+        )
     self.told |= told or {}
-    found = dict(sorted(self.found.items(),
-                        key=lambda pair: pair[0] == "trained"))
-    return write_report(self.config.output_dir,
-                        Comparison(found), _about(self) | self.told)
+    found = dict(sorted(self.found.items(), key=lambda pair: pair[0] == "trained"))
+    return write_report(
+        self.config.output_dir, Comparison(found), _about(self) | self.told
+    )
+
 
 def _finish(
-    report: dict, # empty in all processes but the first
+    report: dict,  # empty in all processes but the first
     config: SQLGRPOConfig,
-) -> dict: # the same report
+) -> dict:  # the same report
     "Say whether the model is better, and upload it if that was asked for."
-    if not report: return {}
+    if not report:
+        return {}
     say(better_or_not(report))
     if url := share_model(config, report):
         say(f"model uploaded to {url}")
     return report
-

@@ -27,29 +27,28 @@ from ..world.replies import SQLAction
 
 # %% ../../nbs/serve/agents.ipynb #6dde7568
 def _said(text: str, error: bool = False) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)],
-                          isError=error)
+    return CallToolResult(content=[TextContent(type="text", text=text)], isError=error)
 
-def _turn(db: Database,
-          action: SQLAction, rules: Rules) -> CallToolResult:
+
+def _turn(db: Database, action: SQLAction, rules: Rules) -> CallToolResult:
     "What a policy would read after `action`."
     env = SQLEnvironment(rules=rules)
     env.reset(Task("", db.name, "", db_path=db))
     text = env.step(action).text
     result = env.episode.turns[0].result
-    return _said(text,
-                 error=result is not None and not result.ok)
+    return _said(text, error=result is not None and not result.ok)
 
 # %% ../../nbs/serve/agents.ipynb #f46539b3
 class _Served:
     "A database, as it is at each call."
+
     def __init__(self, path_or_db, timeout: float):
         self.db = open_database(path_or_db, timeout=timeout, now=None)
         self.path = self.db.path
         self.timeout = self.db.timeout
         self.stamp = None
 
-    def call(self, f: Callable) -> CallToolResult: # `f` gets a `Database`
+    def call(self, f: Callable) -> CallToolResult:  # `f` gets a `Database`
         "What `f` makes of the database, or what is wrong with it."
         for pause in (0, 0.05, 0.1, 0.2, 0.4):
             time.sleep(pause)
@@ -60,29 +59,33 @@ class _Served:
                 result = _said(f"Error: {one_line(e, 300)}", error=True)
             locked = result.isError and "database is locked" in result.content[0].text
             same = _has_wal(stamp) or stamp == _stamp(self.path)
-            if same and not locked: return result
+            if same and not locked:
+                return result
         return _said("Error: the database is being written to, try again", error=True)
 
     def _now(self, stamp: tuple) -> Database:
         "The database, opened anew if it has changed."
         if stamp != self.stamp:
             if self.stamp is not None:
-                self.db = SQLiteDatabase(self.path,
-                                         self.timeout, now=None)
+                self.db = SQLiteDatabase(self.path, self.timeout, now=None)
             self.stamp = stamp
         return self.db
 
 # %% ../../nbs/serve/agents.ipynb #69981458
-def _stamp(path: Path | None) -> tuple: # for a file and its journals; () in memory
+def _stamp(path: Path | None) -> tuple:  # for a file and its journals; () in memory
     "What changes whenever somebody writes."
+
     def one(file):
         try:
             stat = os.stat(file)
         except OSError:
             return 0, 0, 0
         return stat.st_size, stat.st_mtime_ns, stat.st_ino
-    return tuple(one(f"{path}{end}")
-                 for end in ("", "-wal", "-journal")) if path else ()
+
+    return (
+        tuple(one(f"{path}{end}") for end in ("", "-wal", "-journal")) if path else ()
+    )
+
 
 def _has_wal(stamp: tuple) -> bool:
     return len(stamp) > 1 and stamp[1][0] > 0
@@ -91,9 +94,11 @@ def _has_wal(stamp: tuple) -> bool:
 _HELLO = """Read-only access to databases: {names}. Describe or sample a table before you
 query it. Nothing that you send can change a database."""
 
-_ABOUT = ("List the tables of every database.",
-          "Show a table's number of rows, its columns with their types, and its foreign keys.",
-          "Show the first three rows of a table.")
+_ABOUT = (
+    "List the tables of every database.",
+    "Show a table's number of rows, its columns with their types, and its foreign keys.",
+    "Show the first three rows of a table.",
+)
 
 _QUERY = """Run one SELECT statement, in the SQL of the database's engine, and show its result.
 
@@ -106,15 +111,17 @@ _READS = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
 # %% ../../nbs/serve/agents.ipynb #6d0def38
 def _names(served: dict, rules: Rules) -> CallToolResult:
     "All tables, a line for each database."
+
     def line(name, db):
         return _said(one_line(f"{name}: {', '.join(db.tables)}", rules.max_obs_chars))
-    found = [one.call(partial(line, name))
-             for name, one in served.items()]
-    return _said("\n".join(r.content[0].text
-                           for r in found),
-                 all(r.isError for r in found))
 
-def _tools(served: dict, rules: Rules) -> list: # of four functions
+    found = [one.call(partial(line, name)) for name, one in served.items()]
+    return _said(
+        "\n".join(r.content[0].text for r in found), all(r.isError for r in found)
+    )
+
+
+def _tools(served: dict, rules: Rules) -> list:  # of four functions
     "The tools. They work in threads, so that a slow query does not hold up the others."
     pool = ThreadPoolExecutor(4, thread_name_prefix="tool")
     default = dict(default=next(iter(served))) if len(served) == 1 else {}
@@ -125,46 +132,57 @@ def _tools(served: dict, rules: Rules) -> list: # of four functions
 
     async def in_thread(f, *args):
         return await asyncio.get_running_loop().run_in_executor(pool, f, *args)
+
     async def turn(database, *action):
         def f(db):
             return _turn(db, SQLAction(*action), rules)
+
         return await in_thread(served[database].call, f)
 
     async def tables():
         return await in_thread(_names, served, rules)
+
     async def describe(table: Table, database: Name):
         return await turn(database, "DESCRIBE", table)
+
     async def sample(table: Table, database: Name):
         return await turn(database, "SAMPLE", table)
+
     async def query(sql: SQL, database: Name):
         return await turn(database, "QUERY", sql)
+
     return [tables, describe, sample, query]
 
 # %% ../../nbs/serve/agents.ipynb #9b8e5506
 def make_mcp_server(
-    databases: str | Path | Database | list, # a file or URL, or several
-    max_obs_rows: int = 50, # rows of a result that are shown
-    max_obs_chars: int = 8000, # characters of it
-    timeout: float = 2.0, # seconds that a query of a file may take
-    host: str = "127.0.0.1", # of HTTP; on this machine's own, other names are refused
+    databases: str | Path | Database | list,  # a file or URL, or several
+    max_obs_rows: int = 50,  # rows of a result that are shown
+    max_obs_chars: int = 8000,  # characters of it
+    timeout: float = 2.0,  # seconds that a query of a file may take
+    host: str = "127.0.0.1",  # of HTTP; on this machine's own, other names are refused
 ) -> FastMCP:
     "A server of the four tools; raises `ValueError` or `OSError` for what is no database."
     given = databases if isinstance(databases, (list, tuple)) else [databases]
     rules = Rules(max_obs_rows=max_obs_rows, max_obs_chars=max_obs_chars)
     served = _opened(given, timeout)
-    names = ", ".join(f"{name} ({one.db.engine})"
-                      for name, one in served.items())
-    server = FastMCP("sql_grpo", instructions=_HELLO.format(names=names), host=host,
-                     stateless_http=True, json_response=True, log_level="WARNING")
+    names = ", ".join(f"{name} ({one.db.engine})" for name, one in served.items())
+    server = FastMCP(
+        "sql_grpo",
+        instructions=_HELLO.format(names=names),
+        host=host,
+        stateless_http=True,
+        json_response=True,
+        log_level="WARNING",
+    )
     query = _QUERY.format(timeout=timeout, rows=max_obs_rows)
-    for tool, about in zip(_tools(served, rules),
-                           (*_ABOUT, query), strict=True):
-        server.add_tool(tool, description=about,
-                        annotations=_READS, structured_output=False)
+    for tool, about in zip(_tools(served, rules), (*_ABOUT, query), strict=True):
+        server.add_tool(
+            tool, description=about, annotations=_READS, structured_output=False
+        )
     return server
 
 # %% ../../nbs/serve/agents.ipynb #41a4ba80
-def _opened(databases: list, timeout: float) -> dict: # name -> `_Served`
+def _opened(databases: list, timeout: float) -> dict:  # name -> `_Served`
     "Open all, and look at their tables; raises `ValueError` or `OSError`."
     found = [_Served(d, timeout) for d in databases]
     names = [one.db.name for one in found]
@@ -174,23 +192,25 @@ def _opened(databases: list, timeout: float) -> dict: # name -> `_Served`
     for one in found:
         result = one.call(lambda db: _said(str(db.tables)))
         if result.isError:
-            raise ValueError(f"{one.path}: {result.content[0].text.removeprefix('Error: ')}")
+            raise ValueError(
+                f"{one.path}: {result.content[0].text.removeprefix('Error: ')}"
+            )
     return dict(zip(names, found, strict=True))
 
 # %% ../../nbs/serve/agents.ipynb #1c268ca5
 def serve_mcp(
-    databases: str | Path | Database | list, # a file or URL, or several
-    transport: str = "stdio", # or http
-    host: str = "127.0.0.1", # for http: where to listen
-    port: int = 8000, # for http; 0 for one that is free
-    **options, # of make_mcp_server
+    databases: str | Path | Database | list,  # a file or URL, or several
+    transport: str = "stdio",  # or http
+    host: str = "127.0.0.1",  # for http: where to listen
+    port: int = 8000,  # for http; 0 for one that is free
+    **options,  # of make_mcp_server
 ) -> None:
     "Serve until the assistant leaves, or Ctrl-C; raises `ValueError` or `OSError` if it can't."
 
     server = make_mcp_server(databases, host=host, **options)
     if transport == "stdio":
         for s in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(s, signal.SIG_DFL) # else it would wait for another line
+            signal.signal(s, signal.SIG_DFL)  # else it would wait for another line
         return server.run()
     with listening(host, port) as sock:
         url = f"http://{host}:{sock.getsockname()[1]}/mcp"

@@ -12,8 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from fastcore.basics import patch
 
-from ..world.database import (
-    Database, Result, format_value, markdown_cell, one_line)
+from sql_grpo.world.database import (
+    Database,
+    Result,
+    format_value,
+    markdown_cell,
+    one_line,
+)
 from ..world.engines import open_database
 from ..world.tasks import Task
 from ..environment import Episode, format_result
@@ -25,32 +30,36 @@ from ..rollout import Policy, rollout
 @dataclass(repr=False)
 class Answer:
     "What a policy answered to a question, and how it came to it."
+
     episode: Episode
-    votes: int = 1 # episodes that agree on it
-    of: int = 1 # episodes that were played
+    votes: int = 1  # episodes that agree on it
+    of: int = 1  # episodes that were played
 
     @property
-    def sql(self) -> str|None:
+    def sql(self) -> str | None:
         "The query that produced it; None if it was a guess."
         if self.kept:
             return self.kept.sql
         return (query_behind(self.episode) or [None])[0]
 
     @property
-    def kept(self): # a turn, or None
+    def kept(self):  # a turn, or None
         "The turn whose result was kept without an ANSWER."
         return _kept_turn(self.episode)
 
     @cached_property
-    def result(self) -> Result|None:
+    def result(self) -> Result | None:
         "The rows of the answer; None if there was none."
         return _result_of(self.episode)
+
     @property
     def columns(self) -> list:
         return self.result.columns if self.result else []
+
     @property
     def rows(self) -> list:
         return self.result.rows if self.result else []
+
     @property
     def value(self):
         "The one value, if the answer is one; else None."
@@ -60,7 +69,9 @@ class Answer:
     def origin(self) -> str:
         "Where it comes from, and how many agree."
         votes = f"{self.votes} of {self.of} episodes agree" if self.of > 1 else ""
-        guess = "no query is behind this: a guess" if self.result and not self.sql else ""
+        guess = (
+            "no query is behind this: a guess" if self.result and not self.sql else ""
+        )
         kept = "no ANSWER was sent: the result of the last query" if self.kept else ""
         return "; ".join(filter(None, [guess, kept, votes]))
 
@@ -68,36 +79,36 @@ class Answer:
         "The answer and its SQL in a line."
         return f"<Answer {one_line(str(self), 60)!r}: {self.sql or self.origin() or 'no query'}>"
 
-
 # %% ../../nbs/serve/ask.ipynb #6019783c
-def _kept_turn(ep: Episode): # a turn, or None
+def _kept_turn(ep: Episode):  # a turn, or None
     "The last query that worked, if its result was kept without an ANSWER."
     ran = [t for t in ep.turns if t.sql is not None]
     return ran[-1] if ran and ep.truncated and ep.submitted is not None else None
 
-def _result_of(ep: Episode) -> Result|None:
+
+def _result_of(ep: Episode) -> Result | None:
     "The rows of an episode's answer, those of the query behind it if there is one."
     behind = query_behind(ep)
     if not behind or ep.submitted:
         return ep.final
     sql, columns = behind
-    found = next(t.result for t in ep.turns
-                 if t.sql == sql)
-    if columns is None: return found
-    rows = [tuple(row[i] for i in columns)
-            for row in found.rows]
-    return replace(found,
-                   columns=[found.columns[i] for i in columns],
-                   rows=rows)
+    found = next(t.result for t in ep.turns if t.sql == sql)
+    if columns is None:
+        return found
+    rows = [tuple(row[i] for i in columns) for row in found.rows]
+    return replace(found, columns=[found.columns[i] for i in columns], rows=rows)
 
 # %% ../../nbs/serve/ask.ipynb #71eae8c5
 # rows of an answer that are shown, and characters; all are in `rows`
 _SHOWN, _SHOWN_CHARS = 20, 20_000
 
+
 def _no_answer(episode: Episode) -> str:
     "Why there is none."
-    if episode.terminated: return "no answer: no query had returned a result"
+    if episode.terminated:
+        return "no answer: no query had returned a result"
     return f"no answer: {(episode.outcome or 'still running').replace('_', ' ')}"
+
 
 @patch
 def __str__(self: Answer) -> str:
@@ -110,86 +121,89 @@ def __str__(self: Answer) -> str:
         return format_value(self.value, _SHOWN_CHARS)
     return format_result(self.result, _SHOWN, _SHOWN_CHARS)
 
-
 # %% ../../nbs/serve/ask.ipynb #fbac07bb
-def _said(answer: Answer) -> str: # Markdown
+def _said(answer: Answer) -> str:  # Markdown
     "A value in bold, the first rows as a table, or why there are none."
     if answer.result is None:
         return f"**{answer}**"
-    if not answer.rows: return f"{answer.result._repr_markdown_()}\n\n0 rows"
-    if len(answer.rows)*len(answer.columns) > 1:
+    if not answer.rows:
+        return f"{answer.result._repr_markdown_()}\n\n0 rows"
+    if len(answer.rows) * len(answer.columns) > 1:
         return answer.result._repr_markdown_()
     return f"**{markdown_cell(answer.value, _SHOWN_CHARS)}**"
+
 
 @patch
 def _repr_markdown_(self: Answer) -> str:
     sql = f"```sql\n{self.sql}\n```" if self.sql else ""
     n = len(self.episode.turns)
-    turns = (f"<details><summary>the {n} turn{'s'*(n != 1)}</summary>\n\n"
-             f"{self.episode._repr_markdown_()}\n\n</details>")
+    turns = (
+        f"<details><summary>the {n} turn{'s' * (n != 1)}</summary>\n\n"
+        f"{self.episode._repr_markdown_()}\n\n</details>"
+    )
     origin = self.origin() and f"*{self.origin()}*"
-    return "\n\n".join(filter(None,
-                              [_said(self), sql, origin, turns]))
+    return "\n\n".join(filter(None, [_said(self), sql, origin, turns]))
 
 # %% ../../nbs/serve/ask.ipynb #e3e320c8
 def _agree(a: Answer, b: Answer) -> bool:
     "Do two answers say the same?"
     if a.sql is not None and a.sql == b.sql:
         return True
-    return results_match(as_read(a.result),
-                         as_read(b.result), ordered=False)
+    return results_match(as_read(a.result), as_read(b.result), ordered=False)
+
 
 def vote(
-    episodes: list[Episode], # of one question, at least one
+    episodes: list[Episode],  # of one question, at least one
 ) -> Answer:
     "The answer that most episodes agree on, and how many do."
     camps = []
     for answer in map(Answer, episodes):
-        if answer.result is None: continue
-        camp = next((c
-                     for c in camps if _agree(c[0], answer)),
-                    None)
+        if answer.result is None:
+            continue
+        camp = next((c for c in camps if _agree(c[0], answer)), None)
         if camp is None:
             camps.append([answer])
-        else: camp.append(answer)
+        else:
+            camp.append(answer)
     if not camps:
         return Answer(episodes[0], 0, len(episodes))
     best = max(camps, key=len)
     # rather one with SQL
-    shown = next((answer for answer in best if answer.sql),
-                 best[0])
+    shown = next((answer for answer in best if answer.sql), best[0])
     return replace(shown, votes=len(best), of=len(episodes))
 
 # %% ../../nbs/serve/ask.ipynb #7de0a640
 def question_task(
-    database: str|os.PathLike|Database, # a file or URL, or one that is open
+    database: str | os.PathLike | Database,  # a file or URL, or one that is open
     question: str,
-) -> Task: # without gold SQL: it can be played, not judged
+) -> Task:  # without gold SQL: it can be played, not judged
     "A question as a task. Raises ValueError and FileNotFoundError for what cannot be played."
-    db = open_database(database, now=None) # the clock goes: nobody judges
+    db = open_database(database, now=None)  # the clock goes: nobody judges
     if not db.tables:
         raise ValueError(f"there are no tables in {db.name}")
     if not question.strip():
         raise ValueError("the question is empty")
-    return Task("ask", db.name,
-                as_text(question.strip()), db_path=db)
+    return Task("ask", db.name, as_text(question.strip()), db_path=db)
 
 # %% ../../nbs/serve/ask.ipynb #f87e174d
-VOTE_TEMPERATURE = 0.7 # of the sampling, where several episodes vote on an answer
+VOTE_TEMPERATURE = 0.7  # of the sampling, where several episodes vote on an answer
+
 
 def ask(
-    policy: Policy, # what plays
-    database: str|os.PathLike|Database, # a file or URL, or one that is open
+    policy: Policy,  # what plays
+    database: str | os.PathLike | Database,  # a file or URL, or one that is open
     question: str,
-    votes: int = 1, # episodes; of several the answer that most agree on
-    watch: Callable|None = None, # called with the episode after each of its turns
+    votes: int = 1,  # episodes; of several the answer that most agree on
+    watch: Callable | None = None,  # called with the episode after each of its turns
 ) -> Answer:
     "A policy's answer to a question about a database. Raises ValueError if it cannot be asked."
     task = question_task(database, question)
     if votes < 1:
         raise ValueError(f"votes must be at least 1, got {votes}")
     if votes > 1 and getattr(policy, "temperature", None) == 0.0:
-        raise ValueError("the policy plays greedily, so all votes are the same: "
-                         "give it a temperature")
+        raise ValueError(
+            "the policy plays greedily, so all votes are the same: "
+            "give it a temperature"
+        )
     policy.check([task])
-    return vote(rollout(policy, [task]*votes, watch=watch))
+    return vote(rollout(policy, [task] * votes, watch=watch))

@@ -24,49 +24,66 @@ from ..engine.tools import SQLToolEnvironment
 # %% ../../nbs/serve/client.ipynb #c11e0012
 class SQLEnvAction(Action):
     "One turn: an action and its argument, or the text of a policy, which is parsed."
-    action_type: Literal["DESCRIBE", "SAMPLE", "QUERY", "ANSWER"]|None = Field(
-        None, description="what to do; or leave it out, and give a text")
-    argument: str = Field("", max_length=MAX_TEXT, description="a table, a SELECT, or the answer")
-    text: str|None = Field(None, max_length=MAX_TEXT,
-                           description="or the words of a model, such as DESCRIBE books")
+
+    action_type: Literal["DESCRIBE", "SAMPLE", "QUERY", "ANSWER"] | None = Field(
+        None, description="what to do; or leave it out, and give a text"
+    )
+    argument: str = Field(
+        "", max_length=MAX_TEXT, description="a table, a SELECT, or the answer"
+    )
+    text: str | None = Field(
+        None,
+        max_length=MAX_TEXT,
+        description="or the words of a model, such as DESCRIBE books",
+    )
 
     @model_validator(mode="after")
     def _one_of_two(self):
         both = self.text is not None and (self.action_type or self.argument)
         if both or self.text is None and self.action_type is None:
-            raise PydanticCustomError("one_of_two", "expected either an action_type or a text")
+            raise PydanticCustomError(
+                "one_of_two", "expected either an action_type or a text"
+            )
         return self
 
 # %% ../../nbs/serve/client.ipynb #c11e0014
 class SQLEnvObservation(Observation):
     "What comes back; `reward` is 0 until the episode ends, then the verdict."
+
     text: str = Field("", description="all that the policy sees")
     terminated: bool = Field(False, description="the policy has answered")
     truncated: bool = Field(False, description="the turns ran out")
     turns_left: int = Field(0, description="actions that may still be sent")
     task_id: str = Field("", description="which question this is")
 
+
 class SQLEnvState(State):
     "Where an episode stands; nothing in it helps to answer."
-    task_id: str|None = Field(None, description="the question's name; None before the first reset")
-    db_id: str|None = Field(None, description="the database's name")
+
+    task_id: str | None = Field(
+        None, description="the question's name; None before the first reset"
+    )
+    db_id: str | None = Field(None, description="the database's name")
     turns_left: int = Field(0, description="actions that may still be sent")
-    outcome: str|None = Field(None, description="None, then answered or out_of_turns")
+    outcome: str | None = Field(None, description="None, then answered or out_of_turns")
 
 # %% ../../nbs/serve/client.ipynb #c11e0017
 class SQLEnv(EnvClient[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
     "A session with a server: `reset`, `step`, `state` and `close`, as OpenEnv has them."
-    def _step_payload(self, action: SQLEnvAction|SQLAction|str) -> dict: # or a policy's text
+
+    def _step_payload(
+        self, action: SQLEnvAction | SQLAction | str
+    ) -> dict:  # or a policy's text
         if isinstance(action, SQLAction):
-            action = SQLEnvAction(action_type=action.action_type,
-                                  argument=as_text(action.argument))
+            action = SQLEnvAction(
+                action_type=action.action_type, argument=as_text(action.argument)
+            )
         elif not isinstance(action, SQLEnvAction):
             action = SQLEnvAction(text=as_text(action))
         return action.model_dump(exclude_defaults=True)
 
     def _parse_result(self, payload: dict) -> StepResult:
-        ends = {name: payload.get(name)
-                for name in ("reward", "done")}
+        ends = {name: payload.get(name) for name in ("reward", "done")}
         obs = SQLEnvObservation(**payload.get("observation", {}) | ends)
         return StepResult(obs, obs.reward, obs.done)
 
@@ -76,17 +93,23 @@ class SQLEnv(EnvClient[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
 # %% ../../nbs/serve/client.ipynb #c11e0041
 class SQLEnvTools:
     "A session for TRL's `environment_factory`: a tool for each action, the verdict as reward."
-    def __init__(self,
-        base_url: str, # of the server
-        **options # of the client
+
+    def __init__(
+        self,
+        base_url: str,  # of the server
+        **options,  # of the client
     ):
         self._env = SQLEnv(base_url, **options).sync()
         self._result = None
         self._failure = None
 
-    def reset(self, task_id: str|None = None,
-              split: str|None = None,
-              prompt: list|None = None, **row) -> str|None:
+    def reset(
+        self,
+        task_id: str | None = None,
+        split: str | None = None,
+        prompt: list | None = None,
+        **row,
+    ) -> str | None:
         "Begin an episode; the question, unless the prompt ends with it."
         self._result = self._env.reset(task_id=task_id, split=split)
         self._failure = None
@@ -103,7 +126,9 @@ class SQLEnvTools:
         if self._result.done:
             return "The episode is over."
         try:
-            self._result = self._env.step(SQLAction(action_type, str(argument)[:MAX_TEXT]))
+            self._result = self._env.step(
+                SQLAction(action_type, str(argument)[:MAX_TEXT])
+            )
         except Exception as e:
             self._failure = e
             raise
@@ -112,25 +137,30 @@ class SQLEnvTools:
     @wraps(SQLToolEnvironment.describe)
     def describe(self, table: str) -> str:
         return self._call("DESCRIBE", table)
+
     @wraps(SQLToolEnvironment.sample)
     def sample(self, table: str) -> str:
         return self._call("SAMPLE", table)
+
     @wraps(SQLToolEnvironment.query)
     def query(self, sql: str) -> str:
         return self._call("QUERY", sql)
+
     @wraps(SQLToolEnvironment.answer)
     def answer(self, value: str = "") -> str:
         return self._call("ANSWER", value)
 
 # %% ../../nbs/serve/client.ipynb #c11e0049
 def served_tasks(
-    base_url: str, # of the server
+    base_url: str,  # of the server
     split: str = "train",
-    timeout: float = 60, # seconds
-) -> list: # of dicts: task_id, split, index, db_id, question, difficulty
+    timeout: float = 60,  # seconds
+) -> list:  # of dicts: task_id, split, index, db_id, question, difficulty
     "The tasks of a split. Raises `ValueError` if there is no such split."
     body = json.dumps(dict(split=split)).encode()
-    request = Request(f"{base_url}/sql_grpo/tasks", body, {"content-type": "application/json"})
+    request = Request(
+        f"{base_url}/sql_grpo/tasks", body, {"content-type": "application/json"}
+    )
     try:
         with urlopen(request, timeout=timeout) as answer:
             return json.load(answer)["tasks"]

@@ -36,11 +36,11 @@ from .client import SQLEnvAction, SQLEnvObservation, SQLEnvState
 # %% ../../nbs/serve/server.ipynb #5e4e0012
 class TaskBook:
     "The tasks that a server has, by their split and place, and by their id."
-    def __init__(self, tasks: list|dict): # or such lists by the name of their split
+
+    def __init__(self, tasks: list | dict):  # or such lists by the name of their split
         "Raises `ValueError` if there are no tasks."
         splits = tasks if isinstance(tasks, dict) else {"train": tasks}
-        self.splits = {name: list(found)
-                       for name, found in splits.items() if found}
+        self.splits = {name: list(found) for name, found in splits.items() if found}
         if not self.splits:
             raise ValueError("no tasks: a server needs at least one")
         self.by_id = {}
@@ -48,15 +48,19 @@ class TaskBook:
             for task in found:
                 self.by_id.setdefault(task.id, {})[name] = task
 
-    def split(self, name: str) -> list: # of tasks
+    def split(self, name: str) -> list:  # of tasks
         "The tasks of a split. Raises `ValueError` if there is none of that name."
         if name in self.splits:
             return self.splits[name]
         raise ValueError(f"no split {name!r} here, only {', '.join(self.splits)}")
 
-    def pick(self, task_id: str|None = None,
-             split: str|None = None, index: int|None = None,
-             rng: random.Random|None = None) -> Task: # None: the module's
+    def pick(
+        self,
+        task_id: str | None = None,
+        split: str | None = None,
+        index: int | None = None,
+        rng: random.Random | None = None,
+    ) -> Task:  # None: the module's
         "A task: by its id, by its place in a split, or drawn. Raises `ValueError` if there is none."
         if task_id is not None:
             return self._named(task_id, split)
@@ -70,23 +74,31 @@ class TaskBook:
     def _named(self, task_id, split) -> Task:
         found = self.by_id.get(task_id, {})
         if split is not None:
-            found = {k: v
-                     for k, v in found.items() if k == split}
+            found = {k: v for k, v in found.items() if k == split}
         if len(found) == 1:
             return next(iter(found.values()))
         if found:
-            raise ValueError(f"task {task_id!r} is in {' and '.join(found)}: give its split, too")
+            raise ValueError(
+                f"task {task_id!r} is in {' and '.join(found)}: give its split, too"
+            )
         raise ValueError(f"no task {task_id!r} among the {len(self.by_id)} here")
 
 # %% ../../nbs/serve/server.ipynb #5e4e0017
 def _public(task: Task, split: str, index: int) -> dict:
     "What anybody may know of a task."
-    return dict(task_id=task.id, split=split,
-                index=index, db_id=task.db_id,
-                question=task.question, difficulty=task.difficulty)
+    return dict(
+        task_id=task.id,
+        split=split,
+        index=index,
+        db_id=task.db_id,
+        question=task.question,
+        difficulty=task.difficulty,
+    )
+
 
 class _TaskApi:
     "What OpenEnv's task API asks of an environment; `book` has the tasks."
+
     def list_splits(self) -> list:
         return list(self.book.splits)
 
@@ -94,30 +106,36 @@ class _TaskApi:
         return len(self.book.split(split))
 
     def get_task(self, split: str, index: int) -> dict:
-        return _public(self.book.pick(split=split, index=index),
-                       split, index)
+        return _public(self.book.pick(split=split, index=index), split, index)
 
-    def get_task_range(self, split: str, start: int|None = None,
-                       stop: int|None = None) -> list:
+    def get_task_range(
+        self, split: str, start: int | None = None, stop: int | None = None
+    ) -> list:
         every = list(enumerate(self.book.split(split)))
-        return [_public(task, split, i)
-                for i, task in every[start:stop]]
+        return [_public(task, split, i) for i, task in every[start:stop]]
 
     def list_tasks(self, split: str) -> list:
         return self.get_task_range(split)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0018
-ABOUT = ("A question about a SQLite database that nobody has shown you. Four actions: "
-         "DESCRIBE table, SAMPLE table, QUERY select, ANSWER value. The reward is 0 until the "
-         "episode ends, and then 1 if the answer is right.")
+ABOUT = (
+    "A question about a SQLite database that nobody has shown you. Four actions: "
+    "DESCRIBE table, SAMPLE table, QUERY select, ANSWER value. The reward is 0 until the "
+    "episode ends, and then 1 if the answer is right."
+)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0014
-class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation, SQLEnvState]):
+class ServedSQLEnvironment(
+    _TaskApi, Environment[SQLEnvAction, SQLEnvObservation, SQLEnvState]
+):
     "The environment of one session, as OpenEnv wants it."
+
     SUPPORTS_CONCURRENT_SESSIONS = True
-    def __init__(self,
-        tasks: list|dict|TaskBook, # or what a book is made of
-        rules: Rules|None = None, # of the game; None: the defaults
+
+    def __init__(
+        self,
+        tasks: list | dict | TaskBook,  # or what a book is made of
+        rules: Rules | None = None,  # of the game; None: the defaults
     ):
         super().__init__()
         self.book = tasks if isinstance(tasks, TaskBook) else TaskBook(tasks)
@@ -125,16 +143,19 @@ class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation
         self.episode_id = None
         self._rng = random.Random()
 
-    def reset(self, /,
-        seed: int|None = None, # decides which task, where several are left
-        episode_id: str|None = None, # yours to choose; the state has it
-        task_id: str|None = None, # this task
-        split: str|None = None, # or one of this split (default: the first)
-        index: int|None = None, # or the one at this place in it, from 0
-        **unknown
-    ) -> SQLEnvObservation: # the question, and the names of the tables
+    def reset(
+        self,
+        /,
+        seed: int | None = None,  # decides which task, where several are left
+        episode_id: str | None = None,  # yours to choose; the state has it
+        task_id: str | None = None,  # this task
+        split: str | None = None,  # or one of this split (default: the first)
+        index: int | None = None,  # or the one at this place in it, from 0
+        **unknown,
+    ) -> SQLEnvObservation:  # the question, and the names of the tables
         "Begin an episode. Raises `ValueError` for a task that is not there."
-        if unknown: raise ValueError(f"reset takes {_RESET}, not {', '.join(unknown)}")
+        if unknown:
+            raise ValueError(f"reset takes {_RESET}, not {', '.join(unknown)}")
         if seed is not None:
             self._rng.seed(seed)
         task = self.book.pick(task_id, split, index, self._rng)
@@ -142,8 +163,9 @@ class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation
         self.episode_id = str(episode_id or uuid.uuid4())[:255]
         return _served(self.game.episode, obs, 0.0)
 
-    def step(self, action: SQLEnvAction,
-             timeout_s: float|None = None, **kwargs) -> SQLEnvObservation:
+    def step(
+        self, action: SQLEnvAction, timeout_s: float | None = None, **kwargs
+    ) -> SQLEnvObservation:
         "Take one turn. Raises `RuntimeError` if there is no episode to continue."
         obs = self.game.step(_given(action))
         return _judged(self.game, obs)
@@ -154,7 +176,9 @@ class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation
 
     def get_metadata(self) -> EnvironmentMetadata:
         "What OpenEnv asks about the environment as a whole."
-        return EnvironmentMetadata(name="sql_grpo", description=ABOUT, version=__version__)
+        return EnvironmentMetadata(
+            name="sql_grpo", description=ABOUT, version=__version__
+        )
 
     @property
     def state(self) -> SQLEnvState:
@@ -165,28 +189,32 @@ class ServedSQLEnvironment(_TaskApi, Environment[SQLEnvAction, SQLEnvObservation
 _RESET = "seed, episode_id, task_id, split and index"
 _TOLD = "text", "terminated", "truncated", "done", "turns_left"
 
-def _given(action: SQLEnvAction) -> str|SQLAction:
+
+def _given(action: SQLEnvAction) -> str | SQLAction:
     "A client's text, or the action that it named."
     if action.text is not None:
         return action.text
     return SQLAction(action.action_type, action.argument)
 
-def _served(ep: Episode,
-            obs: SQLObservation, reward: float) -> SQLEnvObservation:
+
+def _served(ep: Episode, obs: SQLObservation, reward: float) -> SQLEnvObservation:
     "An observation in the form in which it is sent."
     told = {name: getattr(obs, name) for name in _TOLD}
-    return SQLEnvObservation(**told,
-                             task_id=ep.task.id, reward=reward)
+    return SQLEnvObservation(**told, task_id=ep.task.id, reward=reward)
 
-def _state(game: SQLEnvironment, episode_id: str|None) -> SQLEnvState:
+
+def _state(game: SQLEnvironment, episode_id: str | None) -> SQLEnvState:
     if (ep := game.episode) is None:
         return SQLEnvState()
     left = 0 if ep.done else game.rules.max_turns - len(ep.turns)
     return SQLEnvState(
-        episode_id=episode_id, step_count=len(ep.turns),
+        episode_id=episode_id,
+        step_count=len(ep.turns),
         task_id=ep.task.id,
         db_id=ep.task.db_id,
-        turns_left=left, outcome=ep.outcome)
+        turns_left=left,
+        outcome=ep.outcome,
+    )
 
 # %% ../../nbs/serve/server.ipynb #5e4e0016
 def _judged(game: SQLEnvironment, obs: SQLObservation) -> SQLEnvObservation:
@@ -196,14 +224,13 @@ def _judged(game: SQLEnvironment, obs: SQLObservation) -> SQLEnvObservation:
     for turn in ep.turns[:-1]:
         if turn.result is not None and not grounded:
             turn.result = replace(turn.result, rows=[])
-    return _served(ep, obs,
-                   correctness(ep, grounded) if obs.done else 0.0)
-
+    return _served(ep, obs, correctness(ep, grounded) if obs.done else 0.0)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0031
-_THREADS = 32 # that carry out turns
-_OPEN = 16 # connections that each keeps
+_THREADS = 32  # that carry out turns
+_OPEN = 16  # connections that each keeps
 _opened = threading.local()
+
 
 def _keep_few(env: ServedSQLEnvironment):
     "Close the connection that this thread used longest ago, if it has more than `_OPEN`."
@@ -217,20 +244,22 @@ def _keep_few(env: ServedSQLEnvironment):
 # %% ../../nbs/serve/server.ipynb #5e4e0032
 _log = logging.getLogger(__name__)
 
+
 def _sentence(e: Exception) -> str:
     "What is wrong, on one line; of a `ValidationError`, without the input."
     if isinstance(e, ValidationError):
         where = lambda fault: ".".join(map(str, fault["loc"])) or "action"
-        return "; ".join(f"{where(fault)}: {fault['msg']}"
-                         for fault in e.errors()[:3])
+        return "; ".join(f"{where(fault)}: {fault['msg']}" for fault in e.errors()[:3])
     return one_line(str(e) or type(e).__name__, 500)
 
-def _error(message: str, code: str, **more) -> str:
-    return json.dumps(dict(type="error",
-                           data=dict(message=message,
-                                     code=code, **more)))
 
-def _answer(env: ServedSQLEnvironment, message: dict) -> str|None: # None: the client says goodbye
+def _error(message: str, code: str, **more) -> str:
+    return json.dumps(dict(type="error", data=dict(message=message, code=code, **more)))
+
+
+def _answer(
+    env: ServedSQLEnvironment, message: dict
+) -> str | None:  # None: the client says goodbye
     "The frame that answers a message."
     kind = message.get("type")
     data = message.get("data", {})
@@ -240,24 +269,25 @@ def _answer(env: ServedSQLEnvironment, message: dict) -> str|None: # None: the c
     if kind == "step":
         return _frame(env.step(SQLEnvAction.model_validate(data)))
     if kind == "state":
-        return json.dumps(dict(type="state",
-                               data=env.state.model_dump()))
-    if kind == "close": return None
+        return json.dumps(dict(type="state", data=env.state.model_dump()))
+    if kind == "close":
+        return None
     return _error(f"unknown message type: {kind!r}", "UNKNOWN_TYPE")
+
 
 def _frame(obs: SQLEnvObservation) -> str:
     fields = dict(obs.__dict__)
-    ends = {name: fields.pop(name)
-            for name in ("reward", "done")}
-    return json.dumps(dict(type="observation",
-                           data=dict(observation=fields, **ends)))
+    ends = {name: fields.pop(name) for name in ("reward", "done")}
+    return json.dumps(dict(type="observation", data=dict(observation=fields, **ends)))
 
 # %% ../../nbs/serve/server.ipynb #5e4e0096
-def reply(env: ServedSQLEnvironment, text: str) -> str|None:
+def reply(env: ServedSQLEnvironment, text: str) -> str | None:
     "The frame that answers a frame, whatever that is."
     try:
         return _reply(env, text)
-    finally: _keep_few(env)
+    finally:
+        _keep_few(env)
+
 
 def _reply(env, text):
     if text is None:
@@ -272,17 +302,16 @@ def _reply(env, text):
         return _answer(env, message)
     except ValidationError as e:
         return _error(_sentence(e), "VALIDATION_ERROR")
-    except Exception as e: # the session goes on, whatever happened
-        if not isinstance(e,
-                          (ValueError, RuntimeError, TypeError, OSError)):
+    except Exception as e:  # the session goes on, whatever happened
+        if not isinstance(e, (ValueError, RuntimeError, TypeError, OSError)):
             _log.exception("a turn failed")
         return _error(_sentence(e), "EXECUTION_ERROR")
 
 # %% ../../nbs/serve/server.ipynb #5e4e0034
 class _Sessions:
     "The WebSocket route: a session for each connection, one turn at a time in it."
-    def __init__(self, book: TaskBook,
-                 rules: Rules|None = None, most: int = 256):
+
+    def __init__(self, book: TaskBook, rules: Rules | None = None, most: int = 256):
         self.book = book
         self.rules = rules
         self.most = most
@@ -290,7 +319,7 @@ class _Sessions:
         self.pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="turns")
 
     async def __call__(self, scope, receive, send):
-        await receive() # websocket.connect
+        await receive()  # websocket.connect
         if not _same_origin(scope):
             return await send(dict(type="websocket.close", code=1008))
         await send(dict(type="websocket.accept"))
@@ -299,7 +328,8 @@ class _Sessions:
         self.envs.add(env := ServedSQLEnvironment(self.book, self.rules))
         try:
             await self._play(env, receive, send)
-        except OSError: pass # the client is gone
+        except OSError:
+            pass  # the client is gone
         finally:
             self.envs.discard(env)
             env.close()
@@ -307,8 +337,9 @@ class _Sessions:
     async def _play(self, env, receive, send):
         loop = asyncio.get_running_loop()
         while (message := await receive())["type"] == "websocket.receive":
-            answer = await loop.run_in_executor(self.pool,
-                                                reply, env, message.get("text"))
+            answer = await loop.run_in_executor(
+                self.pool, reply, env, message.get("text")
+            )
             if answer is None:
                 return await send(dict(type="websocket.close"))
             await send(dict(type="websocket.send", text=answer))
@@ -316,30 +347,34 @@ class _Sessions:
     async def _refuse(self, send):
         n = len(self.envs)
         why = f"all {self.most} places are taken, try again later"
-        text = _error(why, "CAPACITY_REACHED",
-                      active_sessions=n, max_sessions=self.most)
+        text = _error(
+            why, "CAPACITY_REACHED", active_sessions=n, max_sessions=self.most
+        )
         await send(dict(type="websocket.send", text=text))
         await send(dict(type="websocket.close", code=1013))
 
 # %% ../../nbs/serve/server.ipynb #5e4e0035
 def _same_origin(scope) -> bool:
     "No page of another site may play here from a visitor's browser."
-    head = {name: value.decode("latin-1")
-            for name, value in scope["headers"]}
+    head = {name: value.decode("latin-1") for name, value in scope["headers"]}
     origin = head.get(b"origin")
     return origin is None or urlsplit(origin).netloc == head.get(b"host", "")
 
 # %% ../../nbs/serve/server.ipynb #5e4e0036
-_MAX_FRAME = 1_000_000 # bytes of a frame, or of a request's body
+_MAX_FRAME = 1_000_000  # bytes of a frame, or of a request's body
+
 
 class _SmallBodies:
     "Middleware: refuses a request whose body is longer than `_MAX_FRAME`."
-    def __init__(self, app): self.app = app
+
+    def __init__(self, app):
+        self.app = app
 
     async def __call__(self, scope, receive, send):
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         size = 0
+
         async def counted():
             nonlocal size
             message = await receive()
@@ -347,54 +382,72 @@ class _SmallBodies:
             if size > _MAX_FRAME:
                 raise HTTPException(413, f"a body has at most {_MAX_FRAME:,} bytes")
             return message
+
         await self.app(scope, counted, send)
 
 # %% ../../nbs/serve/server.ipynb #5e4e0038
 _NOT_HERE = "; over HTTP nothing is kept, play over the WebSocket at /ws"
 
+
 def _refusal(status: int, more: str = ""):
     "A handler that says on one line why a request over HTTP cannot be met."
+
     async def handle(request, error):
         return JSONResponse({"detail": _sentence(error) + more}, status)
+
     return handle
 
+
 def make_app(
-    tasks: list|dict, # or such lists by the name of their split
-    rules: Rules|None = None, # of the game; None: the defaults
-    max_sessions: int = 256, # at once
-    web: bool = False, # with OpenEnv's page at /web?
+    tasks: list | dict,  # or such lists by the name of their split
+    rules: Rules | None = None,  # of the game; None: the defaults
+    max_sessions: int = 256,  # at once
+    web: bool = False,  # with OpenEnv's page at /web?
 ) -> FastAPI:
     "A server's application, for uvicorn."
     book = TaskBook(tasks)
     make_env = partial(ServedSQLEnvironment, book, rules)
     app = (create_web_interface_app if web else create_fastapi_app)(
-        make_env, SQLEnvAction, SQLEnvObservation, env_name="sql_grpo", state_cls=SQLEnvState)
+        make_env,
+        SQLEnvAction,
+        SQLEnvObservation,
+        env_name="sql_grpo",
+        state_cls=SQLEnvState,
+    )
     app.add_middleware(_SmallBodies)
     app.add_exception_handler(ValueError, _refusal(400))
     app.add_exception_handler(RuntimeError, _refusal(409, _NOT_HERE))
     app.state.sessions = _Sessions(book, rules, max_sessions)
-    app.router.routes.insert(0,
-                             WebSocketRoute("/ws", app.state.sessions))
+    app.router.routes.insert(0, WebSocketRoute("/ws", app.state.sessions))
     return app
 
 # %% ../../nbs/serve/server.ipynb #5e4e0020
 def make_server(app: FastAPI) -> uvicorn.Server:
     "A web server for `make_app`'s application."
-    return uvicorn.Server(uvicorn.Config(
-        app, ws_max_size=_MAX_FRAME, ws_per_message_deflate=False, timeout_graceful_shutdown=3,
-        log_level="warning"))
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            ws_max_size=_MAX_FRAME,
+            ws_per_message_deflate=False,
+            timeout_graceful_shutdown=3,
+            log_level="warning",
+        )
+    )
+
 
 @contextmanager
-def serving(app: FastAPI, host: str = "127.0.0.1", port: int = 0): # 0: a free one
+def serving(app: FastAPI, host: str = "127.0.0.1", port: int = 0):  # 0: a free one
     "The application behind an address while the block runs, in a thread; yields the address."
     server = make_server(app)
     with listening(host, port) as sock:
-        thread = threading.Thread(target=server.run,
-                                  kwargs=dict(sockets=[sock]), daemon=True)
+        thread = threading.Thread(
+            target=server.run, kwargs=dict(sockets=[sock]), daemon=True
+        )
         thread.start()
         while not server.started and thread.is_alive():
             time.sleep(0.01)
-        try: yield f"http://{host}:{sock.getsockname()[1]}"
+        try:
+            yield f"http://{host}:{sock.getsockname()[1]}"
         finally:
             server.should_exit = True
             thread.join(10)

@@ -11,16 +11,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-import sql_grpo.config # noqa: F401 - first: it keeps bitsandbytes quiet, which the next imports load
+import sql_grpo.config  # noqa: F401 - first: it keeps bitsandbytes quiet, which the next imports load
 from fastcore.basics import patch
 import numpy as np
 import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from tqdm import tqdm
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
-from ..common.basics import (
-    QUIET, in_notebook, markdown_table, pick_some, rounded, wilson, written_whole)
+from transformers import (
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
+from sql_grpo.common.basics import (
+    QUIET,
+    in_notebook,
+    markdown_table,
+    pick_some,
+    rounded,
+    wilson,
+    written_whole,
+)
 from ..world.database import format_value
 from ..world.tasks import Task
 
@@ -29,23 +41,25 @@ from ..rewards import correctness, group_advantages
 from .pictures import COLORS, as_png
 
 # %% ../../nbs/watch/dashboard.ipynb #030f0c60
-def _reward_parts(records): # log key -> short name, in order of first appearance
+def _reward_parts(records):  # log key -> short name, in order of first appearance
     "The reward functions that a log reports on."
-    return {k: found[1] for r in records for k in r
-            if (found := re.fullmatch("rewards/(?:reward_)?(.*)/mean", k))}
+    return {
+        k: found[1]
+        for r in records
+        for k in r
+        if (found := re.fullmatch("rewards/(?:reward_)?(.*)/mean", k))
+    }
 
 # %% ../../nbs/watch/dashboard.ipynb #473eee91
 def _success_counts(
-    episodes, # finished
-    require_grounded=False # is a guess wrong, even if it is right?
-): # k right of n, their rate, and the interval's ends low and high
+    episodes,  # finished
+    require_grounded=False,  # is a guess wrong, even if it is right?
+):  # k right of n, their rate, and the interval's ends low and high
     "How many episodes the judge finds right."
-    k = sum(correctness(ep, require_grounded) == 1
-            for ep in episodes)
+    k = sum(correctness(ep, require_grounded) == 1 for ep in episodes)
     n = len(episodes)
     low, high = wilson(k, n)
-    return dict(k=k, n=n,
-                rate=k / n if n else 0.0, low=low, high=high)
+    return dict(k=k, n=n, rate=k / n if n else 0.0, low=low, high=high)
 
 # %% ../../nbs/watch/dashboard.ipynb #ef8b8135
 def _trace_text(episode, require_grounded=False):
@@ -56,15 +70,14 @@ def _trace_text(episode, require_grounded=False):
     if episode.outcome != "answered":
         verdict += f" ({episode.outcome})".replace("_", " ")
     text = f"{episode.transcript().strip()}\nJudge: {verdict}"
-    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd"
-                   for c in text)
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
 
 # %% ../../nbs/watch/dashboard.ipynb #591ea8fd
-_LOG_NAME = "training_log.jsonl" # the log's name in a run's folder
-_CURVE_NAME = "curve.png" # the final picture's name in a run's folder
+_LOG_NAME = "training_log.jsonl"  # the log's name in a run's folder
+_CURVE_NAME = "curve.png"  # the final picture's name in a run's folder
 
 # %% ../../nbs/watch/dashboard.ipynb #83700a3a
-def _append_record(path, record): # of the log; a dict with "step"
+def _append_record(path, record):  # of the log; a dict with "step"
     "Adds one record to a log, whole and at once."
     line = json.dumps(rounded(record), ensure_ascii=False) + "\n"
     with open(path, "ab", buffering=0) as f:
@@ -72,8 +85,8 @@ def _append_record(path, record): # of the log; a dict with "step"
 
 # %% ../../nbs/watch/dashboard.ipynb #a66c82cc
 def read_log(
-    path: str|Path # of the log, or of the folder that holds it
-) -> list[dict]: # oldest first
+    path: str | Path,  # of the log, or of the folder that holds it
+) -> list[dict]:  # oldest first
     "The records of a log; a last line that a crash cut short is left out."
     path = Path(path)
     if path.is_dir():
@@ -94,34 +107,42 @@ def _rewind_log(path, step):
 # %% ../../nbs/watch/dashboard.ipynb #efd36882
 def _duration(seconds):
     "90 -> '2 min'."
-    if seconds < 60: return f"{seconds:.0f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
 
 # %% ../../nbs/watch/dashboard.ipynb #72aecda2
 def _series(records, key):
     "The steps at which a metric was logged, and its values there."
-    got = [(r["step"], r[key])
-           for r in records
-           if isinstance(r.get(key), (int, float))]
+    got = [(r["step"], r[key]) for r in records if isinstance(r.get(key), (int, float))]
     return [s for s, _ in got], [v for _, v in got]
 
 # %% ../../nbs/watch/dashboard.ipynb #31e3755e
-_NOISY = ("reward", "turns/", "completions/") # beginnings of what a line averages
+_NOISY = ("reward", "turns/", "completions/")  # beginnings of what a line averages
+
 
 def _mean_record(records):
     "Reports of neighbouring steps as one: the last, its noisy metrics replaced by their means."
+
     def mean(k):
         vals = _series(records, k)[1]
         return sum(vals) / len(vals) if vals else None
-    return records[-1] | {k: mean(k)
-                          for k in records[-1] if k.startswith(_NOISY)}
+
+    return records[-1] | {k: mean(k) for k in records[-1] if k.startswith(_NOISY)}
 
 # %% ../../nbs/watch/dashboard.ipynb #2706e0b6
-_SUCCESS_NAMES = {"success_train": "training questions", "success_eval": "evaluation questions",
-                 "success_heldout": "of these, held-out databases"}
-_SHOWN = {"reward": "reward {:.2f}", "rewards/reward_correctness/mean": "success {:.0%}",
-          "turns/mean": "turns {:.1f}", "completions/mean_length": "tokens {:.0f}",
-          "seconds_per_step": "{:.1f} s a step"}
+_SUCCESS_NAMES = {
+    "success_train": "training questions",
+    "success_eval": "evaluation questions",
+    "success_heldout": "of these, held-out databases",
+}
+_SHOWN = {
+    "reward": "reward {:.2f}",
+    "rewards/reward_correctness/mean": "success {:.0%}",
+    "turns/mean": "turns {:.1f}",
+    "completions/mean_length": "tokens {:.0f}",
+    "seconds_per_step": "{:.1f} s a step",
+}
 _SUCCESS = "{} {k}/{n} = {rate:.0%} ({low:.0%} to {high:.0%})"
 
 # %% ../../nbs/watch/dashboard.ipynb #f99c4b6e
@@ -133,78 +154,96 @@ def _summary_line(record):
     updates = record.get("updates", record["step"])
     if updates != record["step"]:
         bits[0] += f" ({updates} updates)"
-    bits += [_SUCCESS.format(name, **record[k])
-             for k, name in _SUCCESS_NAMES.items() if k in record]
-    bits += [form.format(record[k])
-             for k, form in _SHOWN.items()
-             if record.get(k) is not None]
+    bits += [
+        _SUCCESS.format(name, **record[k])
+        for k, name in _SUCCESS_NAMES.items()
+        if k in record
+    ]
+    bits += [
+        form.format(record[k])
+        for k, form in _SHOWN.items()
+        if record.get(k) is not None
+    ]
     if "seconds_left" in record:
         bits.append(f"{_duration(record['seconds_left'])} left")
     return " | ".join(bits)
 
 # %% ../../nbs/watch/dashboard.ipynb #76f87eca
-def _smooth(values): # one for each report; as many come back
+def _smooth(values):  # one for each report; as many come back
     "Running mean over a centred window: 5 values or a twelfth of all, fewer at both ends."
     half = max(5, len(values) // 12) // 2
-    windows = [values[max(0, i - half):i + half + 1]
-               for i in range(len(values))]
+    windows = [values[max(0, i - half) : i + half + 1] for i in range(len(values))]
     return [sum(w) / len(w) for w in windows]
 
 # %% ../../nbs/watch/dashboard.ipynb #e2cf19ac
 class _TrainingFigure(Figure):
     "A matplotlib figure that a notebook shows without `pyplot`."
-    def _repr_png_(self): return as_png(self, 256)
+
+    def _repr_png_(self):
+        return as_png(self, 256)
 
 # %% ../../nbs/watch/dashboard.ipynb #9a806202
 def _line(ax, records, key, label, color, **kw):
     "One metric: every value faint, the running mean bold; points while there are few."
     steps, vals = _series(records, key)
-    if not steps: return
-    ax.plot(steps, vals, color=color, alpha=.25, lw=.8)
-    style = dict(lw=1.6,
-                 marker="o" if len(steps) < 8 else None,
-                 ms=3) | kw
-    ax.plot(steps, _smooth(vals),
-            color=color, label=label, **style)
+    if not steps:
+        return
+    ax.plot(steps, vals, color=color, alpha=0.25, lw=0.8)
+    style = dict(lw=1.6, marker="o" if len(steps) < 8 else None, ms=3) | kw
+    ax.plot(steps, _smooth(vals), color=color, label=label, **style)
 
 # %% ../../nbs/watch/dashboard.ipynb #bb3bdd1b
 _PART_COLORS = COLORS | dict(correctness=COLORS["correct"])
 
+
 def _draw_rewards(ax, records):
     "Total reward, broad and pale, and its parts above it."
-    _line(ax, records, "reward", "total",
-          COLORS["muted"], lw=5, alpha=.4)
+    _line(ax, records, "reward", "total", COLORS["muted"], lw=5, alpha=0.4)
     for i, (key, name) in enumerate(_reward_parts(records).items()):
-        _line(ax, records, key, name,
-              _PART_COLORS.get(name, f"C{i}"))
+        _line(ax, records, key, name, _PART_COLORS.get(name, f"C{i}"))
     ax.set_title("reward of the sampled episodes")
 
 # %% ../../nbs/watch/dashboard.ipynb #bcbf92fe
-def _success_points(ax, records, key,
-                    name, color, dotted=False):
+def _success_points(ax, records, key, name, color, dotted=False):
     "One success rate over the run, with Wilson intervals unless `dotted`."
     got = [r for r in records if key in r]
-    if not got: return
-    rate, low, high = (np.array([r[key][k] for r in got]) for k in ("rate", "low", "high"))
+    if not got:
+        return
+    rate, low, high = (
+        np.array([r[key][k] for r in got]) for k in ("rate", "low", "high")
+    )
     bars = None if dotted else np.maximum(0, [rate - low, high - rate])
-    ax.errorbar([r["step"] for r in got], rate,
-                bars, fmt="o:" if dotted else "o-",
-                ms=3, lw=1.2,
-                capsize=2, color=color, label=name)
+    ax.errorbar(
+        [r["step"] for r in got],
+        rate,
+        bars,
+        fmt="o:" if dotted else "o-",
+        ms=3,
+        lw=1.2,
+        capsize=2,
+        color=color,
+        label=name,
+    )
+
 
 def _draw_success(ax, records):
     "Sampled success, and the current policy's success on fixed questions."
-    _line(ax, records, "rewards/reward_correctness/mean", "sampled in training", COLORS["correct"])
+    _line(
+        ax,
+        records,
+        "rewards/reward_correctness/mean",
+        "sampled in training",
+        COLORS["correct"],
+    )
     colors = COLORS["control"], COLORS["trained"], COLORS["trained"]
-    for (key, name), color in zip(_SUCCESS_NAMES.items(),
-                                  colors, strict=False):
-        _success_points(ax, records, key,
-                        name, color, dotted=key == "success_heldout")
-    ax.set(title="success", ylim=(-.03, 1.03))
+    for (key, name), color in zip(_SUCCESS_NAMES.items(), colors, strict=False):
+        _success_points(ax, records, key, name, color, dotted=key == "success_heldout")
+    ax.set(title="success", ylim=(-0.03, 1.03))
 
 # %% ../../nbs/watch/dashboard.ipynb #4baa39c1
 def _panel(title, left, right=(), **kw):
     "A panel of metrics (key, label, colour), with a scale on either side."
+
     def draw(ax, records):
         other = ax.twinx() if right else None
         for line in left:
@@ -213,50 +252,73 @@ def _panel(title, left, right=(), **kw):
             _line(other, records, *line)
         ax.set(title=title, **kw)
         return other
+
     return draw
 
-_LENGTHS = _panel("length of an episode", [("turns/mean", "turns", "C4")],
-                  [("completions/mean_length", "tokens (right)", "C5")])
+
+_LENGTHS = _panel(
+    "length of an episode",
+    [("turns/mean", "turns", "C4")],
+    [("completions/mean_length", "tokens (right)", "C5")],
+)
 _HEALTH = _panel(
-    "signs of trouble", [("episodes/truncated", "episodes cut off", "C3"),
-                         ("groups/zero_spread", "groups without a signal", "C7"),
-                         ("actions/unparseable", "turns without an action", "C1")],
-    [("entropy", "entropy (right)", "C9")], ylim=(-.03, 1.03))
+    "signs of trouble",
+    [
+        ("episodes/truncated", "episodes cut off", "C3"),
+        ("groups/zero_spread", "groups without a signal", "C7"),
+        ("actions/unparseable", "turns without an action", "C1"),
+    ],
+    [("entropy", "entropy (right)", "C9")],
+    ylim=(-0.03, 1.03),
+)
 
 # %% ../../nbs/watch/dashboard.ipynb #c7d0e672
 def _legend(ax, right=None):
     "One legend for a panel and its right-hand scale, below it."
     axes = [ax] + ([right] if right else [])
-    pairs = [p for a in axes
-             for p in zip(*a.get_legend_handles_labels(), strict=True)
-             if p[1]]
+    pairs = [
+        p
+        for a in axes
+        for p in zip(*a.get_legend_handles_labels(), strict=True)
+        if p[1]
+    ]
     if pairs:
-        ax.legend(*zip(*pairs, strict=True),
-                  fontsize=8, frameon=False, borderaxespad=0,
-                  loc="upper center", bbox_to_anchor=(.5, -.27))
+        ax.legend(
+            *zip(*pairs, strict=True),
+            fontsize=8,
+            frameon=False,
+            borderaxespad=0,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.27),
+        )
     if right and not right.has_data():
         right.set_yticks([])
 
 # %% ../../nbs/watch/dashboard.ipynb #62e76554
-_OPTIMISER = dict(loss="loss", kl="KL from the reference", grad_norm="norm of the gradient",
-                  learning_rate="learning rate")
+_OPTIMISER = dict(
+    loss="loss",
+    kl="KL from the reference",
+    grad_norm="norm of the gradient",
+    learning_rate="learning rate",
+)
+
 
 def plot_training(
-    log: list[dict]|str|Path, # records, or the path of a log or of its folder
-    path: str|Path|None = None, # also save the picture here, as a PNG
-    optimiser: bool = False # instead: loss, KL if there is one, gradient and learning rate
+    log: list[dict] | str | Path,  # records, or the path of a log or of its folder
+    path: str | Path | None = None,  # also save the picture here, as a PNG
+    optimiser: bool = False,  # instead: loss, KL if there is one, gradient and learning rate
 ) -> _TrainingFigure:
     "The summary of a run: rewards, success, length, and signs of trouble."
     records = read_log(log) if isinstance(log, (str, Path)) else log
     panels = [_draw_rewards, _draw_success, _LENGTHS, _HEALTH]
     if optimiser:
-        panels = [_panel(title, [(k, "", COLORS["ink"])])
-                  for k, title in _OPTIMISER.items()
-                  if _series(records, k)[0]]
-    fig = _TrainingFigure(figsize=(5.5, 6),
-                          dpi=100, layout="constrained")
-    for ax, draw in zip(fig.subplots(2, 2).flat,
-                        panels, strict=False):
+        panels = [
+            _panel(title, [(k, "", COLORS["ink"])])
+            for k, title in _OPTIMISER.items()
+            if _series(records, k)[0]
+        ]
+    fig = _TrainingFigure(figsize=(5.5, 6), dpi=100, layout="constrained")
+    for ax, draw in zip(fig.subplots(2, 2).flat, panels, strict=False):
         right = draw(ax, records)
         _legend(ax, right)
         ax.set_xlabel("step", fontsize=8)
@@ -277,67 +339,75 @@ def _as_html(text):
     style = "white-space: pre-wrap; overflow-wrap: break-word; line-height: 1.3"
     return f"<pre style='{style}'>{html.escape(text)}</pre>"
 
-def _unfolded(png): # bytes
+
+def _unfolded(png):  # bytes
     "A picture that is seen when its line is clicked."
     data = base64.b64encode(png).decode()
     what = "loss, gradient and learning rate"
-    return (f"<details><summary>{what}</summary>"
-            f"<img alt='{what}' src='data:image/png;base64,{data}'></details>")
+    return (
+        f"<details><summary>{what}</summary>"
+        f"<img alt='{what}' src='data:image/png;base64,{data}'></details>"
+    )
 
-def _bar_line(step, total, pace=None): # seconds a step
+
+def _bar_line(step, total, pace=None):  # seconds a step
     "A bar with the time left."
-    full = 30*step//total
+    full = 30 * step // total
     left = "the first step takes longest to show"
-    if pace: left = f"{pace:.1f} s a step, {_duration(pace*(total - step))} left"
-    if step == total: left = "done"
-    return f"{'█'*full}{'░'*(30 - full)} step {step} of {total}: {left}"
+    if pace:
+        left = f"{pace:.1f} s a step, {_duration(pace * (total - step))} left"
+    if step == total:
+        left = "done"
+    return f"{'█' * full}{'░' * (30 - full)} step {step} of {total}: {left}"
 
 # %% ../../nbs/watch/dashboard.ipynb #c76c3447
 def _answered(ep):
     "An episode's answer in a line; without one, how it ended."
     if ep.final is None:
         return "nothing" if ep.terminated else (ep.outcome or "").replace("_", " ")
-    rows = "; ".join(" | ".join(map(format_value, row))
-                     for row in ep.final.rows[:20])
+    rows = "; ".join(" | ".join(map(format_value, row)) for row in ep.final.rows[:20])
     return rows[:40] or "no rows"
 
+
 def _group_table(
-    episodes, # a group
-    rewards, # of each episode of the step, this group's first, before they are weighted
-    parts, # their names
+    episodes,  # a group
+    rewards,  # of each episode of the step, this group's first, before they are weighted
+    parts,  # their names
     weights,
-    scale, # by whose spread the run divides: group, batch
-): # Markdown
+    scale,  # by whose spread the run divides: group, batch
+):  # Markdown
     "A group's episodes with their rewards and advantages."
-    totals = [sum(w*r
-                  for w, r in zip(weights, row, strict=True))
-              for row in rewards]
+    totals = [sum(w * r for w, r in zip(weights, row, strict=True)) for row in rewards]
     lines = []
     worth = group_advantages(totals, len(episodes), scale)
     # the other groups' rewards are there for the spread alone
-    for ep, row, total, advantage in zip(episodes,
-                                         rewards, totals, worth, strict=False):
+    for ep, row, total, advantage in zip(
+        episodes, rewards, totals, worth, strict=False
+    ):
         did = " ".join(t.action.action_type for t in ep.turns)
         numbers = [f"{r:.2f}" for r in (*row, total)]
         lines.append([did, f"`{_answered(ep)}`", *numbers, f"{advantage:+.2f}"])
-    table = markdown_table(["actions", "answer",
-                            *parts, "reward", "advantage"],
-                           lines, left=2)
+    table = markdown_table(
+        ["actions", "answer", *parts, "reward", "advantage"], lines, left=2
+    )
     return f"The last group: *{episodes[0].task.question}*\n\n{table}"
 
 # %% ../../nbs/watch/dashboard.ipynb #22865da9
 class _Board:
     "Pieces of a notebook's output, changed in place."
+
     def __init__(self):
         from IPython import display as shown
-        text = shown.HTML
-        self.makers = dict(status=text,
-                           png=shown.Image, more=text, group=shown.Markdown,
-                           trace=text)
-        self.handles = {name: shown.display(text(""), display_id=True)
-                        for name in self.makers}
 
-    def show(self, **parts): # HTML, Markdown for group, bytes for png
+        text = shown.HTML
+        self.makers = dict(
+            status=text, png=shown.Image, more=text, group=shown.Markdown, trace=text
+        )
+        self.handles = {
+            name: shown.display(text(""), display_id=True) for name in self.makers
+        }
+
+    def show(self, **parts):  # HTML, Markdown for group, bytes for png
         "Changes the given ones of `status`, `png`, `more`, `group` and `trace`."
         for name, part in parts.items():
             self.handles[name].update(self.makers[name](part))
@@ -345,13 +415,17 @@ class _Board:
 # %% ../../nbs/watch/dashboard.ipynb #d782dd7f
 def _safely(what, f, *args):
     "Calls `f`; an error in drawing or writing becomes a warning, once per cause."
-    try: return f(*args)
+    try:
+        return f(*args)
     except (OSError, ValueError, RuntimeError) as e:
-        warnings.warn(f"{what} failed, training goes on: {e}", RuntimeWarning, stacklevel=2)
+        warnings.warn(
+            f"{what} failed, training goes on: {e}", RuntimeWarning, stacklevel=2
+        )
 
 # %% ../../nbs/watch/dashboard.ipynb #15626c11
 class _Log:
     "The records of a run, in memory and in its folder."
+
     def __init__(self, folder):
         self.folder = Path(folder) if folder else None
         self.records = []
@@ -368,7 +442,8 @@ class _Log:
     def open(self, step):
         "An empty log for a new run; for a resumed one, the records up to `step`."
         self.records = []
-        if not self.folder: return
+        if not self.folder:
+            return
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / _LOG_NAME
         if not path.exists():
@@ -388,6 +463,7 @@ def _pieces(records, group):
 # %% ../../nbs/watch/dashboard.ipynb #f17b394d
 class _Display:
     "A board in a notebook; elsewhere lines, and a progress bar if there is a terminal for it."
+
     def __init__(self, live):
         self.live = live
         self.status = {}
@@ -399,8 +475,9 @@ class _Display:
         if live:
             self.board = _safely("opening the board", _Board)
         quiet = live or not sys.stderr.isatty()
-        self.bar = tqdm(total=total, initial=step, unit="step",
-                        dynamic_ncols=True, disable=quiet)
+        self.bar = tqdm(
+            total=total, initial=step, unit="step", dynamic_ncols=True, disable=quiet
+        )
 
     def say(self, text):
         "One piece of text for people who watch."
@@ -415,7 +492,7 @@ class _Display:
         self.status[kind] = line
         self.board.show(status=_as_html("\n".join(self.status.values())))
 
-    def move(self, step, total, pace=None): # seconds a step
+    def move(self, step, total, pace=None):  # seconds a step
         "The bar: tqdm's, or the board's."
         self.bar.update(step - self.bar.n)
         if self.board:
@@ -426,11 +503,13 @@ class _Display:
         if reports:
             self.tell("report", _summary_line(_mean_record(reports)))
         if self.board:
-            _safely("drawing the figure",
-                    lambda: self.board.show(**_pieces(records, self.group)))
+            _safely(
+                "drawing the figure",
+                lambda: self.board.show(**_pieces(records, self.group)),
+            )
 
     def close(self):
-        if self.bar is not None: # an interrupt may come before there is one
+        if self.bar is not None:  # an interrupt may come before there is one
             self.bar.close()
         self.board = self.bar = None
 
@@ -440,37 +519,42 @@ def _show_episode(display, record):
     text = f"Episode at step {record['step']}\n{record['trace']}"
     if display.board:
         display.board.show(trace=_as_html(text))
-    else: display.say(text)
+    else:
+        display.say(text)
 
 # %% ../../nbs/watch/dashboard.ipynb #0f9d3250
 def _played(play, tasks, model=None):
     "The episodes of `tasks`, with the model in evaluation mode meanwhile."
     training = getattr(model, "training", False)
-    if training: model.eval()
+    if training:
+        model.eval()
     try:
         return play(tasks)
     finally:
-        if training: model.train()
+        if training:
+            model.train()
 
 # %% ../../nbs/watch/dashboard.ipynb #a07800e1
 @dataclass
 class _Exam:
     "The fixed questions that are played while a run goes on."
+
     train_set: list
     eval_set: list
-    require_grounded: bool = False # is a guess wrong, even if it is right?
+    require_grounded: bool = False  # is a guess wrong, even if it is right?
 
-    def success(self, play): # tasks -> episodes
+    def success(self, play):  # tasks -> episodes
         "Plays all questions: how many of each kind come out right."
         eps = play(self.train_set + self.eval_set)
-        train = eps[:len(self.train_set)]
-        evals = eps[len(self.train_set):]
+        train = eps[: len(self.train_set)]
+        evals = eps[len(self.train_set) :]
         held = [ep for ep in evals if ep.task.extra.get("heldout")]
         kinds = dict(success_train=train, success_eval=evals)
         if len(held) < len(evals):
             kinds["success_heldout"] = held
-        return {k: _success_counts(v, self.require_grounded)
-                for k, v in kinds.items() if v}
+        return {
+            k: _success_counts(v, self.require_grounded) for k, v in kinds.items() if v
+        }
 
     def trace(self, play, i):
         "Plays one evaluation question, the next one for each `i`: the episode as text."
@@ -478,28 +562,38 @@ class _Exam:
         [episode] = play([tasks[i % len(tasks)]])
         return _trace_text(episode, self.require_grounded)
 
-
 # %% ../../nbs/watch/dashboard.ipynb #c9b8f578
 @dataclass(eq=False, repr=False)
 class LiveVisualizationCallback(TrainerCallback):
     "Shows a GRPO run while it trains, and keeps its log on disk."
-    tasks_train: list[Task]|None = None # to measure success on what is trained on
-    tasks_eval: list[Task]|None = None # evaluation questions, also for the traces
-    play: Callable|None = None # tasks -> episodes, greedy; None: no success, no traces
-    plot_every: int = 10 # steps from figure to figure, and line to line; 0: at the end only
-    trace_every: int = 50 # from trace to trace; 0: never
-    success_every: int = 100 # from one measurement of success to the next; 0: never
-    folder: str|Path|None = None # for training_log.jsonl and curve.png
-    questions: int = 48 # at most so many of each kind, the same ones throughout
-    live: bool|None = None # a board in the notebook, lines of text (False), or find out
-    seed: int = 0 # picks the questions
-    require_grounded: bool = False # count guesses as wrong, as the rewards of the run do
+
+    tasks_train: list[Task] | None = None  # to measure success on what is trained on
+    tasks_eval: list[Task] | None = None  # evaluation questions, also for the traces
+    play: Callable | None = (
+        None  # tasks -> episodes, greedy; None: no success, no traces
+    )
+    plot_every: int = (
+        10  # steps from figure to figure, and line to line; 0: at the end only
+    )
+    trace_every: int = 50  # from trace to trace; 0: never
+    success_every: int = 100  # from one measurement of success to the next; 0: never
+    folder: str | Path | None = None  # for training_log.jsonl and curve.png
+    questions: int = 48  # at most so many of each kind, the same ones throughout
+    live: bool | None = (
+        None  # a board in the notebook, lines of text (False), or find out
+    )
+    seed: int = 0  # picks the questions
+    require_grounded: bool = (
+        False  # count guesses as wrong, as the rewards of the run do
+    )
 
     def __post_init__(self):
         def some(tasks):
             return pick_some(tasks or [], self.questions, self.seed)
-        self._exam = _Exam(some(self.tasks_train),
-                           some(self.tasks_eval), self.require_grounded)
+
+        self._exam = _Exam(
+            some(self.tasks_train), some(self.tasks_eval), self.require_grounded
+        )
         self._log = _Log(self.folder)
         self._display = _Display(self.live)
         self._unshown = []
@@ -511,36 +605,42 @@ class LiveVisualizationCallback(TrainerCallback):
         "What is in the log."
         return self._log.records
 
-    def see_group(self, *group): # arguments of `_group_table`
+    def see_group(self, *group):  # arguments of `_group_table`
         "Takes a group that was just played, to show with the next figure."
         self._display.group = group
 
-    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl,
-                    model: torch.nn.Module|None = None, **kwargs):
+    def on_step_end(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        model: torch.nn.Module | None = None,
+        **kwargs,
+    ):
         "Moves the bar; plays, when it is time to."
-        if not self._active: return
+        if not self._active:
+            return
         done = max(1, state.global_step - self._first)
-        pace = (time.perf_counter() - self._start)/done
+        pace = (time.perf_counter() - self._start) / done
         self._display.move(state.global_step, state.max_steps, pace)
         self._look(state.global_step, model)
 
-
 # %% ../../nbs/watch/dashboard.ipynb #d0ff061f
 @patch
-def _look(self:LiveVisualizationCallback, step, model, always=False):
+def _look(self: LiveVisualizationCallback, step, model, always=False):
     "Success and trace, where `step` is one for them; at both ends of a run always."
     exam = self._exam
     if not (self.play and exam.train_set + exam.eval_set):
         return
-    seen = {k for r in self.records if r["step"] == step
-            for k in r}
+    seen = {k for r in self.records if r["step"] == step for k in r}
     play = partial(_played, self.play, model=model)
+
     def due(every):
         return every and (always or step % every == 0)
+
     if due(self.success_every) and not seen & set(_SUCCESS_NAMES):
         rates = exam.success(play)
-        self._rates = {k.replace("_", "/"): v["rate"]
-                       for k, v in rates.items()}
+        self._rates = {k.replace("_", "/"): v["rate"] for k, v in rates.items()}
         record = self._log.add({"step": step} | rates)
         self._display.tell("success", _summary_line(record))
     if due(self.trace_every) and "trace" not in seen:
@@ -548,29 +648,33 @@ def _look(self:LiveVisualizationCallback, step, model, always=False):
         record = self._log.add({"step": step, "trace": exam.trace(play, i)})
         _show_episode(self._display, record)
 
-
 # %% ../../nbs/watch/dashboard.ipynb #445450e9
 @patch
-def on_train_begin(self:LiveVisualizationCallback,
-                   args: TrainingArguments,
-                   state: TrainerState,
-                   control: TrainerControl,
-                   model: torch.nn.Module|None = None, **kwargs):
+def on_train_begin(
+    self: LiveVisualizationCallback,
+    args: TrainingArguments,
+    state: TrainerState,
+    control: TrainerControl,
+    model: torch.nn.Module | None = None,
+    **kwargs,
+):
     "Opens the log and the display; measures the policy as it is before the first step."
     self._active = state.is_world_process_zero
-    if not self._active: return
+    if not self._active:
+        return
     _safely("opening the training log", self._log.open, state.global_step)
     self._unshown = []
     self._shown_step = state.global_step
-    self._elapsed0 = max((r.get("elapsed") or 0
-                          for r in self.records), default=0)
+    self._elapsed0 = max((r.get("elapsed") or 0 for r in self.records), default=0)
     self._display.open(state.global_step, state.max_steps)
     questions = len(self._exam.train_set + self._exam.eval_set)
     if state.global_step == 0 and self.play and questions and self.success_every:
-        self._display.tell("bar", f"playing {questions} questions before the first step ...")
+        self._display.tell(
+            "bar", f"playing {questions} questions before the first step ..."
+        )
         self._look(0, model, always=True)
     self._display.draw(self.records)
-    self._rates = {} # those of step 0 belong to no report
+    self._rates = {}  # those of step 0 belong to no report
     self._start = time.perf_counter()
     self._first = state.global_step
     self._shown_at = self._start
@@ -578,25 +682,33 @@ def on_train_begin(self:LiveVisualizationCallback,
 
 # %% ../../nbs/watch/dashboard.ipynb #dce0738b
 @patch
-def on_log(self:LiveVisualizationCallback,
-           args: TrainingArguments,
-           state: TrainerState,
-           control: TrainerControl,
-           logs: dict|None = None, **kwargs):
+def on_log(
+    self: LiveVisualizationCallback,
+    args: TrainingArguments,
+    state: TrainerState,
+    control: TrainerControl,
+    logs: dict | None = None,
+    **kwargs,
+):
     "Records a report; shows it every `plot_every` steps, in a log also after a silence."
     if not self._active or not logs:
         return
     step = state.global_step
     spent = time.perf_counter() - self._start
     pace = spent / max(1, step - self._first)
-    timing = dict(elapsed=self._elapsed0 + spent, seconds_per_step=pace,
-                  seconds_left=pace * (state.max_steps - step), max_steps=state.max_steps)
+    timing = dict(
+        elapsed=self._elapsed0 + spent,
+        seconds_per_step=pace,
+        seconds_left=pace * (state.max_steps - step),
+        max_steps=state.max_steps,
+    )
     record = self._log.add({"step": step} | timing | logs)
-    logs.update(self._rates) # for trackers, which come after this callback
+    logs.update(self._rates)  # for trackers, which come after this callback
     self._rates = {}
     if "reward" in record or "loss" in record:
         self._unshown.append(record)
-    if not self.plot_every: return
+    if not self.plot_every:
+        return
     due = step // self.plot_every > self._shown_step // self.plot_every
     in_log = self._display.board is None and not sys.stderr.isatty()
     if due or in_log and time.perf_counter() - self._shown_at > QUIET:
@@ -607,9 +719,10 @@ def on_log(self:LiveVisualizationCallback,
 
 # %% ../../nbs/watch/dashboard.ipynb #f866237e
 @patch
-def close(self:LiveVisualizationCallback):
+def close(self: LiveVisualizationCallback):
     "Saves the picture and puts the display away."
-    if not self._active: return
+    if not self._active:
+        return
     self._active = False
     self._display.draw(self.records, self._unshown)
     if self._log.folder:
@@ -619,13 +732,19 @@ def close(self:LiveVisualizationCallback):
 
 # %% ../../nbs/watch/dashboard.ipynb #1b5d915f
 @patch
-def on_train_end(self:LiveVisualizationCallback,
-                 args: TrainingArguments,
-                 state: TrainerState,
-                 control: TrainerControl,
-                 model: torch.nn.Module|None = None, **kwargs):
+def on_train_end(
+    self: LiveVisualizationCallback,
+    args: TrainingArguments,
+    state: TrainerState,
+    control: TrainerControl,
+    model: torch.nn.Module | None = None,
+    **kwargs,
+):
     "The last measurement, unless somebody has ended the run early, and the final picture."
-    if not self._active: return
-    if state.global_step >= state.max_steps or control.should_training_stop: # its time was up
+    if not self._active:
+        return
+    if (
+        state.global_step >= state.max_steps or control.should_training_stop
+    ):  # its time was up
         self._look(state.global_step, model, always=True)
     self.close()

@@ -17,65 +17,87 @@ from ..judge.results import is_correct
 
 # %% ../../nbs/watch/pictures.ipynb #40cfdea5
 COLORS = dict(
-    base="#767676", trained="#0077BB", control="#CC5500", # policies
-    correct="#117733", progress="#C08A00", operational="#AA4499", # rewards
-    DESCRIBE="#6C9FDB", SAMPLE="#B4E4F4", QUERY="#F4E08A", ANSWER="#EE8270", # actions
-    ink="#222222", muted="#595959", line="#8C8C8C", pale="#F0F0F0") # text, lines, grounds
+    base="#767676",
+    trained="#0077BB",
+    control="#CC5500",  # policies
+    correct="#117733",
+    progress="#C08A00",
+    operational="#AA4499",  # rewards
+    DESCRIBE="#6C9FDB",
+    SAMPLE="#B4E4F4",
+    QUERY="#F4E08A",
+    ANSWER="#EE8270",  # actions
+    ink="#222222",
+    muted="#595959",
+    line="#8C8C8C",
+    pale="#F0F0F0",
+)  # text, lines, grounds
 
 # %% ../../nbs/watch/pictures.ipynb #809e8285
 def as_png(figure: Figure, colors: int) -> bytes:
     "A figure as a small PNG file."
     figure.savefig(raw := io.BytesIO(), format="png")
-    image = Image.open(raw).convert("RGB").quantize(colors,
-                                                    dither=Image.Dither.NONE)
+    image = Image.open(raw).convert("RGB").quantize(colors, dither=Image.Dither.NONE)
     image.save(out := io.BytesIO(), "PNG", optimize=True)
     return out.getvalue()
 
 # %% ../../nbs/watch/pictures.ipynb #809e8284
 class Picture:
     "A white sheet 504 points wide, measured from its upper left corner."
-    def __init__(self, height: float): # points
-        self.figure = Figure((7, height/72),
-                             dpi=144, facecolor="white")
-        self.sheet = self.figure.add_axes([0, 0, 1, 1],
-                                          xlim=(0, 504), ylim=(height, 0))
+
+    def __init__(self, height: float):  # points
+        self.figure = Figure((7, height / 72), dpi=144, facecolor="white")
+        self.sheet = self.figure.add_axes([0, 0, 1, 1], xlim=(0, 504), ylim=(height, 0))
         self.sheet.axis("off")
+
     def __repr__(self) -> str:
         return f"<Picture, 7 by {self.figure.get_figheight():.1f} inches>"
-    def _repr_png_(self) -> tuple[bytes, dict]: # and how wide it is shown, in pixels
+
+    def _repr_png_(self) -> tuple[bytes, dict]:  # and how wide it is shown, in pixels
         return as_png(self.figure, 64), dict(width=672)
-    def write(self, x: float, y: float, text: str,
-              mono: bool = False, **kw):
+
+    def write(self, x: float, y: float, text: str, mono: bool = False, **kw):
         "Text of 12 points, its middle at height `y`; dollar signs are no formula."
-        family = "DejaVu Sans" + " Mono"*mono
-        kw = dict(size=12, color=COLORS["ink"],
-                  va="center", family=family) | kw
+        family = "DejaVu Sans" + " Mono" * mono
+        kw = dict(size=12, color=COLORS["ink"], va="center", family=family) | kw
         self.sheet.text(x, y, text, parse_math=False, **kw)
-    def box(self, x: float, y: float, w: float, h: float,
-            color: str, edge: str = "none", r: float = 3, **kw):
+
+    def box(
+        self,
+        x: float,
+        y: float,
+        w: float,
+        h: float,
+        color: str,
+        edge: str = "none",
+        r: float = 3,
+        **kw,
+    ):
         "A block whose corners are round with radius `r`; a negative width goes to the left."
         at = (x + r, y + r)
         style = f"round,pad={r}" if r else "square,pad=0"
-        self.sheet.add_patch(FancyBboxPatch(at, w - 2*r,
-                                            h - 2*r, style,
-                                            fc=color, ec=edge, **kw))
-    def path(self, *points: tuple, arrow: bool = True, **kw): # (x, y) of each corner
+        self.sheet.add_patch(
+            FancyBboxPatch(at, w - 2 * r, h - 2 * r, style, fc=color, ec=edge, **kw)
+        )
+
+    def path(self, *points: tuple, arrow: bool = True, **kw):  # (x, y) of each corner
         "A line through `points`, with an arrow's head at its end."
         kw = dict(color=COLORS["muted"], lw=1.6) | kw
-        self.sheet.plot(*zip(*points, strict=True),
-                        **kw, solid_capstyle="butt")
-        kw |= dict(arrowstyle="-|>,head_width=.28,head_length=.5", mutation_scale=14, shrinkB=0)
+        self.sheet.plot(*zip(*points, strict=True), **kw, solid_capstyle="butt")
+        kw |= dict(
+            arrowstyle="-|>,head_width=.28,head_length=.5", mutation_scale=14, shrinkB=0
+        )
         if arrow:
             self.sheet.add_patch(FancyArrowPatch(*points[-2:], **kw))
 
 # %% ../../nbs/watch/pictures.ipynb #32b36d29
-def _shorten(text: str, chars: int, lines: int = 1) -> list: # of lines
+def _shorten(text: str, chars: int, lines: int = 1) -> list:  # of lines
     "`text` in at most so many lines of so many characters, with an ellipsis if that is not all."
-    got = wrap(text, chars,
-               max_lines=lines, placeholder=" …") or [""]
-    return [text.strip()[:chars-1] + "…"] if got == ["…"] else got
+    got = wrap(text, chars, max_lines=lines, placeholder=" …") or [""]
+    return [text.strip()[: chars - 1] + "…"] if got == ["…"] else got
 
-def _turn_lines(turn) -> tuple[list, list]: # lines sent, and read
+
+def _turn_lines(turn) -> tuple[list, list]:  # lines sent, and read
     kind = turn.action.action_type
     text = turn.action.argument
     seen = turn.observation.text.splitlines()
@@ -85,8 +107,8 @@ def _turn_lines(turn) -> tuple[list, list]: # lines sent, and read
         seen = seen[:1] + _shorten(", ".join(seen[1:]), 53, 2)
     if len(seen) > 3:
         seen = seen[:2] + [f"… {len(seen) - 2} more lines"]
-    return _shorten(text, 53, 2), [_shorten(line, 53)[0]
-                                   for line in seen]
+    return _shorten(text, 53, 2), [_shorten(line, 53)[0] for line in seen]
+
 
 def ending(episode: Episode) -> str:
     "How an episode ended, in words."
@@ -96,102 +118,101 @@ def ending(episode: Episode) -> str:
     return "✓ answered, right" if is_correct(episode) else "✗ answered, wrong"
 
 # %% ../../nbs/watch/pictures.ipynb #e8187b5b
-def _turn_height(sent: list, seen: list) -> int: # lines
+def _turn_height(sent: list, seen: list) -> int:  # lines
     "How many points a turn takes."
-    return 17*len(sent + seen) + 18
+    return 17 * len(sent + seen) + 18
 
-def _draw_turn(pic: Picture, y: float,
-               kind: str, sent: list, seen: list) -> None:
+
+def _draw_turn(pic: Picture, y: float, kind: str, sent: list, seen: list) -> None:
     "A turn: the kind of its action in a block, and the lines beside it."
-    pic.path((56, y + 11),
-             (56, y + _turn_height(sent, seen)), arrow=False,
-             color=COLORS["line"], zorder=0)
+    pic.path(
+        (56, y + 11),
+        (56, y + _turn_height(sent, seen)),
+        arrow=False,
+        color=COLORS["line"],
+        zorder=0,
+    )
     pic.box(8, y, 96, 22, COLORS[kind])
-    pic.write(56, y + 11, kind,
-              ha="center", weight="bold")
+    pic.write(56, y + 11, kind, ha="center", weight="bold")
     for i, line in enumerate(sent + seen):
         color = COLORS["ink" if i < len(sent) else "muted"]
-        pic.write(114, y + 11 + 17*i,
-                  line, mono=True, color=color)
+        pic.write(114, y + 11 + 17 * i, line, mono=True, color=color)
 
 # %% ../../nbs/watch/pictures.ipynb #e8187b5c
 def draw_episode(episode: Episode) -> Picture:
     "An episode from the question to its end."
-    rows = [(t.action.action_type, *_turn_lines(t))
-            for t in episode.turns]
+    rows = [(t.action.action_type, *_turn_lines(t)) for t in episode.turns]
     head = _shorten(episode.task.question, 64, 2)
-    y = 18*len(head) + 20
+    y = 18 * len(head) + 20
     turns = sum(_turn_height(*lines) for _, *lines in rows)
     pic = Picture(y + turns + 28)
     for i, line in enumerate(head):
-        pic.write(8, 16 + 18*i,
-                  line, weight="bold")
+        pic.write(8, 16 + 18 * i, line, weight="bold")
     for kind, sent, seen in rows:
         _draw_turn(pic, y, kind, sent, seen)
         y += _turn_height(sent, seen)
     color = COLORS["correct" if is_correct(episode) else "ink"]
-    pic.write(8, y + 12,
-              ending(episode), weight="bold", color=color)
+    pic.write(8, y + 12, ending(episode), weight="bold", color=color)
     return pic
 
 # %% ../../nbs/watch/pictures.ipynb #1fa43700
 def _table_height(columns: list) -> int:
     "How many points a table takes."
-    return 17*len(columns) + 25
+    return 17 * len(columns) + 25
 
-def _layout(tables: dict) -> tuple[dict, float]: # upper left corners, and the height of all
+
+def _layout(
+    tables: dict,
+) -> tuple[dict, float]:  # upper left corners, and the height of all
     "Where the tables stand: three side by side, in rows."
     names = list(tables)
-    left = 277 - 91*min(len(names), 3)
+    left = 277 - 91 * min(len(names), 3)
     corners = {}
     y = 8
     for first in range(0, len(names), 3):
-        row = names[first:first + 3]
+        row = names[first : first + 3]
         tallest = max(_table_height(tables[t]) for t in row)
         for i, t in enumerate(row):
             spare = tallest - _table_height(tables[t])
-            corners[t] = left + 182*i, y + spare/2
+            corners[t] = left + 182 * i, y + spare / 2
         y += tallest + 24
     return corners, y - 16
 
 # %% ../../nbs/watch/pictures.ipynb #1fa43701
-def _draw_table(pic: Picture, x: float, top: float,
-                name: str, columns: list) -> list: # (x, y) of each column, at its left end
+def _draw_table(
+    pic: Picture, x: float, top: float, name: str, columns: list
+) -> list:  # (x, y) of each column, at its left end
     "A table's name and its columns in a box; keys are marked."
     high = _table_height(columns)
     edge = COLORS["line"]
     pic.box(x, top, 132, high, "white", edge)
     pic.box(x, top, 132, 20, COLORS["pale"], edge)
-    pic.write(x + 6, top + 11,
-              _shorten(name, 14)[0], weight="bold")
+    pic.write(x + 6, top + 11, _shorten(name, 14)[0], weight="bold")
     spots = []
     for i, c in enumerate(columns):
         key = "PK" if c.pk else "FK" if c.fk else ""
         short = _shorten(c.name, 13 if key else 16)[0]
-        y = top + 17*i + 29.5
+        y = top + 17 * i + 29.5
         pic.write(x + 6, y, short, mono=True)
-        pic.write(x + 126, y, key,
-                  ha="right", weight="bold", color=COLORS["muted"])
+        pic.write(x + 126, y, key, ha="right", weight="bold", color=COLORS["muted"])
         spots.append((x, y))
     return spots
 
 # %% ../../nbs/watch/pictures.ipynb #1fa43703
-def _draw_reference(pic: Picture, start: tuple, end: tuple) -> None: # both (x, y)
+def _draw_reference(pic: Picture, start: tuple, end: tuple) -> None:  # both (x, y)
     "An arrow from a foreign key to what it refers to, behind the tables."
     x, y = start
     x2, y2 = end
-    right = x2 > x or x2 == x < 300 # the side on which an arrow leaves
-    a = x + 132*right
-    b = x2 + 132*(right == (x == x2))
-    between = (a + b)/2 if x != x2 else a + (25 if right else -25)
-    pic.path((a, y), (between, y),
-             (between, y2), (b, y2), zorder=0)
+    right = x2 > x or x2 == x < 300  # the side on which an arrow leaves
+    a = x + 132 * right
+    b = x2 + 132 * (right == (x == x2))
+    between = (a + b) / 2 if x != x2 else a + (25 if right else -25)
+    pic.path((a, y), (between, y), (between, y2), (b, y2), zorder=0)
 
 # %% ../../nbs/watch/pictures.ipynb #1fa43702
-def draw_schema(database: Database) -> Picture: # three tables stand side by side
+def draw_schema(database: Database) -> Picture:  # three tables stand side by side
     "Tables and their columns, and an arrow from each foreign key to what it refers to."
-    tables = {t: database.columns(t)
-              for t in database.tables}
+    tables = {t: database.columns(t) for t in database.tables}
     corners, height = _layout(tables)
     pic = Picture(height)
     spots = {}

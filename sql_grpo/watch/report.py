@@ -14,99 +14,120 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
-from ..common.basics import full_path, MarkdownText, markdown_table, peak_memory, rounded, written_whole
+from sql_grpo.common.basics import (
+    full_path,
+    MarkdownText,
+    markdown_table,
+    peak_memory,
+    rounded,
+    written_whole,
+)
 from ..world.data import LEVELS
 from ..judge.results import query_behind
 
-from ..evaluation import (
-    GROUPS, aggregate, Comparison, differences_table, Evaluation, mean_interval,
-    policies_of, report_table)
+from sql_grpo.evaluation import (
+    GROUPS,
+    aggregate,
+    Comparison,
+    differences_table,
+    Evaluation,
+    mean_interval,
+    policies_of,
+    report_table,
+)
 from .pictures import COLORS
 
 # %% ../../nbs/watch/report.ipynb #e7787f17
 def _text_table(head: list[str], rows: list[list]) -> str:
     "A table for a terminal."
-    rows = [[re.sub(r"\s+", " ", str(c))
-             for c in row] for row in [head, *rows]]
-    widths = [max(map(len, col))
-              for col in zip(*rows, strict=True)]
-    widths[0] = -widths[0] # to the left
-    pad = lambda row: "  ".join(f"%{w}s" % c
-                                for c, w in zip(row, widths, strict=True))
-    return "\n".join(map(pad, [rows[0],
-                               ["-" * abs(w) for w in widths],
-                               *rows[1:]]))
+    rows = [[re.sub(r"\s+", " ", str(c)) for c in row] for row in [head, *rows]]
+    widths = [max(map(len, col)) for col in zip(*rows, strict=True)]
+    widths[0] = -widths[0]  # to the left
+    pad = lambda row: "  ".join(f"%{w}s" % c for c, w in zip(row, widths, strict=True))
+    return "\n".join(map(pad, [rows[0], ["-" * abs(w) for w in widths], *rows[1:]]))
 
 # %% ../../nbs/watch/report.ipynb #263c6379
-_CARD = dict( # column: what of `aggregate`, and how it is written
-    reward=("mean_reward", "{:.2f}"), progress=("mean_progress", "{:.2f}"),
-    turns=("mean_turns", "{:.1f}"), errors=("action_error_rate", "{:.1%}"),
-    grounded=("grounded_rate", "{:.1%}"), guesses=("guess_rate", "{:.1%}"))
+_CARD = dict(  # column: what of `aggregate`, and how it is written
+    reward=("mean_reward", "{:.2f}"),
+    progress=("mean_progress", "{:.2f}"),
+    turns=("mean_turns", "{:.1f}"),
+    errors=("action_error_rate", "{:.1%}"),
+    grounded=("grounded_rate", "{:.1%}"),
+    guesses=("guess_rate", "{:.1%}"),
+)
+
 
 def _with_interval(s: dict, prefix: str = "") -> list[str]:
     "A rate and its interval, a cell each."
-    rate, *ends = (s[f"{prefix}{k}"]
-                   for k in ("success", "ci_low", "ci_high"))
+    rate, *ends = (s[f"{prefix}{k}"] for k in ("success", "ci_low", "ci_high"))
     if rate is None:
         return ["-", "-"]
-    return [f"{100*rate:.1f} %", "{:.1f} to {:.1f}".format(*(100*x for x in ends))]
+    return [f"{100 * rate:.1f} %", "{:.1f} to {:.1f}".format(*(100 * x for x in ends))]
+
 
 def report_card(
     evaluation: Evaluation,
-    table: Callable = _text_table, # for a terminal, or markdown_table
+    table: Callable = _text_table,  # for a terminal, or markdown_table
 ) -> str:
     "An evaluation by group, difficulty and database, as a table."
     records = evaluation.records
-    splits = [(label, evaluation.pick(g))
-              for g, label in GROUPS.items()]
-    for key, order in (("difficulty", LEVELS),
-                       ("db_id",
-                        sorted({r.db_id for r in records}))):
-        by = {v: [r for r in records
-                  if getattr(r, key) == v] for v in order}
-        splits += [(v, found)
-                   for v, found in by.items() if found]
+    splits = [(label, evaluation.pick(g)) for g, label in GROUPS.items()]
+    for key, order in (
+        ("difficulty", LEVELS),
+        ("db_id", sorted({r.db_id for r in records})),
+    ):
+        by = {v: [r for r in records if getattr(r, key) == v] for v in order}
+        splits += [(v, found) for v, found in by.items() if found]
     suite = any(r.suite is not None for r in records)
+
     def row(name, s):
-        cells = ["-" if s[k] is None else form.format(s[k])
-                 for k, form in _CARD.values()]
-        return [name, s["n"], *_with_interval(s), *(c.replace("%", " %") for c in cells),
-                *_with_interval(s, "suite_")*suite]
+        cells = [
+            "-" if s[k] is None else form.format(s[k]) for k, form in _CARD.values()
+        ]
+        return [
+            name,
+            s["n"],
+            *_with_interval(s),
+            *(c.replace("%", " %") for c in cells),
+            *_with_interval(s, "suite_") * suite,
+        ]
+
     head = ["questions", "n", "success", "95 % interval", *_CARD]
-    head += ["on all variants", "95 % interval"]*suite
-    return table(head, [row(name, aggregate(found))
-                        for name, found in splits])
+    head += ["on all variants", "95 % interval"] * suite
+    return table(head, [row(name, aggregate(found)) for name, found in splits])
 
 # %% ../../nbs/watch/report.ipynb #24dadee1
-_SORTS = dict(words=dict(plain="plain words", everyday="everyday words"),
-              heldout={False: "database seen in training", True: "database never seen"})
+_SORTS = dict(
+    words=dict(plain="plain words", everyday="everyday words"),
+    heldout={False: "database seen in training", True: "database never seen"},
+)
 
-def _draw_policy(ax, row: int, color: str, rights: list): # for each sort: (runs, questions)
+
+def _draw_policy(
+    ax, row: int, color: str, rights: list
+):  # for each sort: (runs, questions)
     "A policy's line of the picture: a mark and an interval for each sort of question."
     for i, right in enumerate(rights):
-        if not right.size: continue
-        y = row + 0.32*i - 0.16
-        mark = dict(color=color,
-                    mfc=(color, "white")[i], mew=1.6, ms=8)
-        ax.plot(mean_interval(right.mean(0)),
-                [y, y], color=color, lw=2.5, alpha=0.5)
+        if not right.size:
+            continue
+        y = row + 0.32 * i - 0.16
+        mark = dict(color=color, mfc=(color, "white")[i], mew=1.6, ms=8)
+        ax.plot(mean_interval(right.mean(0)), [y, y], color=color, lw=2.5, alpha=0.5)
         if len(right) > 1:
-            ax.plot(right.mean(1),
-                    [y]*len(right), "|",
-                    color=COLORS["ink"], ms=8)
+            ax.plot(right.mean(1), [y] * len(right), "|", color=COLORS["ink"], ms=8)
         ax.plot(right.mean(), y, "os"[i], **mark)
-        ax.text(1.01, y,
-                f"{right.mean():.0%}", color=color, va="center")
+        ax.text(1.01, y, f"{right.mean():.0%}", color=color, va="center")
 
 # %% ../../nbs/watch/report.ipynb #24dadef0
 def _runs_with(
     reports: list[dict],
     policies: list,
-    key: str, # of a question's line, by which questions are sorted
-) -> dict: # policy -> the reports that have it
+    key: str,  # of a question's line, by which questions are sorted
+) -> dict:  # policy -> the reports that have it
     "The runs of each policy. Raises ValueError if one has none, or the questions differ."
-    asked = {str([(q["id"], q["kind"], q[key])
-                  for q in r["questions"]]) for r in reports}
+    asked = {
+        str([(q["id"], q["kind"], q[key]) for q in r["questions"]]) for r in reports
+    }
     if len(asked) != 1:
         raise ValueError("the reports are of different questions, or there is none")
     policies = policies or policies_of(reports[0])
@@ -115,48 +136,57 @@ def _runs_with(
         raise ValueError(f"no report has {bad[0]!r}")
     return runs
 
-def _rights(runs: list[dict], policy: str,
-            key: str, value: str | bool) -> np.ndarray: # (runs, questions)
+
+def _rights(
+    runs: list[dict], policy: str, key: str, value: str | bool
+) -> np.ndarray:  # (runs, questions)
     "Whether a policy was right, on the questions whose lines have that value."
+
     def of(run):
-        return [q["right"][policy] for q in run["questions"]
-                if q[key] == value and policy in q["right"]]
+        return [
+            q["right"][policy]
+            for q in run["questions"]
+            if q[key] == value and policy in q["right"]
+        ]
+
     return np.array([of(run) for run in runs])
 
 # %% ../../nbs/watch/report.ipynb #24dadef1
-def _frame(ax, sorts: list, policies: list) -> None: # labels of both
+def _frame(ax, sorts: list, policies: list) -> None:  # labels of both
     "The axes of the picture, and the marks of both sorts above it."
     ink = COLORS["ink"]
     for mark, fill, label in zip("os", (ink, "white"), sorts, strict=True):
-        ax.plot([], [], mark, color=ink,
-                mfc=fill, ms=8, label=label)
-    ax.set(yticks=range(len(policies)),
-           yticklabels=policies,
-           xlim=(0, 1), xlabel="questions answered right")
+        ax.plot([], [], mark, color=ink, mfc=fill, ms=8, label=label)
+    ax.set(
+        yticks=range(len(policies)),
+        yticklabels=policies,
+        xlim=(0, 1),
+        xlabel="questions answered right",
+    )
     ax.invert_yaxis()
     ax.grid(axis="x", alpha=0.3)
-    ax.legend(frameon=False, ncols=2,
-              loc="lower left", bbox_to_anchor=(-0.2, 1))
+    ax.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(-0.2, 1))
     ax.spines[["top", "right", "left"]].set_visible(False)
 
 # %% ../../nbs/watch/report.ipynb #24dadef2
 def plot_policies(
-    reports: list[dict], # of runs with other seeds, on the same questions
-    key: str = "heldout", # or words: which two sorts of questions
-    names: dict | None = None, # policy -> label, from top to bottom; by default all
+    reports: list[dict],  # of runs with other seeds, on the same questions
+    key: str = "heldout",  # or words: which two sorts of questions
+    names: dict | None = None,  # policy -> label, from top to bottom; by default all
 ) -> Figure:
     "Success on two sorts of questions, with intervals. Raises ValueError if reports do not fit."
     runs = _runs_with(reports, list(names or []), key)
     sorts = _SORTS[key]
     labels = []
     with plt.rc_context({"font.size": 12}):
-        fig, ax = plt.subplots(figsize=(7, 1.1 + 0.55*len(runs)), layout="constrained")
+        fig, ax = plt.subplots(
+            figsize=(7, 1.1 + 0.55 * len(runs)), layout="constrained"
+        )
         for row, (p, own) in enumerate(runs.items()):
             color = COLORS[p if p in ("base", "trained") else "control"]
-            _draw_policy(ax, row, color,
-                         [_rights(own, p, key, v) for v in sorts])
+            _draw_policy(ax, row, color, [_rights(own, p, key, v) for v in sorts])
             few = f"\n({len(own)} of {len(reports)} runs)"
-            labels.append((names or {}).get(p, p) + few*(len(own) < len(reports)))
+            labels.append((names or {}).get(p, p) + few * (len(own) < len(reports)))
         _frame(ax, list(sorts.values()), labels)
     plt.close(fig)
     return fig
@@ -164,22 +194,19 @@ def plot_policies(
 # %% ../../nbs/watch/report.ipynb #44dcdf31
 def _questions(
     comparison: Comparison,
-    counts: dict, # right samples, by policy and question
+    counts: dict,  # right samples, by policy and question
 ) -> list[dict]:
     "A line for each question: what it is, who was right, and how many of a policy's samples were."
     evs = comparison.evaluations
     out = []
-    right = {name: {r.id: int(r.correct)
-                    for r in e.records}
-             for name, e in evs.items()}
+    right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
     for r in [*evs.values()][-1].records:
         told = ("id", "db_id", "kind", "words", "difficulty", "heldout")
         out.append({k: getattr(r, k) for k in told})
-        out[-1]["right"] = {name: by_id[r.id]
-                            for name, by_id in right.items()
-                            if r.id in by_id}
-        sampled = {name: c[r.id]
-                   for name, c in counts.items() if r.id in c}
+        out[-1]["right"] = {
+            name: by_id[r.id] for name, by_id in right.items() if r.id in by_id
+        }
+        sampled = {name: c[r.id] for name, c in counts.items() if r.id in c}
         if sampled:
             out[-1]["sampled"] = sampled
     return out
@@ -187,10 +214,14 @@ def _questions(
 # %% ../../nbs/watch/report.ipynb #703df0c7
 _PHASES = ("warmup", "grpo", "eval", "total")
 
+
 def make_report(
     comparison: Comparison,
-    meta: dict | None = None, # preset, seed, wall_seconds by phase, whatever is worth keeping
-) -> dict: # meta first, then each policy, then "paired" and "questions"; floats rounded
+    meta: dict
+    | None = None,  # preset, seed, wall_seconds by phase, whatever is worth keeping
+) -> (
+    dict
+):  # meta first, then each policy, then "paired" and "questions"; floats rounded
     "The content of `report.json`."
     meta = dict(meta or {})
     peak = peak_memory()
@@ -198,9 +229,11 @@ def make_report(
     wall = meta.pop("wall_seconds", {})
     many = dict(meta.pop("pass_at_k", {}))
     lines = _questions(comparison, many.pop("counts", {}))
-    head |= dict(n_eval=len(lines),
-                 wall_seconds=rounded(dict.fromkeys(_PHASES) | wall, 4),
-                 peak_rss_mb=rounded(peak and peak/1e6, 4))
+    head |= dict(
+        n_eval=len(lines),
+        wall_seconds=rounded(dict.fromkeys(_PHASES) | wall, 4),
+        peak_rss_mb=rounded(peak and peak / 1e6, 4),
+    )
     if many:
         meta["pass_at_k"] = many
     return rounded(head | meta | comparison.summary() | dict(questions=lines))
@@ -208,41 +241,51 @@ def make_report(
 # %% ../../nbs/watch/report.ipynb #38023680
 def _split_table(
     report: dict,
-    key: str, # of a question's line: words, kind, difficulty, heldout, db_id
-    policies: list | None = None, # by default all
-) -> MarkdownText: # a row for each value
+    key: str,  # of a question's line: words, kind, difficulty, heldout, db_id
+    policies: list | None = None,  # by default all
+) -> MarkdownText:  # a row for each value
     "Success of policies by what a question is."
     names = policies or policies_of(report)
     values = {q[key] for q in report["questions"]}
+
     def row(v):
-        right = [q["right"]
-                 for q in report["questions"] if q[key] == v]
+        right = [q["right"] for q in report["questions"] if q[key] == v]
+
         def rate(p):
             asked = [r[p] for r in right if p in r]
-            return f"{100*sum(asked)/len(asked):.0f} %" if asked else "-"
+            return f"{100 * sum(asked) / len(asked):.0f} %" if asked else "-"
+
         return [v, len(right), *map(rate, names)]
-    order = [v for v in LEVELS
-             if v in values] + sorted(values - set(LEVELS))
+
+    order = [v for v in LEVELS if v in values] + sorted(values - set(LEVELS))
     return markdown_table([key, "n", *names], map(row, order))
 
 # %% ../../nbs/watch/report.ipynb #1d03144d
-_TITLES = ("won, on a training database", "won, on a held-out database", "lost", "right",
-           "still wrong")
+_TITLES = (
+    "won, on a training database",
+    "won, on a held-out database",
+    "lost",
+    "right",
+    "still wrong",
+)
 
-def _examples(old: list, new: list) -> dict: # of records; title -> id
+
+def _examples(old: list, new: list) -> dict:  # of records; title -> id
     "Questions worth reading."
+
     def title(a, b):
         if b.correct > a.correct:
             return _TITLES[b.heldout]
         if b.correct:
-            return "right"*(a is b)
-        return "lost" if a.correct else "still wrong"*(b.outcome == "answered")
+            return "right" * (a is b)
+        return "lost" if a.correct else "still wrong" * (b.outcome == "answered")
+
     known = {r.id: r for r in old}
     found = {}
     for b in new:
         if b.id in known:
             found.setdefault(title(known[b.id], b), []).append((b.turns, b.id))
-    return {t: sorted(found[t])[len(found[t])//2][1] for t in _TITLES if t in found}
+    return {t: sorted(found[t])[len(found[t]) // 2][1] for t in _TITLES if t in found}
 
 # %% ../../nbs/watch/report.ipynb #1d03144e
 def _gold(task) -> str:
@@ -251,85 +294,98 @@ def _gold(task) -> str:
         return f"Gold SQL, which no policy sees:\n\n```sql\n{task.query}\n```"
     return f"Gold answer, which no policy sees:\n\n{task.gold._repr_markdown_()}"
 
+
 def show_examples(
     comparison: Comparison,
-    before: str = "base", after: str = "trained", # policies; may be one
+    before: str = "base",
+    after: str = "trained",  # policies; may be one
 ) -> MarkdownText:
     "Questions won, lost and still wrong: the transcripts of both policies."
-    sides = {name: comparison.evaluations[name]
-             for name in (before, after)}
+    sides = {name: comparison.evaluations[name] for name in (before, after)}
     out = []
-    played = {name: {r.id: (r, ep)
-                     for r, ep in zip(e.records,
-                                      e.episodes, strict=True)}
-              for name, e in sides.items()}
-    for title, id in _examples(sides[before].records,
-                               sides[after].records).items():
+    played = {
+        name: {r.id: (r, ep) for r, ep in zip(e.records, e.episodes, strict=True)}
+        for name, e in sides.items()
+    }
+    for title, id in _examples(sides[before].records, sides[after].records).items():
         task = played[after][id][1].task
-        out += [f"### {title.capitalize()}: {' '.join(task.question.split())}",
-                f"`{task.id}`, database `{task.db_id}`, {task.difficulty}. {_gold(task)}"]
+        out += [
+            f"### {title.capitalize()}: {' '.join(task.question.split())}",
+            f"`{task.id}`, database `{task.db_id}`, {task.difficulty}. {_gold(task)}",
+        ]
         for name in sides:
             r, ep = played[name][id]
             verdict = "right" if r.correct else "wrong"
-            verdict += ", a guess"*r.guessed + ", lucky"*r.lucky
+            verdict += ", a guess" * r.guessed + ", lucky" * r.lucky
             out.append(f"**{name}**: {verdict}\n\n{ep._repr_markdown_()}")
     return MarkdownText("\n\n".join(out))
 
 # %% ../../nbs/watch/report.ipynb #850945c0
 def better_or_not(
     report: dict,
-    before: str | None = None, # a policy; by default what GRPO began with
+    before: str | None = None,  # a policy; by default what GRPO began with
     after: str = "trained",
 ) -> str:
     "One sentence: is a policy better than another one, as far as the questions can show?"
     before = before or ("warmed" if "warmed" in report else "base")
     d = report["paired"][f"{before} -> {after}"]["all"]
     n = report[before]["all"]["n"]
-    low = 100*d["ci_low"]
-    high = 100*d["ci_high"]
-    word = "better" if low > 0 else "worse" if high < 0 else "not clearly better or worse"
-    start = report[before]["all"]["success"] # of a base that was asked fewer questions, on these
-    rates = [f"{100*rate:.1f} %"
-             for rate in (start, start + d["difference"])]
-    points = f"{100*d['difference']:+.1f} points; 95 % interval {low:+.1f} to {high:+.1f}"
-    return (f"On {n} questions {after} is {word} than {before}: {rates[1]} right instead of "
-            f"{rates[0]} ({points}).")
+    low = 100 * d["ci_low"]
+    high = 100 * d["ci_high"]
+    word = (
+        "better" if low > 0 else "worse" if high < 0 else "not clearly better or worse"
+    )
+    start = report[before]["all"][
+        "success"
+    ]  # of a base that was asked fewer questions, on these
+    rates = [f"{100 * rate:.1f} %" for rate in (start, start + d["difference"])]
+    points = (
+        f"{100 * d['difference']:+.1f} points; 95 % interval {low:+.1f} to {high:+.1f}"
+    )
+    return (
+        f"On {n} questions {after} is {word} than {before}: {rates[1]} right instead of "
+        f"{rates[0]} ({points})."
+    )
 
 # %% ../../nbs/watch/report.ipynb #323f415e
 _NOTES = dict(
     scores="Success is the share of questions answered right, with its 95 % Wilson interval. "
-           "Held-out databases have no training questions.",
+    "Held-out databases have no training questions.",
     needs="Needs: what a policy is given beyond the base model, about the training questions. "
-          "Seconds: what its learning took.",
+    "Seconds: what its learning took.",
     pairs="Points: difference of the success rates on the same questions in percentage points, "
-          "with Newcombe's 95 % interval for paired rates; questions gained : lost, right only "
-          "with the second policy or only with the first; p: exact McNemar test.",
+    "with Newcombe's 95 % interval for paired rates; questions gained : lost, right only "
+    "with the second policy or only with the first; p: exact McNemar test.",
     cards="Errors are refused actions, of all actions; grounded answers came out of a query; "
-          "guesses, a share of the answers, did not. Where databases have variants (other rows), "
-          "on all variants is the share of questions whose answer is right and whose query is "
-          "right on those too.",
+    "guesses, a share of the answers, did not. Where databases have variants (other rows), "
+    "on all variants is the share of questions whose answer is right and whose query is "
+    "right on those too.",
     many="The chance that at least one of k episodes sampled at temperature 1 is right "
-         "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions, "
-         "which has no width where all of them are alike. Base is the model that GRPO began with.",
+    "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions, "
+    "which has no width where all of them are alike. Base is the model that GRPO began with.",
     learned="Updates of the weights, episodes that were played, and of those what was learned: "
-            "for GRPO what has an advantage, for self_imitation what was right.",
+    "for GRPO what has an advantage, for self_imitation what was right.",
     lucky="Right on the database, wrong on a variant of it, or right without a query that could "
-          "be tried there.")
+    "be tried there.",
+)
 
 # %% ../../nbs/watch/report.ipynb #323f4160
 def _many_table(report: dict) -> MarkdownText:
     "What base and trained model reach in many tries."
     many = report["pass_at_k"]
     names = ("base", "trained")
+
     def cell(r):
-        rate, low, high = (f"{100*r[k]:.1f}"
-                           for k in ("rate", "ci_low", "ci_high"))
+        rate, low, high = (f"{100 * r[k]:.1f}" for k in ("rate", "ci_low", "ci_high"))
         return f"{rate} % ({low} to {high})"
+
     rows = [[k, *(cell(many[p][k]) for p in names)] for k in many["base"]]
     return markdown_table(["any of", *names], rows)
 
 # %% ../../nbs/watch/report.ipynb #323f4161
-def _learned_table(report: dict) -> MarkdownText: # without rows for a report that has not counted
+def _learned_table(
+    report: dict,
+) -> MarkdownText:  # without rows for a report that has not counted
     "What GRPO and self-imitation had to learn from."
     rounds = report.get("baselines", {}).get("self_imitation", [])
     names = ("updates", "episodes", "learned", "tokens")
@@ -338,34 +394,49 @@ def _learned_table(report: dict) -> MarkdownText: # without rows for a report th
         keys = "updates", "episodes", "learned_episodes", "learned_tokens"
         rows.append(["trained", *(f"{report[k]:,}" for k in keys)])
     if rounds and "updates" in rounds[0]:
-        rows.append(["self_imitation", *(f"{sum(r[k] for r in rounds):,}" for k in names)])
-    return markdown_table(["policy", "updates",
-                           "episodes played", "learned", "tokens"], rows)
+        rows.append(
+            ["self_imitation", *(f"{sum(r[k] for r in rounds):,}" for k in names)]
+        )
+    return markdown_table(
+        ["policy", "updates", "episodes played", "learned", "tokens"], rows
+    )
 
 # %% ../../nbs/watch/report.ipynb #ada2d6ea
 def _lucky_table(comparison: Comparison) -> MarkdownText:
     "The lucky answers of all policies, with the query behind each."
+
     def sql(ep):
         return "-" if (behind := query_behind(ep)) is None else f"`{behind[0]}`"
-    return markdown_table(["policy", "question", "", "query"], [
-        [name, r.id, ep.task.question,
-         sql(ep)] for name, e in comparison.evaluations.items()
-        for r, ep in zip(e.records,
-                         e.episodes, strict=True) if r.lucky])
+
+    return markdown_table(
+        ["policy", "question", "", "query"],
+        [
+            [name, r.id, ep.task.question, sql(ep)]
+            for name, e in comparison.evaluations.items()
+            for r, ep in zip(e.records, e.episodes, strict=True)
+            if r.lucky
+        ],
+    )
+
 
 def _facts_table(report: dict, policies: list) -> MarkdownText:
     "What a report says of its run."
-    elsewhere = {"paired", "wall_seconds", "questions", "pass_at_k", "baselines", "needs"}
-    facts = {k: v for k, v in report.items()
-             if k not in elsewhere | {*policies}}
-    facts |= {f"seconds of {k}": v
-              for k, v in report["wall_seconds"].items()}
+    elsewhere = {
+        "paired",
+        "wall_seconds",
+        "questions",
+        "pass_at_k",
+        "baselines",
+        "needs",
+    }
+    facts = {k: v for k, v in report.items() if k not in elsewhere | {*policies}}
+    facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
     if report.get("base_origin") == "from the package":
         facts["seconds of warmup"] = "none, the base model came with the package"
     text = lambda v: v if isinstance(v, (str, int, float)) else json.dumps(v)
-    return markdown_table(["what", "value"], [
-        [k, text(v)]
-        for k, v in facts.items() if v is not None])
+    return markdown_table(
+        ["what", "value"], [[k, text(v)] for k, v in facts.items() if v is not None]
+    )
 
 # %% ../../nbs/watch/report.ipynb #e64dfd1e
 def _report_text(comparison: Comparison, report: dict) -> str:
@@ -375,12 +446,15 @@ def _report_text(comparison: Comparison, report: dict) -> str:
     if "base -> trained" in report["paired"]:
         out.append(better_or_not(report))
     out += ["## Scores", _NOTES["scores"]]
-    out += [_NOTES["needs"]]*bool(report.get("needs")) + [report_table(report)]
+    out += [_NOTES["needs"]] * bool(report.get("needs")) + [report_table(report)]
     if report["paired"]:
-        out += ["## Differences on the same questions", _NOTES["pairs"], differences_table(report)]
+        out += [
+            "## Differences on the same questions",
+            _NOTES["pairs"],
+            differences_table(report),
+        ]
     if many := report.get("pass_at_k"):
-        out += ["## Any of many", _NOTES["many"],
-                _many_table(report), many["verdict"]]
+        out += ["## Any of many", _NOTES["many"], _many_table(report), many["verdict"]]
     if report.get("learned_tokens"):
         out += ["## What was learned", _NOTES["learned"], _learned_table(report)]
     for key in ("words", "kind", "difficulty"):
@@ -388,46 +462,48 @@ def _report_text(comparison: Comparison, report: dict) -> str:
             out += [f"## By {key} of the question", _split_table(report, key)]
     if any(report[name]["lucky"] for name in evs):
         out += ["## Lucky answers", _NOTES["lucky"], _lucky_table(comparison)]
-    out += ["## The run", _facts_table(report, list(evs)),
-            "## Report cards", _NOTES["cards"]]
-    own = [name
-           for name in ("base", "trained")
-           if name in evs] or list(evs)
+    out += [
+        "## The run",
+        _facts_table(report, list(evs)),
+        "## Report cards",
+        _NOTES["cards"],
+    ]
+    own = [name for name in ("base", "trained") if name in evs] or list(evs)
     out += [f"### {name}\n\n{report_card(evs[name], markdown_table)}" for name in own]
     return "\n\n".join(out) + "\n"
 
 # %% ../../nbs/watch/report.ipynb #81596b24
 def _report_json(report: dict) -> str:
     "JSON with a line for each question."
-    lines = ",\n".join("    " + json.dumps(q)
-                       for q in report["questions"])
-    text = json.dumps({k: v
-                       for k, v in report.items() if k != "questions"},
-                      indent=2)
+    lines = ",\n".join("    " + json.dumps(q) for q in report["questions"])
+    text = json.dumps({k: v for k, v in report.items() if k != "questions"}, indent=2)
     return text.removesuffix("\n}") + f',\n  "questions": [\n{lines}\n  ]\n}}\n'
 
+
 def write_report(
-    folder: str | Path, # made if it does not exist
+    folder: str | Path,  # made if it does not exist
     comparison: Comparison,
-    meta: dict | None = None, # see make_report
-) -> dict: # the report
+    meta: dict | None = None,  # see make_report
+) -> dict:  # the report
     "Write `report.json`, `report.md` and `transcripts.md`."
     report = make_report(comparison, meta)
     names = list(comparison.evaluations)
     pair = ["base", "trained"]
     if "warmed" in names or not {*pair} <= {*names}:
-        pair = (names[-2:]*2)[:2]
-    files = {"report.json": _report_json(report),
-             "report.md": _report_text(comparison, report),
-             "transcripts.md": f"# Transcripts\n\n{show_examples(comparison, *pair)}\n"}
+        pair = (names[-2:] * 2)[:2]
+    files = {
+        "report.json": _report_json(report),
+        "report.md": _report_text(comparison, report),
+        "transcripts.md": f"# Transcripts\n\n{show_examples(comparison, *pair)}\n",
+    }
     for name, text in files.items():
-        with written_whole(Path(folder)/name) as part:
+        with written_whole(Path(folder) / name) as part:
             part.write_text(text, encoding="utf-8", errors="backslashreplace")
     return report
 
 # %% ../../nbs/watch/report.ipynb #41012959
 def load_report(
-    path: str | Path, # a `report.json`, or its folder
+    path: str | Path,  # a `report.json`, or its folder
 ) -> dict:
     "Read a report back. Raises FileNotFoundError if there is none."
     path = Path(full_path(path))
@@ -437,13 +513,12 @@ def load_report(
         raise FileNotFoundError(f"there is no report at {path}")
     return json.loads(path.read_text(encoding="utf-8"))
 
+
 def read_reports(
-    folder: str | Path, # holds report files, whatever their names
-) -> list[dict]: # in the order of their seeds
+    folder: str | Path,  # holds report files, whatever their names
+) -> list[dict]:  # in the order of their seeds
     "All the reports in a folder. Raises FileNotFoundError if there are none."
-    found = [load_report(p)
-             for p in sorted(Path(folder).glob("*.json"))]
+    found = [load_report(p) for p in sorted(Path(folder).glob("*.json"))]
     if not found:
         raise FileNotFoundError(f"there is no report in {folder}")
-    return sorted(found,
-                  key=lambda r: (r["seed"] is None, r["seed"]))
+    return sorted(found, key=lambda r: (r["seed"] is None, r["seed"]))

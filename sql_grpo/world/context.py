@@ -19,8 +19,8 @@ from .tasks import cache_folder, code_digest, kept_in_cache
 
 # %% ../../nbs/world/context.ipynb #b19d48fd
 def _read_schema(
-    context: str # CREATE TABLE statements
-) -> dict: # table -> {column: declared type}
+    context: str,  # CREATE TABLE statements
+) -> dict:  # table -> {column: declared type}
     "The tables of a context; raises ValueError for anything but CREATE TABLE statements."
     try:
         statements = sqlglot.parse(context, read="sqlite")
@@ -31,11 +31,17 @@ def _read_schema(
     schema = {}
     for s in filter(None, statements):
         if not isinstance(s, exp.Create) or not isinstance(s.this, exp.Schema):
-            raise ValueError(f"expected CREATE TABLE with columns, got {s.sql()[:60]!r}")
+            raise ValueError(
+                f"expected CREATE TABLE with columns, got {s.sql()[:60]!r}"
+            )
         name = s.this.this.name
-        known = schema.setdefault(next((t for t in schema if t.lower() == name.lower()), name), {})
+        known = schema.setdefault(
+            next((t for t in schema if t.lower() == name.lower()), name), {}
+        )
         for c in s.this.expressions:
-            if isinstance(c, exp.ColumnDef) and c.name.lower() not in map(str.lower, known):
+            if isinstance(c, exp.ColumnDef) and c.name.lower() not in map(
+                str.lower, known
+            ):
                 known[c.name] = c.kind.sql("sqlite") if c.kind else ""
         if not known:
             raise ValueError(f"table {name!r} has no columns")
@@ -47,10 +53,13 @@ def _read_schema(
 @dataclass
 class _Demands:
     "What a query asks of the rows of its tables."
-    twins: dict = field(default_factory=dict) # column -> another one that shares its values
-    hints: dict = field(default_factory=dict) # column -> list of (operator, value)
-    numeric: set = field(default_factory=set) # columns that are calculated with
-    group: int = 0 # rows that a group needs
+
+    twins: dict = field(
+        default_factory=dict
+    )  # column -> another one that shares its values
+    hints: dict = field(default_factory=dict)  # column -> list of (operator, value)
+    numeric: set = field(default_factory=set)  # columns that are calculated with
+    group: int = 0  # rows that a group needs
 
     def root(self, col: tuple) -> tuple:
         "The column that stands for all those that share values with `col`."
@@ -64,10 +73,12 @@ class _Demands:
             self.twins[self.root(a)] = self.root(b)
 
 # %% ../../nbs/world/context.ipynb #d347626e
-def _owner(node, schema: dict) -> tuple|None: # (table, column)
+def _owner(node, schema: dict) -> tuple | None:  # (table, column)
     "Which column a node of the query is, through an aggregate or DISTINCT around it; or None."
     if isinstance(node, (exp.AggFunc, exp.Distinct, exp.Paren)):
-        node = node.this if node.this is not None else next(iter(node.expressions), None)
+        node = (
+            node.this if node.this is not None else next(iter(node.expressions), None)
+        )
         return _owner(node, schema)
     if not isinstance(node, exp.Column):
         return None
@@ -77,11 +88,16 @@ def _owner(node, schema: dict) -> tuple|None: # (table, column)
         for t in query.find_all(exp.Table):
             name = t.name.lower()
             alias = node.table.lower()
-            fits = alias == t.alias_or_name.lower() if alias else col in schema.get(name, ())
+            fits = (
+                alias == t.alias_or_name.lower()
+                if alias
+                else col in schema.get(name, ())
+            )
             if t.parent_select is query and fits:
                 return name, col
         query = query.parent_select
     return None
+
 
 def _value(node, schema: dict):
     "The number or text that a node is, or None."
@@ -100,11 +116,17 @@ def _value(node, schema: dict):
     return number if re.search("[.eE]", node.this) else int(node.this)
 
 # %% ../../nbs/world/context.ipynb #533cb4c9
-_COMPARE = {exp.EQ: "=", exp.NEQ: "!=",
-            exp.GT: ">", exp.GTE: ">=",
-            exp.LT: "<", exp.LTE: "<=",
-            exp.Like: "like"}
+_COMPARE = {
+    exp.EQ: "=",
+    exp.NEQ: "!=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.Like: "like",
+}
 _FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+
 
 def _projection(query):
     "The first thing that a query selects."
@@ -112,6 +134,7 @@ def _projection(query):
     while isinstance(query, exp.SetOperation):
         query = query.this.unnest()
     return query.expressions[0].unalias() if query.expressions else None
+
 
 def _compared(left, right, op, schema, out: _Demands):
     "Note what `left op right` asks for."
@@ -132,35 +155,38 @@ def _compared(left, right, op, schema, out: _Demands):
         out.numeric |= {a, b}
 
 # %% ../../nbs/world/context.ipynb #568aad6e
-def _compared_with(n: exp.Between|exp.In) -> list: # of nodes
+def _compared_with(n: exp.Between | exp.In) -> list:  # of nodes
     "What a BETWEEN or an IN compares its column with."
     if isinstance(n, exp.Between):
         return [n.args["low"], n.args["high"]]
     found = n.expressions or [n.args.get("query")]
     return [other for other in found if other is not None]
 
+
 def _demands(
-    tree, # a parsed query
-    schema: dict # table -> columns, in lower case
+    tree,  # a parsed query
+    schema: dict,  # table -> columns, in lower case
 ) -> _Demands:
     "What the rows must be like for the query to find some."
     out = _Demands()
     for n in tree.dfs():
         if type(n) in _COMPARE:
-            _compared(n.this, n.expression,
-                      _COMPARE[type(n)], schema, out)
+            _compared(n.this, n.expression, _COMPARE[type(n)], schema, out)
         elif isinstance(n, (exp.Between, exp.In)):
             for other in _compared_with(n):
                 _compared(n.this, other, "=", schema, out)
         elif isinstance(n, exp.Is) and (a := _owner(n.this, schema)):
             out.hints.setdefault(a, []).append(("is", None))
-        elif isinstance(n,
-                        (exp.Avg, exp.Sum, exp.Binary)) and not isinstance(n, exp.Connector):
+        elif isinstance(n, (exp.Avg, exp.Sum, exp.Binary)) and not isinstance(
+            n, exp.Connector
+        ):
             both = _owner(n.this, schema), _owner(n.args.get("expression"), schema)
             out.numeric.update(filter(None, both))
         elif isinstance(n, (exp.Except, exp.Intersect)):
-            out.pair(_owner(_projection(n.this), schema),
-                     _owner(_projection(n.expression), schema))
+            out.pair(
+                _owner(_projection(n.this), schema),
+                _owner(_projection(n.expression), schema),
+            )
     return out
 
 # %% ../../nbs/world/context.ipynb #65d940c3
@@ -169,35 +195,45 @@ def _neighbours(v):
     if v is None:
         return [None]
     if isinstance(v, (int, float)):
-        return [v, v - 1, v + 1, v - 7, v + 7, v*2, v//2]
+        return [v, v - 1, v + 1, v - 7, v + 7, v * 2, v // 2]
     if re.match(r"\d{4}\b", v):
-        return [v] + [f"{int(v[:4]) + d:04}{v[4:]}"
-                      for d in (-2, -1, 1, 2)]
+        return [v] + [f"{int(v[:4]) + d:04}{v[4:]}" for d in (-2, -1, 1, 2)]
     if re.fullmatch(r"-?\d{1,15}(\.\d+)?", v):
-        return [v, *(str(int(float(v)) + d)
-                     for d in (-3, -1, 1, 3))]
+        return [v, *(str(int(float(v)) + d) for d in (-3, -1, 1, 3))]
     return [v]
+
 
 def _passes(x, op: str, v):
     "Does the value `x` pass the comparison `op v`?"
     if op == "is":
         return x is None
-    if x is None: return False
+    if x is None:
+        return False
     if isinstance(x, str) != isinstance(v, str):
         x, v = str(x), str(v)
-    return {"=": x == v, "!=": x != v,
-            ">": x > v, ">=": x >= v,
-            "<": x < v, "<=": x <= v}[op]
+    return {
+        "=": x == v,
+        "!=": x != v,
+        ">": x > v,
+        ">=": x >= v,
+        "<": x < v,
+        "<=": x <= v,
+    }[op]
+
 
 def _hits(op: str, v):
     "Values that pass the comparison `op v`."
     if op == "like":
-        return [re.sub("_", "a", re.sub("%", pad, str(v))) for pad in ("", "an", "er", " Delta ")]
+        return [
+            re.sub("_", "a", re.sub("%", pad, str(v)))
+            for pad in ("", "an", "er", " Delta ")
+        ]
     return [x for x in _neighbours(v) if _passes(x, op, v)]
 
 # %% ../../nbs/world/context.ipynb #61846d6e
 _WORDS = """Amber Birch Cedar Delta Ember Fern Grove Harbor Iris Juniper Kestrel Linden Maple North
 Onyx Pearl Quartz River Sage Thistle Umber Violet Willow Zephyr""".split()
+
 
 def _plain_values(name: str, kind: str, numeric: bool):
     "Values for a column that nothing is known of but its name and type."
@@ -210,10 +246,10 @@ def _plain_values(name: str, kind: str, numeric: bool):
         return list(range(2001, 2021))
     if not numeric and not re.search("INT|REAL|FLOA|DOUB|NUM|DEC", kind.upper()):
         return _WORDS
-    return [7*i % 101 + 3 for i in range(40)]
+    return [7 * i % 101 + 3 for i in range(40)]
 
 # %% ../../nbs/world/context.ipynb #6118fe38
-def _pools(schema: dict, want: _Demands, rng: random.Random): # column -> values
+def _pools(schema: dict, want: _Demands, rng: random.Random):  # column -> values
     "The values that each column draws from."
     shared = {}
     out = {}
@@ -231,24 +267,25 @@ def _pools(schema: dict, want: _Demands, rng: random.Random): # column -> values
             col = (t.lower(), c.lower())
             pool = list(dict.fromkeys(shared[want.root(col)]))
             alone = want.root(col) == col and col not in want.twins.values()
-            out[col] = rng.sample(pool,
-                                  len(pool) if alone else max(1, len(pool)*3//4))
+            out[col] = rng.sample(
+                pool, len(pool) if alone else max(1, len(pool) * 3 // 4)
+            )
     return out
+
 
 def _cell(col, pools, want, lucky, rng):
     "A value of a column."
-    hits = [h for op, v in want.hints.get(col, ())
-            if (h := _hits(op, v))]
+    hits = [h for op, v in want.hints.get(col, ()) if (h := _hits(op, v))]
     if lucky and hits:
         return rng.choice(rng.choice(hits))
-    return pools[col][int(len(pools[col])*rng.random()**1.5)]
+    return pools[col][int(len(pools[col]) * rng.random() ** 1.5)]
 
 # %% ../../nbs/world/context.ipynb #3dfd4f4a
 def _rows_script(
-    schema: dict, # as `_read_schema` gives it
+    schema: dict,  # as `_read_schema` gives it
     want: _Demands,
     rng: random.Random,
-    n: int # rows of a table
+    n: int,  # rows of a table
 ) -> str:
     "CREATE TABLE and INSERT statements: one try at rows that suit a query."
     pools = _pools(schema, want, rng)
@@ -256,19 +293,26 @@ def _rows_script(
     for t, columns in schema.items():
         rows = []
         for _ in range(n + rng.randrange(4)):
-            lucky = rng.random() < .5
-            rows.append([_cell((t.lower(), c.lower()), pools, want, lucky, rng) for c in columns])
-        fields = ", ".join(f"{quoted(c)} {kind}".strip()
-                           for c, kind in columns.items())
+            lucky = rng.random() < 0.5
+            rows.append(
+                [
+                    _cell((t.lower(), c.lower()), pools, want, lucky, rng)
+                    for c in columns
+                ]
+            )
+        fields = ", ".join(f"{quoted(c)} {kind}".strip() for c, kind in columns.items())
         lines = ",\n".join(f"({', '.join(map(literal, r))})" for r in rows)
-        out += [f"CREATE TABLE {quoted(t)} ({fields});",
-                f"INSERT INTO {quoted(t)} VALUES\n{lines};"]
+        out += [
+            f"CREATE TABLE {quoted(t)} ({fields});",
+            f"INSERT INTO {quoted(t)} VALUES\n{lines};",
+        ]
     return "\n".join(out)
 
 # %% ../../nbs/world/context.ipynb #75f4a5ce
-_TRIES = 25 # sets of rows that are tried for a query
+_TRIES = 25  # sets of rows that are tried for a query
 
-def _unconditional(tree) -> str|None:
+
+def _unconditional(tree) -> str | None:
     "The query without WHERE and HAVING; None if it has none."
     bare = tree.copy()
     found = list(bare.find_all(exp.Where, exp.Having))
@@ -276,7 +320,8 @@ def _unconditional(tree) -> str|None:
         node.pop()
     return bare.sql("sqlite") if found else None
 
-def _merit(script: str, query: str, bare: str|None) -> int:
+
+def _merit(script: str, query: str, bare: str | None) -> int:
     "-1 if the query fails, 0 if it finds nothing, 1 if something, 2 if its conditions matter."
     db = SQLiteDatabase.from_sql(script)
     found = db.query(query)
@@ -288,10 +333,10 @@ def _merit(script: str, query: str, bare: str|None) -> int:
 
 # %% ../../nbs/world/context.ipynb #ee6b43af
 def fill(
-    context: str, # CREATE TABLE statements
-    query: str, # the query that the rows are to suit
-    seed: int|str = 0
-) -> str: # CREATE TABLE and INSERT statements, the same for the same seed
+    context: str,  # CREATE TABLE statements
+    query: str,  # the query that the rows are to suit
+    seed: int | str = 0,
+) -> str:  # CREATE TABLE and INSERT statements, the same for the same seed
     "A database for a query. If none of `_TRIES` tries suits, the best of them."
     schema = _read_schema(context)
     best = (-2, "")
@@ -299,31 +344,34 @@ def fill(
         tree = sqlglot.parse_one(query, read="sqlite")
     except (sqlglot.errors.SqlglotError, RecursionError):
         tree = None
-    lower = {t.lower(): {c.lower() for c in columns}
-             for t, columns in schema.items()}
-    want, bare = (_demands(tree, lower), _unconditional(tree)) if tree else (_Demands(), None)
+    lower = {t.lower(): {c.lower() for c in columns} for t, columns in schema.items()}
+    want, bare = (
+        (_demands(tree, lower), _unconditional(tree)) if tree else (_Demands(), None)
+    )
     for k in range(_TRIES):
         # few rows now and then, for small groups
-        n = 14 + min(1200, 5*want.group) + 4*k if k % 2 == 0 else 5
-        script = _rows_script(schema, want,
-                              random.Random(f"{seed}/{k}/{context}/{query}"), n)
-        best = max(best, (_merit(script, query, bare), script),
-                   key=lambda m: m[0])
+        n = 14 + min(1200, 5 * want.group) + 4 * k if k % 2 == 0 else 5
+        script = _rows_script(
+            schema, want, random.Random(f"{seed}/{k}/{context}/{query}"), n
+        )
+        best = max(best, (_merit(script, query, bare), script), key=lambda m: m[0])
         if best[0] in (2, -1):
             break
     return best[1]
 
 # %% ../../nbs/world/context.ipynb #53ce4afb
 def context_database(
-    context: str, # CREATE TABLE statements
-    query: str, # the query that the rows are to suit
-    name: str = "context", # the beginning of the file's name
-    seed: int|str = 0 # another one gives other rows
+    context: str,  # CREATE TABLE statements
+    query: str,  # the query that the rows are to suit
+    name: str = "context",  # the beginning of the file's name
+    seed: int | str = 0,  # another one gives other rows
 ) -> Path:
     "The SQLite file with `fill(context, query, seed)`, in the cache folder."
     made_by = code_digest("world.context", "world.questions") + sqlglot.__version__
-    key = hashlib.sha256("\0".join((made_by, context, query, str(seed))).encode()).hexdigest()[:12]
-    path = cache_folder()/"context"/f"{name}-{key}.sqlite"
+    key = hashlib.sha256(
+        "\0".join((made_by, context, query, str(seed))).encode()
+    ).hexdigest()[:12]
+    path = cache_folder() / "context" / f"{name}-{key}.sqlite"
     if not path.exists():
         with kept_in_cache(path) as part:
             write_script(fill(context, query, seed), part)

@@ -26,8 +26,8 @@ from .context import context_database
 
 # %% ../../nbs/world/data.ipynb #a22a8221
 def _conditions(
-    node # the condition of a WHERE, HAVING or ON; None if there is none
-) -> tuple: # list of single conditions, number of ORs
+    node,  # the condition of a WHERE, HAVING or ON; None if there is none
+) -> tuple:  # list of single conditions, number of ORs
     "Take a condition apart at AND and OR."
     if node is None:
         return [], 0
@@ -39,12 +39,18 @@ def _conditions(
     (b, m) = _conditions(node.expression)
     return a + b, n + m + isinstance(node, exp.Or)
 
-def _negated(c): # not so "a IS NOT NULL", whose NOT comes after the operator
-    return bool(c.args.get("negate")) or isinstance(c, exp.Not) and not isinstance(c.this, exp.Is)
+
+def _negated(c):  # not so "a IS NOT NULL", whose NOT comes after the operator
+    return (
+        bool(c.args.get("negate"))
+        or isinstance(c, exp.Not)
+        and not isinstance(c.this, exp.Is)
+    )
+
 
 def _is_like(c):
-    return isinstance(c.this if isinstance(c, exp.Not) else c,
-                      exp.Like)
+    return isinstance(c.this if isinstance(c, exp.Not) else c, exp.Like)
+
 
 def _nested(condition) -> int:
     "The number of queries in a condition, without those inside another."
@@ -53,8 +59,8 @@ def _nested(condition) -> int:
 
 # %% ../../nbs/world/data.ipynb #6f7c1483
 def _counts(
-    tree # a parsed query
-) -> tuple: # numbers of clauses, nested queries, others
+    tree,  # a parsed query
+) -> tuple:  # numbers of clauses, nested queries, others
     "What Spider's hardness rule counts (evaluation.py of taoyds/spider: count_component1, ...)."
     compound = False
     q = tree.unnest()
@@ -62,42 +68,43 @@ def _counts(
         compound, q = True, q.this.unnest()
     arg = lambda name: q.args.get(name)
     under = lambda name: arg(name).this if arg(name) else None
-    ons = [_conditions(j.args.get("on"))
-           for j in arg("joins") or []]
+    ons = [_conditions(j.args.get("on")) for j in arg("joins") or []]
     where = _conditions(under("where"))
     having = _conditions(under("having"))
     every = [c for cs, _ in (*ons, where, having) for c in cs]
-    clauses = sum(map(bool, (where[0], arg("group"),
-                             arg("order"), arg("limit")))) + len(ons)
-    clauses += sum(n
-                   for _, n in (*ons, where, having)) + sum(map(_is_like, every))
+    clauses = sum(
+        map(bool, (where[0], arg("group"), arg("order"), arg("limit")))
+    ) + len(ons)
+    clauses += sum(n for _, n in (*ons, where, having)) + sum(map(_is_like, every))
     nested = sum(map(_nested, every)) + compound
     return clauses, nested, _several(q, where[0], having[0])
 
 # %% ../../nbs/world/data.ipynb #6f7c1491
 def _several(
-    q, # a parsed SELECT
-    where: list, # its single conditions
-    having: list
+    q,  # a parsed SELECT
+    where: list,  # its single conditions
+    having: list,
 ) -> int:
     "Of which four things there are several: aggregates, columns, conditions, groupings."
     group = q.args.get("group")
     order = q.args.get("order")
     negated = sum(map(_negated, where + having)) + max(0, len(having) - 1)
     ordered = order.expressions if order else []
-    aggregates = sum(e.find(exp.AggFunc) is not None
-                     for e in q.expressions + ordered)
-    others = (aggregates + negated > 1,
-              len(q.expressions) > 1, len(where) > 1,
-              group and len(group.expressions) > 1)
+    aggregates = sum(e.find(exp.AggFunc) is not None for e in q.expressions + ordered)
+    others = (
+        aggregates + negated > 1,
+        len(q.expressions) > 1,
+        len(where) > 1,
+        group and len(group.expressions) > 1,
+    )
     return sum(map(bool, others))
 
 # %% ../../nbs/world/data.ipynb #9d1fccf6
 @lru_cache(maxsize=16384)
 def _sql_difficulty(
-    sql: str, # a query
-    dialect: str = "sqlite" # sqlglot's name for it
-) -> str: # easy, medium, hard or extra; unknown if it cannot be parsed
+    sql: str,  # a query
+    dialect: str = "sqlite",  # sqlglot's name for it
+) -> str:  # easy, medium, hard or extra; unknown if it cannot be parsed
     "Spider's hardness of a query (evaluation.py of taoyds/spider: eval_hardness)."
     try:
         tree = sqlglot.parse_one(sql, read=dialect)
@@ -130,18 +137,24 @@ def _read_text(path: Path) -> str:
         line = 0
         warnings.warn(f"{path} is not UTF-8, and is read as Windows-1252", stacklevel=2)
     if line:
-        raise ValueError(f"{path}: line {line}: not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)")
+        raise ValueError(
+            f"{path}: line {line}: not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)"
+        )
     if not text.strip():
         raise ValueError(f"{path}: the file is empty")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
-def _decoded(data: bytes, encoding: str) -> tuple: # the text, 0; or nothing, the line that is none
+
+def _decoded(
+    data: bytes, encoding: str
+) -> tuple:  # the text, 0; or nothing, the line that is none
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as e:
-        return "", data[:e.start].count(b"\n") + 1
+        return "", data[: e.start].count(b"\n") + 1
     before, odd, _ = text.partition("\0")
     return ("", before.count("\n") + 1) if odd else (text, 0)
+
 
 def _once(pairs: list) -> dict:
     "A JSON object. Raises ValueError for a field that is there twice."
@@ -152,15 +165,25 @@ def _once(pairs: list) -> dict:
         raise ValueError(f"{twice!r} is there twice in one object")
     return found
 
+
 def _loads(text: str, where: str):
     "JSON in a file. Raises ValueError, which names the place."
     try:
         return json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as e:
-        line = f"line {e.lineno}, " if "\n" in text else "" # one of JSON lines has its own
-        raise ValueError(f"{where}: not valid JSON at {line}column {e.colno}: {e.msg}") from None
-    except (ValueError, RecursionError) as e: # a number of thousands of digits; brackets in brackets
-        raise ValueError(f"{where}: JSON that cannot be read: {str(e).partition(';')[0]}") from None
+        line = (
+            f"line {e.lineno}, " if "\n" in text else ""
+        )  # one of JSON lines has its own
+        raise ValueError(
+            f"{where}: not valid JSON at {line}column {e.colno}: {e.msg}"
+        ) from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as e:  # a number of thousands of digits; brackets in brackets
+        raise ValueError(
+            f"{where}: JSON that cannot be read: {str(e).partition(';')[0]}"
+        ) from None
 
 # %% ../../nbs/world/data.ipynb #425dee28
 def _is_json(text: str) -> bool:
@@ -169,7 +192,8 @@ def _is_json(text: str) -> bool:
     except ValueError:
         return False
 
-def _from_json(path: Path) -> list: # of (where, value)
+
+def _from_json(path: Path) -> list:  # of (where, value)
     "The entries of a JSON file: a list, or a line each. Raises ValueError."
     text = _read_text(path)
     first, _, others = text.strip().partition("\n")
@@ -180,49 +204,62 @@ def _from_json(path: Path) -> list: # of (where, value)
     if isinstance(entries, dict):
         entries = entries.get("questions", entries)
     if not isinstance(entries, list):
-        got = f"an object with {', '.join(entries)}" if isinstance(entries, dict) else type(entries).__name__
+        got = (
+            f"an object with {', '.join(entries)}"
+            if isinstance(entries, dict)
+            else type(entries).__name__
+        )
         raise ValueError(f"{path}: expected a list of questions, got {one_line(got)}")
-    return [(f"{path}: entry {i}", e)
-            for i, e in enumerate(entries)]
+    return [(f"{path}: entry {i}", e) for i, e in enumerate(entries)]
 
 # %% ../../nbs/world/data.ipynb #df62869b
-def _lines(path: Path, text: str) -> list: # of (where, line)
-    return [(f"{path}: line {n}", line)
-            for n, line in enumerate(text.split("\n"), 1)
-            if line.strip()]
+def _lines(path: Path, text: str) -> list:  # of (where, line)
+    return [
+        (f"{path}: line {n}", line)
+        for n, line in enumerate(text.split("\n"), 1)
+        if line.strip()
+    ]
 
-def _json_lines(path: Path, text: str) -> list: # of (where, value)
-    return [(where, _loads(line, where))
-            for where, line in _lines(path, text)]
 
-def from_jsonl(path: Path) -> list: # of (where, value)
+def _json_lines(path: Path, text: str) -> list:  # of (where, value)
+    return [(where, _loads(line, where)) for where, line in _lines(path, text)]
+
+
+def from_jsonl(path: Path) -> list:  # of (where, value)
     "The lines of a JSONL file that are not empty. Raises ValueError."
     return _json_lines(path, _read_text(path))
 
-def from_lines(path: Path) -> list: # of (where, text)
+
+def from_lines(path: Path) -> list:  # of (where, text)
     "The lines of a text file that are not empty. Raises ValueError."
     return _lines(path, _read_text(path))
 
 # %% ../../nbs/world/data.ipynb #0c44dba2
-_NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.I)
-_DECIMAL_COMMA = re.compile(r"-?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+") # 1.234,50
+_NUMBER = re.compile(
+    r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.I
+)
+_DECIMAL_COMMA = re.compile(r"-?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+),[0-9]+")  # 1.234,50
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
 
 # as numpy prints it, without commas
 _NO_LIST = re.compile(r"""\[\s*(['"].*|.*['"]|[-+.\d]+(\s+[-+.\d]+)+)\s*\]""", re.S)
 
-def _number(text: str) -> int|float|str:
+
+def _number(text: str) -> int | float | str:
     "A number as people write it; any other text stays as it is."
     if not _NUMBER.fullmatch(text.strip()) or len(text) > 300:
         return text
     value = float(text) if re.search("[.e]", text, re.I) else int(text)
     return value if abs(value) < math.inf else text
 
-def _python_list(text: str) -> list|None: # None: it is none
+
+def _python_list(text: str) -> list | None:  # None: it is none
     "A list as Python prints it."
     parts = re.split(r"[\[\](),]", _QUOTED.sub("None", text))
-    known = all(p in ("", "None", "True", "False") or _NUMBER.fullmatch(p)
-                for p in map(str.strip, parts))
+    known = all(
+        p in ("", "None", "True", "False") or _NUMBER.fullmatch(p)
+        for p in map(str.strip, parts)
+    )
     try:
         value = ast.literal_eval(text.strip()) if known else None
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -241,12 +278,16 @@ def _answer_cell(text: str, separator: str) -> object:
     if isinstance(value, list):
         return value
     if _NO_LIST.fullmatch(text):
-        raise ValueError(f"expected a list with commas between its values, got {one_line(text, 60)}")
-    listed = re.fullmatch(r"\[([^\[\]'\"]*,[^\[\]'\"]*)\]", text) # without quotes
-    return [part.strip()
-            for part in listed[1].split(",")] if listed else _number(text)
+        raise ValueError(
+            f"expected a list with commas between its values, got {one_line(text, 60)}"
+        )
+    listed = re.fullmatch(r"\[([^\[\]'\"]*,[^\[\]'\"]*)\]", text)  # without quotes
+    return [part.strip() for part in listed[1].split(",")] if listed else _number(text)
 
-def _cell(name: str, text: str, separator: str) -> object: # None if there is nothing in it
+
+def _cell(
+    name: str, text: str, separator: str
+) -> object:  # None if there is nothing in it
     "What a cell of a CSV file means. Raises ValueError."
     name = name.lower()
     if not text:
@@ -256,48 +297,72 @@ def _cell(name: str, text: str, separator: str) -> object: # None if there is no
     return _answer_cell(text, separator) if name == "answer" else text
 
 # %% ../../nbs/world/data.ipynb #8588c039
-_FIELDS = ("question", "query", "answer", "db_id",
-           "id", "question_id", "difficulty", "ordered", "context")
+_FIELDS = (
+    "question",
+    "query",
+    "answer",
+    "db_id",
+    "id",
+    "question_id",
+    "difficulty",
+    "ordered",
+    "context",
+)
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-_HEADER_WITHIN = 50 # records
+_HEADER_WITHIN = 50  # records
+
 
 def _known(name: str) -> str:
     "A field's name as it is known here, in whatever case it is written."
     low = name.strip().lower()
     return "query" if low == "sql" else low if low in _FIELDS else name
 
-def _records(path: Path, text: str, separator: str): # of (line, values)
+
+def _records(path: Path, text: str, separator: str):  # of (line, values)
     "The records of a CSV file and the lines that they begin in. Raises ValueError."
     csv.field_size_limit(2**31 - 1)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True,
-                        delimiter=separator, skipinitialspace=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        strict=True,
+        delimiter=separator,
+        skipinitialspace=True,
+    )
     line = 1
     try:
         for record in reader:
             yield line, record
             line = reader.line_num + 1
     except csv.Error as e:
-        why = "a quote is opened and never closed" if "unexpected end" in str(e) else f"not valid CSV: {e}"
+        why = (
+            "a quote is opened and never closed"
+            if "unexpected end" in str(e)
+            else f"not valid CSV: {e}"
+        )
         raise ValueError(f"{path}: line {line}: {why}") from None
 
 # %% ../../nbs/world/data.ipynb #8588c041
-def _header(path: Path, text: str) -> tuple: # separator, number of its record
+def _header(path: Path, text: str) -> tuple:  # separator, number of its record
     "Where the columns are named. Raises ValueError."
     found = []
     for separator in _SEPARATORS:
         try:
-            for i, (_, record) in enumerate(islice(_records(path, text, separator), _HEADER_WITHIN)):
+            for i, (_, record) in enumerate(
+                islice(_records(path, text, separator), _HEADER_WITHIN)
+            ):
                 known = {_known(x) for x in record}.intersection(_FIELDS)
                 if "question" in known:
                     found.append((len(known), -i, separator))
-        except ValueError: # not the separator of this file
+        except ValueError:  # not the separator of this file
             continue
     if not found:
         first = text.strip().partition("\n")[0]
-        raise ValueError(f"{path}: no line names the columns: expected one such as question,query; "
-                         f"the first line is {one_line(first, 60)!r}")
+        raise ValueError(
+            f"{path}: no line names the columns: expected one such as question,query; "
+            f"the first line is {one_line(first, 60)!r}"
+        )
     _, i, separator = max(found)
     return separator, -i
+
 
 def _names(header: list[str], where: str) -> list[str]:
     "The columns' names, each once. Raises ValueError if one that is known here is there twice."
@@ -312,16 +377,28 @@ def _names(header: list[str], where: str) -> list[str]:
     return names
 
 # %% ../../nbs/world/data.ipynb #8588c042
-def _check_decimals(path: Path, answers: list) -> None: # of (line, text)
+def _check_decimals(path: Path, answers: list) -> None:  # of (line, text)
     "Raises ValueError for 1.234 and 1,234 in one file: nothing tells which of them is a thousand."
-    either = [(line, x) for line, x in answers if re.fullmatch(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}", x)]
-    signs = {sign for _, x in answers for sign in ".," if re.fullmatch(rf"[-+]?[0-9]+[{sign}][0-9]+", x)}
+    either = [
+        (line, x)
+        for line, x in answers
+        if re.fullmatch(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}", x)
+    ]
+    signs = {
+        sign
+        for _, x in answers
+        for sign in ".,"
+        if re.fullmatch(rf"[-+]?[0-9]+[{sign}][0-9]+", x)
+    }
     if len(signs) == 2 and either:
         line, text = either[0]
-        raise ValueError(f"{path}: line {line}: field 'answer': {text} may be a thousand or a decimal, "
-                         "since other answers have another sign before decimals: use one sign")
+        raise ValueError(
+            f"{path}: line {line}: field 'answer': {text} may be a thousand or a decimal, "
+            "since other answers have another sign before decimals: use one sign"
+        )
 
-def _from_csv(path: Path) -> list: # of (where, entry)
+
+def _from_csv(path: Path) -> list:  # of (where, entry)
     "The rows of a CSV file, without empty ones. Raises ValueError."
     text = _read_text(path)
     separator, i = _header(path, text)
@@ -329,42 +406,66 @@ def _from_csv(path: Path) -> list: # of (where, entry)
     line, header = records[i]
     names = _names(header, f"{path}: line {line}")
     if any(x.strip() for _, record in records[:i] for x in record):
-        warnings.warn(f"{path}: the columns are named in line {line}, what stands before is left out",
-                      stacklevel=2)
+        warnings.warn(
+            f"{path}: the columns are named in line {line}, what stands before is left out",
+            stacklevel=2,
+        )
     out = []
-    answers = [(line, record[names.index(name)].strip()) for name in names if _known(name) == "answer"
-               for line, record in records[i + 1:] if len(record) > names.index(name)]
+    answers = [
+        (line, record[names.index(name)].strip())
+        for name in names
+        if _known(name) == "answer"
+        for line, record in records[i + 1 :]
+        if len(record) > names.index(name)
+    ]
     if separator == ";":
         _check_decimals(path, answers)
-    for line, record in records[i + 1:]:
+    for line, record in records[i + 1 :]:
         where = f"{path}: line {line}"
-        if any(x.strip() for x in record[len(names):]):
-            raise ValueError(f"{where}: more fields than the header has; a field with a "
-                             f"{_SEPARATORS[separator]} in it belongs in double quotes")
-        if any(x.strip() for x in record): # others are left by spreadsheets
-            record += [""]*(len(names) - len(record))
+        if any(x.strip() for x in record[len(names) :]):
+            raise ValueError(
+                f"{where}: more fields than the header has; a field with a "
+                f"{_SEPARATORS[separator]} in it belongs in double quotes"
+            )
+        if any(x.strip() for x in record):  # others are left by spreadsheets
+            record += [""] * (len(names) - len(record))
             try:
-                out.append((where, {name: _cell(name, x, separator)
-                                    for name, x in zip(names, record, strict=False)}))
+                out.append(
+                    (
+                        where,
+                        {
+                            name: _cell(name, x, separator)
+                            for name, x in zip(names, record, strict=False)
+                        },
+                    )
+                )
             except ValueError as e:
                 raise ValueError(f"{where}: field 'answer': {e}") from None
     return out
 
 # %% ../../nbs/world/data.ipynb #a7d20e41
 # by a file name's ending
-READERS = {".json": _from_json, ".jsonl": _from_json,
-           ".csv": _from_csv, ".tsv": _from_csv}
+READERS = {
+    ".json": _from_json,
+    ".jsonl": _from_json,
+    ".csv": _from_csv,
+    ".tsv": _from_csv,
+}
 
-def raw_entries(path: Path) -> list: # of (where, entry)
+
+def raw_entries(path: Path) -> list:  # of (where, entry)
     "What a question file holds, with the fields' names as they are known here. Raises ValueError."
     if path.suffix.lower() not in READERS:
         raise ValueError(f"{path}: a question file ends in {', '.join(READERS)}")
-    return [(where, _renamed(e, where))
-            for where, e in READERS[path.suffix.lower()](path)]
+    return [
+        (where, _renamed(e, where)) for where, e in READERS[path.suffix.lower()](path)
+    ]
+
 
 def _empty(x: object) -> bool:
     "Is it nothing: null, a blank text, or the NaN that pandas writes?"
     return x is None or x != x or isinstance(x, str) and not x.strip()
+
 
 def _renamed(entry: object, where: str) -> object:
     "An entry whose fields have the names that are known here. Raises ValueError for two of one name."
@@ -374,9 +475,11 @@ def _renamed(entry: object, where: str) -> object:
     for name, value in entry.items():
         known = _known(name)
         if known != name and not _empty(entry.get(known)):
-            known = name # that field is there already
+            known = name  # that field is there already
         elif known in out and not _empty(out[known]) and not _empty(value):
-            raise ValueError(f"{where}: there are two fields {known!r}: {', '.join(entry)}")
+            raise ValueError(
+                f"{where}: there are two fields {known!r}: {', '.join(entry)}"
+            )
         if known not in out or _empty(out[known]):
             out[known] = value
     return out
@@ -387,6 +490,7 @@ _BIRD_LEVELS = dict(simple="easy", moderate="medium", challenging="hard")
 
 _SQL = re.compile(r"\s*(?:with\b.*\bas\b.*)?select\b.+\bfrom\b", re.I | re.S)
 
+
 def _check_answer(e, where):
     "Raise ValueError for an answer that cannot be one."
     if "query" not in e and isinstance(e["answer"], str) and _SQL.match(e["answer"]):
@@ -396,19 +500,25 @@ def _check_answer(e, where):
     except ValueError as fault:
         raise ValueError(f"{where}: field 'answer': {fault}") from None
     if type(e.get("ordered", True)) is not bool:
-        raise ValueError(f"{where}: field 'ordered': expected true or false, got {e['ordered']!r}")
+        raise ValueError(
+            f"{where}: field 'ordered': expected true or false, got {e['ordered']!r}"
+        )
 
 # %% ../../nbs/world/data.ipynb #c5294129
 class _Unfilled(ValueError):
     "An entry has a field with nothing in it."
 
+
 def _read_entry(entry, where, i, db_id, dialect):
     "Validate one entry of a question file and fill in what is optional. Raises ValueError."
     if not isinstance(entry, dict):
         raise ValueError(f"{where}: expected an object, got {type(entry).__name__}")
-    e = {k: v for k, v in entry.items()
-         if not (_empty(v) if k in _FIELDS else v is None)}
-    if "context" in e and "query" not in e and "answer" in e: # elsewhere an answer is no query
+    e = {
+        k: v for k, v in entry.items() if not (_empty(v) if k in _FIELDS else v is None)
+    }
+    if (
+        "context" in e and "query" not in e and "answer" in e
+    ):  # elsewhere an answer is no query
         e["query"] = e.pop("answer")
     if db_id:
         e.setdefault("db_id", db_id)
@@ -417,11 +527,14 @@ def _read_entry(entry, where, i, db_id, dialect):
         if f != "query" or f in e or not answered:
             _check_text(e, f, entry, where)
     if not re.fullmatch(r"\w[\w.-]*", e["db_id"]):
-        raise ValueError(f"{where}: field 'db_id': {e['db_id']!r} is not the name of a folder")
+        raise ValueError(
+            f"{where}: field 'db_id': {e['db_id']!r} is not the name of a folder"
+        )
     if answered:
         _check_answer(e, where)
     e["id"] = str(e.get("id", e.get("question_id", f"{e['db_id']}-{i}")))
     return e | _levels(e, where, dialect)
+
 
 def _check_text(e: dict, f: str, entry: dict, where: str) -> None:
     "Raise ValueError for a field that has to be a text and is none."
@@ -431,11 +544,17 @@ def _check_text(e: dict, f: str, entry: dict, where: str) -> None:
     if f not in e:
         more = " (or 'answer')" if answers else ""
         found = ", ".join(k for k in entry if k in e)
-        raise ValueError(f"{where}: field {f!r}{more} is missing; found {found or 'nothing'}")
+        raise ValueError(
+            f"{where}: field {f!r}{more} is missing; found {found or 'nothing'}"
+        )
     if not isinstance(e[f], str):
-        raise ValueError(f"{where}: field {f!r}: expected a string, got {type(e[f]).__name__}")
+        raise ValueError(
+            f"{where}: field {f!r}: expected a string, got {type(e[f]).__name__}"
+        )
     if e[f] != e[f].encode(errors="replace").decode():
-        raise ValueError(f"{where}: field {f!r} holds a character that is not valid Unicode")
+        raise ValueError(
+            f"{where}: field {f!r} holds a character that is not valid Unicode"
+        )
 
 # %% ../../nbs/world/data.ipynb #2e2c9db0
 def _levels(e, where, dialect):
@@ -443,11 +562,17 @@ def _levels(e, where, dialect):
     said = e.get("difficulty")
     level = str(said).lower()
     if said is None:
-        return dict(difficulty=_sql_difficulty(e["query"], dialect) if "query" in e else "unknown")
+        return dict(
+            difficulty=_sql_difficulty(e["query"], dialect)
+            if "query" in e
+            else "unknown"
+        )
     known = (*LEVELS, *_BIRD_LEVELS, "unknown")
     if level not in known:
         expected = ", ".join(known)
-        raise ValueError(f"{where}: field 'difficulty': expected one of {expected}, got {said!r}")
+        raise ValueError(
+            f"{where}: field 'difficulty': expected one of {expected}, got {said!r}"
+        )
     if level not in _BIRD_LEVELS:
         return dict(difficulty=level)
     return dict(difficulty=_BIRD_LEVELS[level], bird_difficulty=said)
@@ -464,15 +589,25 @@ def _entries(path, db_id=None, dialect="sqlite"):
         except _Unfilled as fault:
             unfilled.append(str(fault))
     if not found:
-        raise ValueError(unfilled[0] if unfilled else f"{path}: the list of questions is empty")
+        raise ValueError(
+            unfilled[0] if unfilled else f"{path}: the list of questions is empty"
+        )
     n = len(found) + len(unfilled)
-    said = [f"{len(unfilled)} of {n} entries are left out, such as {unfilled[0].removeprefix(f'{path}: ')}"
-            ] if unfilled else []
+    said = (
+        [
+            f"{len(unfilled)} of {n} entries are left out, such as {unfilled[0].removeprefix(f'{path}: ')}"
+        ]
+        if unfilled
+        else []
+    )
     if said := said + _ids_once(path, found):
         warnings.warn(f"{path}: {'; '.join(said)}", stacklevel=2)
     return found
 
-def _ids_once(path: Path, found: list) -> list[str]: # found: pairs (where, entry), changed in place
+
+def _ids_once(
+    path: Path, found: list
+) -> list[str]:  # found: pairs (where, entry), changed in place
     "Give an entry another id, if one before has the same; returns what is to be said."
     given = {e["id"] for _, e in found}
     first = {}
@@ -489,46 +624,62 @@ def _ids_once(path: Path, found: list) -> list[str]: # found: pairs (where, entr
             said.append(f"{where}, which has that of {first[old]} and is {new!r} now")
         else:
             first[old] = where.removeprefix(f"{path}: ")
-    return [f"{len(said)} of {len(found)} entries get another id, such as {said[0]}"] if said else []
+    return (
+        [f"{len(said)} of {len(found)} entries get another id, such as {said[0]}"]
+        if said
+        else []
+    )
 
 # %% ../../nbs/world/data.ipynb #026d22b4
-_QUESTION_FILES = dict(train=("train", "train_spider", "questions"), # without endings
-                       eval=("eval", "dev", "test"))
+_QUESTION_FILES = dict(
+    train=("train", "train_spider", "questions"),  # without endings
+    eval=("eval", "dev", "test"),
+)
 _FOLDERS = ("database", "databases")
-_DATABASE_FOLDERS = dict(train=(*_FOLDERS, "train_databases"),
-                         eval=(*_FOLDERS, "dev_databases", "test_database", "test_databases"))
+_DATABASE_FOLDERS = dict(
+    train=(*_FOLDERS, "train_databases"),
+    eval=(*_FOLDERS, "dev_databases", "test_database", "test_databases"),
+)
 _ENDINGS = (".sqlite", ".sqlite3", ".db")
 
-def _part(split): return "train" if split == "train" else "eval"
+
+def _part(split):
+    return "train" if split == "train" else "eval"
+
 
 def _question_file(folder, questions, stems, whose) -> Path:
     "The question file of a folder: the one that is asked for, or the first of the usual ones."
     if questions:
-        tried = [folder/questions, Path(questions)]
+        tried = [folder / questions, Path(questions)]
     else:
-        tried = [folder/(stem + end)
-                 for stem in stems for end in READERS]
+        tried = [folder / (stem + end) for stem in stems for end in READERS]
     found = next((f for f in tried if f.is_file()), None)
-    if found: return found
+    if found:
+        return found
     if questions:
         raise FileNotFoundError(f"no questions for {whose}: looked for {questions}")
-    raise FileNotFoundError(f"no questions for {whose}: looked for {', '.join(stems)} with the ending "
-                            f"{', '.join(READERS)}; another name can be given as question_file")
+    raise FileNotFoundError(
+        f"no questions for {whose}: looked for {', '.join(stems)} with the ending "
+        f"{', '.join(READERS)}; another name can be given as question_file"
+    )
+
 
 def _database_file(folder, split, db_id) -> Path:
     "Where the database `db_id` is; if it is nowhere, where it is expected first."
-    roots = [folder/name
-             for name in _DATABASE_FOLDERS[_part(split)]]
+    roots = [folder / name for name in _DATABASE_FOLDERS[_part(split)]]
     roots = [root for root in roots if root.is_dir()] + [folder]
-    tried = [path/(db_id + end)
-             for root in roots for path in (root/db_id, root)
-             for end in _ENDINGS]
+    tried = [
+        path / (db_id + end)
+        for root in roots
+        for path in (root / db_id, root)
+        for end in _ENDINGS
+    ]
     return next((f for f in tried if f.is_file()), tried[0])
 
 # %% ../../nbs/world/data.ipynb #caf7560e
-def _database_fault(path) -> str|None:
+def _database_fault(path) -> str | None:
     "What is wrong with a database file, without opening it."
-    if isinstance(path, Database) or engine_of(path): # it says itself what is wrong
+    if isinstance(path, Database) or engine_of(path):  # it says itself what is wrong
         return None
     path = Path(path)
     if not path.is_file():
@@ -537,20 +688,21 @@ def _database_fault(path) -> str|None:
         if f.read(16) != b"SQLite format 3\0":
             return f"{path} is not an SQLite database"
 
-def _make_tasks(file, split, find_db,
-                db_id=None, dialect="sqlite"):
+
+def _make_tasks(file, split, find_db, db_id=None, dialect="sqlite"):
     "Tasks of a question file; `find_db` gives an entry's database."
     tasks = []
     for _, e in _entries(file, db_id, dialect):
-        try: path = find_db(e)
+        try:
+            path = find_db(e)
         except ValueError as fault:
             path, e["context_fault"] = "", str(fault)
-        own = [e.pop(f, "")
-               for f in ("id", "db_id", "question", "query", "difficulty")]
+        own = [e.pop(f, "") for f in ("id", "db_id", "question", "query", "difficulty")]
         answered = ("answer", "ordered") if "answer" in e and "context" not in e else ()
         right = {f: e.pop(f) for f in answered if f in e}
-        tasks.append(Task(*own, _part(split),
-                          path, {"heldout": split != "train"} | e, **right))
+        tasks.append(
+            Task(*own, _part(split), path, {"heldout": split != "train"} | e, **right)
+        )
     return tasks
 
 # %% ../../nbs/world/data.ipynb #88b1dc76
@@ -561,43 +713,49 @@ def _folder_tasks(split, path, questions):
         raise FileNotFoundError(f"no folder at {folder}")
     find_db = lru_cache(None)(lambda db_id: _database_file(folder, split, db_id))
     whose = f"split {split!r} in {folder}"
-    file = _question_file(folder, questions,
-                          _QUESTION_FILES[_part(split)], whose)
-    tasks = _make_tasks(file, split,
-                        lambda e: find_db(e["db_id"]))
+    file = _question_file(folder, questions, _QUESTION_FILES[_part(split)], whose)
+    tasks = _make_tasks(file, split, lambda e: find_db(e["db_id"]))
     return tasks if split == "train" else _not_held_out(tasks, folder)
+
 
 def _not_held_out(tasks, folder):
     "Evaluation tasks of a folder, after noting whose databases its training questions are about."
     try:
         file = _question_file(folder, None, _QUESTION_FILES["train"], folder)
-    except FileNotFoundError: return tasks # nothing there to train on
-    asked = {e.get("db_id")
-             for _, e in raw_entries(file)
-             if isinstance(e, dict)}
+    except FileNotFoundError:
+        return tasks  # nothing there to train on
+    asked = {e.get("db_id") for _, e in raw_entries(file) if isinstance(e, dict)}
     for t in tasks:
         t.extra["heldout"] = t.db_id not in asked
     return tasks
 
 # %% ../../nbs/world/data.ipynb #1bcf1ecf
-_EVAL_SHARE = 0.2 # of a single list of questions, rounded down
+_EVAL_SHARE = 0.2  # of a single list of questions, rounded down
 
-def one_list(source: str|Path, path: str|Path|None = None) -> bool:
+
+def one_list(source: str | Path, path: str | Path | None = None) -> bool:
     "Does a source have one list of questions, for training and for evaluation?"
-    return Path(path or source).expanduser().is_file() or engine_of(path or source) is not None
+    return (
+        Path(path or source).expanduser().is_file()
+        or engine_of(path or source) is not None
+    )
+
 
 def share_out(
-    tasks: list[Task], # of one list of questions
-    split: str # train, or another one for what is kept for evaluation
+    tasks: list[Task],  # of one list of questions
+    split: str,  # train, or another one for what is kept for evaluation
 ) -> list[Task]:
     "A split's share of one list of questions; the same ones each time, none of them held out."
     for t in tasks:
         t.extra["heldout"] = False
     digest = lambda q: hashlib.sha256(repr(q).encode()).digest()
     drawn = sorted({t.question for t in tasks}, key=digest)
-    kept = set(drawn[:int(_EVAL_SHARE*len(drawn))])
-    return [t for t in tasks
-            if (t.question in kept) == (split != "train")] if kept else tasks
+    kept = set(drawn[: int(_EVAL_SHARE * len(drawn))])
+    return (
+        [t for t in tasks if (t.question in kept) == (split != "train")]
+        if kept
+        else tasks
+    )
 
 # %% ../../nbs/world/data.ipynb #88b1dc77
 def _engine_tasks(split, path, questions):
@@ -605,21 +763,26 @@ def _engine_tasks(split, path, questions):
     if not questions:
         raise ValueError(f"{path}: give the questions about it as question_file")
     if Path(path).resolve() in Path(questions).resolve().parents:
-        raise ValueError(f"{questions} lies in the folder of tables, and would be one: move it elsewhere")
-    name = re.sub(r"[^\w.-]", "_",
-                  Path(urlsplit(str(path)).path).stem).strip("._") or "database"
+        raise ValueError(
+            f"{questions} lies in the folder of tables, and would be one: move it elsewhere"
+        )
+    name = (
+        re.sub(r"[^\w.-]", "_", Path(urlsplit(str(path)).path).stem).strip("._")
+        or "database"
+    )
     kind = engine_of(path)
-    if kind is None: # says what is wrong with it
+    if kind is None:  # says what is wrong with it
         open_database(path)
     return _tasks_about(str(path), questions, split, name, kind.dialect)
 
-def _tasks_about(database: str|Database, questions, split, name, dialect):
+
+def _tasks_about(database: str | Database, questions, split, name, dialect):
     "Tasks about one database, all of whose questions are in one file."
-    tasks = _make_tasks(Path(questions), split,
-                        lambda e: database, name, dialect)
+    tasks = _make_tasks(Path(questions), split, lambda e: database, name, dialect)
     for t in tasks:
         t.extra["heldout"] = False
     return tasks
+
 
 def _sqlite_tasks(split, path, questions):
     "Tasks about a folder, or about one database with its questions beside it."
@@ -630,10 +793,8 @@ def _sqlite_tasks(split, path, questions):
         return _folder_tasks(split, path, questions)
     if fault := _database_fault(path):
         raise FileNotFoundError(fault)
-    file = _question_file(path.parent,
-                          questions, [path.stem], path)
-    tasks = _make_tasks(file, split, lambda e: path,
-                        re.sub(r"[^\w.-]", "_", path.stem))
+    file = _question_file(path.parent, questions, [path.stem], path)
+    tasks = _make_tasks(file, split, lambda e: path, re.sub(r"[^\w.-]", "_", path.stem))
     if not questions:
         return share_out(tasks, split)
     for t in tasks:
@@ -644,51 +805,67 @@ def _sqlite_tasks(split, path, questions):
 _LEFT_OUT = {"baseball_1", "soccer_1"}
 _EVAL_DATABASES, _DEV_DATABASES = 30, 15
 
+
 def _tasks_by_database(split, path, questions):
     "Spider's training questions, shared out by database. Raises ValueError if these are too few."
-    tasks = [t for t in _folder_tasks("train", path, questions)
-             if t.db_id not in _LEFT_OUT]
+    tasks = [
+        t for t in _folder_tasks("train", path, questions) if t.db_id not in _LEFT_OUT
+    ]
     names = sorted({t.db_id for t in tasks})
     held = _EVAL_DATABASES + _DEV_DATABASES
     if len(names) <= held:
-        raise ValueError(f"spider_by_database needs more than {held} databases; "
-                         f"the training questions in {path} have {len(names)}")
+        raise ValueError(
+            f"spider_by_database needs more than {held} databases; "
+            f"the training questions in {path} have {len(names)}"
+        )
     random.Random(7).shuffle(names)
-    part = dict(eval=names[:_EVAL_DATABASES],
-                dev=names[_EVAL_DATABASES:held],
-                train=names[held:])
-    return [replace(t, split=_part(split),
-                    extra=t.extra | dict(heldout=split != "train"))
-            for t in tasks if t.db_id in part[split]]
+    part = dict(
+        eval=names[:_EVAL_DATABASES],
+        dev=names[_EVAL_DATABASES:held],
+        train=names[held:],
+    )
+    return [
+        replace(t, split=_part(split), extra=t.extra | dict(heldout=split != "train"))
+        for t in tasks
+        if t.db_id in part[split]
+    ]
 
 # %% ../../nbs/world/data.ipynb #1646aad4
 def _context_tasks(split, path, questions):
     "Tasks of a sql-create-context file, each with a database of its own."
+
     def _find_db(e):
         context = e.get("context")
         if isinstance(context, str):
             return context_database(context, e["query"], e["db_id"])
         raise ValueError(f"expected a string, got {type(context).__name__}")
-    return share_out(_make_tasks(Path(path), split, _find_db, "context"),
-                     split)
 
-_LOADERS = dict(embedded=lambda split, path, questions: embedded_tasks(split, path),
-                spider=_folder_tasks, spider_by_database=_tasks_by_database, bird=_folder_tasks,
-                sqlite=_sqlite_tasks, context=_context_tasks)
+    return share_out(_make_tasks(Path(path), split, _find_db, "context"), split)
+
+
+_LOADERS = dict(
+    embedded=lambda split, path, questions: embedded_tasks(split, path),
+    spider=_folder_tasks,
+    spider_by_database=_tasks_by_database,
+    bird=_folder_tasks,
+    sqlite=_sqlite_tasks,
+    context=_context_tasks,
+)
 
 # %% ../../nbs/world/data.ipynb #c885c165
-def _variant_files(task: Task): # of paths
+def _variant_files(task: Task):  # of paths
     "The other databases in the folder of a task's own: in Spider's layout, its variants."
     if engine_of(task.db_path) or isinstance(task.db_path, Database):
         return ()
     if Path(task.db_path).parent.name != task.db_id:
         return ()
     path = Path(task.db_path)
-    return tuple(sorted(p for p in path.parent.iterdir()
-                        if p.suffix in _ENDINGS and p != path))
+    return tuple(
+        sorted(p for p in path.parent.iterdir() if p.suffix in _ENDINGS and p != path)
+    )
 
 # %% ../../nbs/world/data.ipynb #f4621843
-def _database_missing(task: Task) -> str|None:
+def _database_missing(task: Task) -> str | None:
     "Why this task has no database, or None."
     if fault := task.extra.get("context_fault"):
         return f"context unreadable: {fault}"
@@ -696,123 +873,162 @@ def _database_missing(task: Task) -> str|None:
         return f"database missing: {fault}"
     try:
         list(task.database().tables)
-    except ValueError as fault: return f"database unreadable: {fault}"
+    except ValueError as fault:
+        return f"database unreadable: {fault}"
 
-def _task_fault(task: Task) -> str|None:
+
+def _task_fault(task: Task) -> str | None:
     "Why this task is of no use, or None: a reason, and after a colon more about it."
     if fault := _database_missing(task):
         return fault
     with warnings.catch_warnings(action="ignore"):
         g = task.gold
-    if not g.ok: return f"gold fails: {g.error}"
-    if g.truncated: return f"gold too long: more than {len(g.rows)} rows"
-    if not g.rows: return "gold empty: whatever finds nothing would be right"
+    if not g.ok:
+        return f"gold fails: {g.error}"
+    if g.truncated:
+        return f"gold too long: more than {len(g.rows)} rows"
+    if not g.rows:
+        return "gold empty: whatever finds nothing would be right"
 
 # %% ../../nbs/world/data.ipynb #3c8bde8d
 @dataclass(repr=False)
 class LoadReport:
     "What was loaded, and what was left out and why."
-    tasks: list[Task] # those that can be used
-    left_out: list[tuple] # (task, its fault)
+
+    tasks: list[Task]  # those that can be used
+    left_out: list[tuple]  # (task, its fault)
 
     def reasons(self) -> dict:
         "Reason -> the faults of that kind, the most frequent reason first."
         out = {}
         for t, f in self.left_out:
             out.setdefault(f.partition(":")[0], []).append((t, f))
-        return dict(sorted(out.items(),
-                           key=lambda item: -len(item[1])))
+        return dict(sorted(out.items(), key=lambda item: -len(item[1])))
 
     def __repr__(self):
-        why = ", ".join(f"{len(faults)} {reason}"
-                        for reason, faults in self.reasons().items())
+        why = ", ".join(
+            f"{len(faults)} {reason}" for reason, faults in self.reasons().items()
+        )
         n = len(self.tasks) + len(self.left_out)
         left_out = f"; left out: {why}" if why else ""
         ties = sum(len(t.golds) > 1 for t in self.tasks)
-        tied = f"; {ties} whose gold query breaks a tie, either way is right" if ties else ""
+        tied = (
+            f"; {ties} whose gold query breaks a tie, either way is right"
+            if ties
+            else ""
+        )
         return f"<LoadReport {len(self.tasks)} of {n} tasks{left_out}{tied}>"
 
     def _repr_markdown_(self):
         rows = [("can be used", len(self.tasks), "")]
         for reason, [(task, fault), *others] in self.reasons().items():
-            example = f"{task.id}: {fault.partition(': ')[2]}".strip(": ").replace("|", "\\|")
+            example = f"{task.id}: {fault.partition(': ')[2]}".strip(": ").replace(
+                "|", "\\|"
+            )
             rows.append((reason, len(others) + 1, example))
         head = ["| | tasks | for example |", "| --- | --- | --- |"]
-        return "\n".join(head + [f"| {reason} | {n} | {example} |"
-                                 for reason, n, example in rows])
+        return "\n".join(
+            head + [f"| {reason} | {n} | {example} |" for reason, n, example in rows]
+        )
 
 # %% ../../nbs/world/data.ipynb #84db1d0c
-def _asked_before(task, asked) -> str|None:
+def _asked_before(task, asked) -> str | None:
     "The fault of a question that another task asks, and something else is right there."
-    first = asked.setdefault((task.question,
-                              tuple(task.database().tables)), task)
+    first = asked.setdefault((task.question, tuple(task.database().tables)), task)
     if first.judged_by != task.judged_by:
         return f"asked twice: {first.id} has another {'gold query' if first.query else 'answer'}"
 
+
 def check_tasks(
     tasks: list[Task],
-    strict: bool = True # raise at a fault; else report it
+    strict: bool = True,  # raise at a fault; else report it
 ) -> LoadReport:
     "Run every gold query; raises ValueError naming the first faulty task, or reports them all."
     asked = {}
-    faults = [(t, _task_fault(t) or _asked_before(t, asked))
-              for t in tasks]
-    report = LoadReport([t for t, f in faults if not f],
-                        [(t, f) for t, f in faults if f])
-    for db in {t.db_path: t.database()
-               for t in report.tasks}.values():
+    faults = [(t, _task_fault(t) or _asked_before(t, asked)) for t in tasks]
+    report = LoadReport(
+        [t for t, f in faults if not f], [(t, f) for t, f in faults if f]
+    )
+    for db in {t.db_path: t.database() for t in report.tasks}.values():
         for name, why in db.unreadable.items():
-            warnings.warn(f"{db.name}: the table or view {name!r} is left out: {why}", stacklevel=2)
+            warnings.warn(
+                f"{db.name}: the table or view {name!r} is left out: {why}",
+                stacklevel=2,
+            )
     if report.left_out and strict:
         (task, fault) = report.left_out[0]
         more = len(report.left_out) - 1
-        raise ValueError(f"task {task.id} ({task.question!r}): {fault}" + (f" (and {more} more)" if more else ""))
+        raise ValueError(
+            f"task {task.id} ({task.question!r}): {fault}"
+            + (f" (and {more} more)" if more else "")
+        )
     return report
 
 # %% ../../nbs/world/data.ipynb #f466b99a
 _QUESTION_SPLITS = ("train", "dev", "eval")
 
+
 def _load(source, split, path, questions):
     "All tasks of a source."
     if isinstance(source, Database):
         if path is not None or questions is None or split not in _QUESTION_SPLITS:
-            raise ValueError(f"{source!r}: give the questions about it as questions, no path, "
-                             f"and a split of {', '.join(_QUESTION_SPLITS)}")
-        return _tasks_about(source, os.path.expanduser(questions), split,
-                            re.sub(r"[^\w.-]", "_", source.name), source.dialect)
-    source, path, questions = (x
-                               and without_password(os.path.expanduser(x))
-                               for x in (source, path, questions))
+            raise ValueError(
+                f"{source!r}: give the questions about it as questions, no path, "
+                f"and a split of {', '.join(_QUESTION_SPLITS)}"
+            )
+        return _tasks_about(
+            source,
+            os.path.expanduser(questions),
+            split,
+            re.sub(r"[^\w.-]", "_", source.name),
+            source.dialect,
+        )
+    source, path, questions = (
+        x and without_password(os.path.expanduser(x)) for x in (source, path, questions)
+    )
     if source not in _LOADERS:
         there = "://" in source or Path(source).exists()
         if path is None and not there and source != Path(source).stem:
             raise FileNotFoundError(f"there is no file or folder {str(source)!r}")
         if path is not None or not there:
-            raise ValueError(f"unknown source {str(source)!r}: expected a file, a folder, "
-                             f"or one of {', '.join(_LOADERS)} (with a path)")
+            raise ValueError(
+                f"unknown source {str(source)!r}: expected a file, a folder, "
+                f"or one of {', '.join(_LOADERS)} (with a path)"
+            )
         source, path = "sqlite", source
     if source == "embedded":
         if questions or path and Path(path).is_file():
-            raise ValueError("the embedded world has a folder and questions of its own: "
-                             "give the file that yours are about as the source")
+            raise ValueError(
+                "the embedded world has a folder and questions of its own: "
+                "give the file that yours are about as the source"
+            )
     elif path is None:
         raise ValueError(f"source {source!r} needs a path")
     elif split not in _QUESTION_SPLITS:
-        raise ValueError(f"unknown split {split!r}: expected one of {', '.join(_QUESTION_SPLITS)}")
+        raise ValueError(
+            f"unknown split {split!r}: expected one of {', '.join(_QUESTION_SPLITS)}"
+        )
     return _LOADERS[source](split, path, questions)
 
+
 def load_with_report(
-    source: str|Path|Database = "embedded", # spider, bird, context, ...; or a folder, file or URL
-    split: str = "train", # train, dev or eval; in the embedded world also plain and others
-    path: str|Path|None = None, # the folder or file, where `source` is a loader's name
-    questions: str|Path|None = None # the question file, if its name is not one of the usual ones
+    source: str
+    | Path
+    | Database = "embedded",  # spider, bird, context, ...; or a folder, file or URL
+    split: str = "train",  # train, dev or eval; in the embedded world also plain and others
+    path: str
+    | Path
+    | None = None,  # the folder or file, where `source` is a loader's name
+    questions: str
+    | Path
+    | None = None,  # the question file, if its name is not one of the usual ones
 ) -> LoadReport:
     "Load tasks, run every gold query, and say which can be used and what is wrong with the others."
-    return check_tasks(_load(source, split, path, questions),
-                       strict=False)
+    return check_tasks(_load(source, split, path, questions), strict=False)
 
 # %% ../../nbs/world/data.ipynb #6d90b2fe
-_VARIANTS = 5 # of a database whose rows are made up
+_VARIANTS = 5  # of a database whose rows are made up
+
 
 def _variants(source, task):
     "The variants of a task's database; none without SQL to run there."
@@ -822,9 +1038,11 @@ def _variants(source, task):
         return with_variants(task).variants
     if source != "context":
         return _variant_files(task)
-    return tuple(context_database(task.extra["context"],
-                                  task.query, task.db_id, seed=k)
-                 for k in range(1, _VARIANTS + 1))
+    return tuple(
+        context_database(task.extra["context"], task.query, task.db_id, seed=k)
+        for k in range(1, _VARIANTS + 1)
+    )
+
 
 def _checked(tasks, drop):
     "The tasks that can be used; raises if there are others, unless `drop`, and if there are none."
@@ -838,25 +1056,35 @@ def _checked(tasks, drop):
 
 # %% ../../nbs/world/data.ipynb #58c286da
 def load_tasks(
-    source: str|Path|Database = "embedded", # spider, bird, context, ...; or a folder, file or URL
-    split: str = "train", # train, dev or eval; in the embedded world also plain and others
-    path: str|Path|None = None, # the folder or file, where `source` is a loader's name
-    questions: str|Path|None = None, # the question file, if its name is not one of the usual ones
-    difficulty: str|list|None = None, # keep only these levels
-    limit: int|None = None, # keep at most this many
-    seed: int|None = None, # shuffle first
-    check: bool|str = False, # run the gold queries: True raises at a fault, "drop" leaves it out
-    variants: bool = False # give each task the variants of its database
+    source: str
+    | Path
+    | Database = "embedded",  # spider, bird, context, ...; or a folder, file or URL
+    split: str = "train",  # train, dev or eval; in the embedded world also plain and others
+    path: str
+    | Path
+    | None = None,  # the folder or file, where `source` is a loader's name
+    questions: str
+    | Path
+    | None = None,  # the question file, if its name is not one of the usual ones
+    difficulty: str | list | None = None,  # keep only these levels
+    limit: int | None = None,  # keep at most this many
+    seed: int | None = None,  # shuffle first
+    check: bool
+    | str = False,  # run the gold queries: True raises at a fault, "drop" leaves it out
+    variants: bool = False,  # give each task the variants of its database
 ) -> list[Task]:
     "Load tasks; a fault in the files raises with the file, the entry and the field."
     levels = [difficulty] if isinstance(difficulty, str) else difficulty
     for level in levels or ():
         if level not in (*LEVELS, "unknown"):
             expected = ", ".join(LEVELS)
-            raise ValueError(f"difficulty is {level!r}; it must be one of {expected}, unknown")
+            raise ValueError(
+                f"difficulty is {level!r}; it must be one of {expected}, unknown"
+            )
     tasks = _load(source, split, path, questions)
-    for t in {t.db_path: t
-              for t in reversed(tasks)}.values() if check != "drop" else ():
+    for t in (
+        {t.db_path: t for t in reversed(tasks)}.values() if check != "drop" else ()
+    ):
         if fault := _database_missing(t):
             raise ValueError(f"task {t.id}: {fault}")
     if levels:
@@ -866,6 +1094,6 @@ def load_tasks(
     tasks = tasks[:limit]
     if check:
         tasks = _checked(tasks, drop=check == "drop")
-    if not variants: return tasks
-    return [replace(t, variants=_variants(source, t))
-            for t in tasks]
+    if not variants:
+        return tasks
+    return [replace(t, variants=_variants(source, t)) for t in tasks]

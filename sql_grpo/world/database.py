@@ -24,13 +24,16 @@ from fastcore.basics import patch
 @dataclass(repr=False)
 class Result:
     "What a query gave: columns and rows, or one sentence about what went wrong."
-    columns: list # names of the columns
-    rows: list # one tuple a row
-    truncated: bool = False # were there more rows than were taken?
-    error: str|None = None # None, or one clear sentence
-    seconds: float = field(default=0.0, compare=False) # time taken
-    note: str = field(default='', compare=False) # what the reader should know of it
-    types: tuple = field(default=(), compare=False) # of columns: 'single' is single precision
+
+    columns: list  # names of the columns
+    rows: list  # one tuple a row
+    truncated: bool = False  # were there more rows than were taken?
+    error: str | None = None  # None, or one clear sentence
+    seconds: float = field(default=0.0, compare=False)  # time taken
+    note: str = field(default="", compare=False)  # what the reader should know of it
+    types: tuple = field(
+        default=(), compare=False
+    )  # of columns: 'single' is single precision
 
     @property
     def ok(self) -> bool:
@@ -38,32 +41,36 @@ class Result:
         return self.error is None
 
     def __repr__(self) -> str:
-        if not self.ok: return f'<Result error: {self.error}>'
-        more = ' or more' if self.truncated else ''
-        s = '' if len(self.rows) == 1 else 's'
-        return f'<Result {len(self.rows)}{more} row{s} ({one_line(", ".join(self.columns))})>'
+        if not self.ok:
+            return f"<Result error: {self.error}>"
+        more = " or more" if self.truncated else ""
+        s = "" if len(self.rows) == 1 else "s"
+        return f"<Result {len(self.rows)}{more} row{s} ({one_line(', '.join(self.columns))})>"
 
     def _repr_markdown_(self):
-        if not self.ok: return f'**Error:** {markdown_cell(self.error)}'
-        lines = [[markdown_cell(c) for c in row]
-                 for row in [self.columns, *self.rows[:10]]]
-        lines.insert(1, ['---']*len(self.columns))
-        text = '\n'.join('| ' + ' | '.join(line) + ' |'
-                         for line in lines)
+        if not self.ok:
+            return f"**Error:** {markdown_cell(self.error)}"
+        lines = [
+            [markdown_cell(c) for c in row] for row in [self.columns, *self.rows[:10]]
+        ]
+        lines.insert(1, ["---"] * len(self.columns))
+        text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
         n = len(self.rows)
-        more = ' or more' if self.truncated else ''
-        return f'{text}\n\n{min(10, n)} of {n}{more} rows' if more or n > 10 else text
+        more = " or more" if self.truncated else ""
+        return f"{text}\n\n{min(10, n)} of {n}{more} rows" if more or n > 10 else text
 
 # %% ../../nbs/world/database.ipynb #4f8a1e0e
-_CONTROL = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
-def one_line(x: object, # anything
-              n: int = 100, # longest text returned
-             ) -> str:
+
+def one_line(
+    x: object,  # anything
+    n: int = 100,  # longest text returned
+) -> str:
     "`x` as text without line breaks and control characters, cut at `n` characters."
     s = str(x)
-    return _CONTROL.sub(' ',
-                        s if len(s) <= n else s[:n-3] + '...')
+    return _CONTROL.sub(" ", s if len(s) <= n else s[: n - 3] + "...")
+
 
 def escaped(name: str) -> str:
     "A name on one line: a line break is written as \\n, and other control characters alike."
@@ -71,26 +78,34 @@ def escaped(name: str) -> str:
     return one_line(plain, 1000)
 
 # %% ../../nbs/world/database.ipynb #ffe333a3
-def format_value(x: None|int|float|str|bytes, # a value of SQLite: None, int, float, str or bytes
-                 n: int = 100, # longest text returned
-                ) -> str:
+def format_value(
+    x: None
+    | int
+    | float
+    | str
+    | bytes,  # a value of SQLite: None, int, float, str or bytes
+    n: int = 100,  # longest text returned
+) -> str:
     "A cell as text on one line."
-    if x is None: return 'NULL'
+    if x is None:
+        return "NULL"
     if isinstance(x, float):
-        return repr(round(x, 6)) if x == 0 or abs(x) >= 1e-3 else f'{x:.6g}'
+        return repr(round(x, 6)) if x == 0 or abs(x) >= 1e-3 else f"{x:.6g}"
     if isinstance(x, bytes):
         x = f"X'{x[:n].hex().upper()}'"
     return one_line(x, n)
 
 # %% ../../nbs/world/database.ipynb #0a9b3195
-def markdown_cell(x: None|int|float|str|bytes, # a value of SQLite
-                  n: int = 100, # longest text returned
-                 ) -> str:
+def markdown_cell(
+    x: None | int | float | str | bytes,  # a value of SQLite
+    n: int = 100,  # longest text returned
+) -> str:
     "A value as a cell of a Markdown table."
-    return re.sub(r'([|\\`*_<>$#\[\]~])', r'\\\1', format_value(x, n))
+    return re.sub(r"([|\\`*_<>$#\[\]~])", r"\\\1", format_value(x, n))
 
 # %% ../../nbs/world/database.ipynb #8b01139b
-_FUNCTIONS = set("""abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat
+_FUNCTIONS = set(
+    """abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat
 concat_ws cos cosh count cume_dist current_date current_time current_timestamp date datetime decoded
 degrees dense_rank exp first_value floor format glob group_concat hex if ifnull iif instr
 json json_array json_array_length json_extract json_insert json_object json_quote json_remove
@@ -99,45 +114,59 @@ likelihood likely ln log log10 log2 lower ltrim max median min mod nth_value nti
 octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf quote
 radians rank replace round row_number rtrim sign sin sinh soundex sqrt strftime string_agg substr
 substring sum tan tanh time total trim trunc typeof unhex unicode unixepoch unlikely
-upper""".split())
+upper""".split()
+)
+
 
 def _is_virtual(table: str):
     "Is this the name of a virtual table that SQLite makes when it is asked for?"
-    return re.fullmatch(r'pragma_\w+|jsonb?_(each|tree)|carray', table, re.I) is not None
+    return (
+        re.fullmatch(r"pragma_\w+|jsonb?_(each|tree)|carray", table, re.I) is not None
+    )
 
 # %% ../../nbs/world/database.ipynb #9bd56343
-_ALLOWED = {apsw.SQLITE_SELECT, apsw.SQLITE_READ,
-            apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
+_ALLOWED = {
+    apsw.SQLITE_SELECT,
+    apsw.SQLITE_READ,
+    apsw.SQLITE_FUNCTION,
+    apsw.SQLITE_RECURSIVE,
+}
 
-NOW = '2025-01-01 00:00:00' # what "now" means in a query
+NOW = "2025-01-01 00:00:00"  # what "now" means in a query
 
-_SEARCH = {'match', 'bm25'} # functions of full-text tables
-_UNBOUNDED = 'snippet', 'highlight' # take minutes for a long text, and cannot be stopped
+_SEARCH = {"match", "bm25"}  # functions of full-text tables
+_UNBOUNDED = (
+    "snippet",
+    "highlight",
+)  # take minutes for a long text, and cannot be stopped
 
 # %% ../../nbs/world/database.ipynb #e263e60a
 class _Guard:
     "What the callbacks of one connection share."
-    sql, first = '', None # the query, and its statement
-    columns, reason = None, None # their names, and why it was refused
-    deadline = float('inf')
+
+    sql, first = "", None  # the query, and its statement
+    columns, reason = None, None  # their names, and why it was refused
+    deadline = float("inf")
     length = 0
     helper = None
-    encoding = 'utf-8'
+    encoding = "utf-8"
     now = NOW
-    full_text = False # are there full-text tables?
-    explains = 0 # 2 while a plan is asked for
+    full_text = False  # are there full-text tables?
+    explains = 0  # 2 while a plan is asked for
 
     def refuse(self, what: str):
         "Note that the query is no SELECT; it says itself what it is, or else `what` does."
-        sql = self.sql.removeprefix('EXPLAIN QUERY PLAN ') if self.explains else self.sql
-        word = re.match(r'[\s;]*([a-zA-Z]*)', sql)[1].upper()
-        if word not in ('', 'SELECT', 'WITH', 'VALUES'):
+        sql = (
+            self.sql.removeprefix("EXPLAIN QUERY PLAN ") if self.explains else self.sql
+        )
+        word = re.match(r"[\s;]*([a-zA-Z]*)", sql)[1].upper()
+        if word not in ("", "SELECT", "WITH", "VALUES"):
             what = word
-        self.reason = f'only SELECT is allowed, not {what}'
+        self.reason = f"only SELECT is allowed, not {what}"
 
     def refuse_function(self, name: str, *args):
         "Raises ValueError."
-        self.reason = f'the function {name} is not allowed'
+        self.reason = f"the function {name} is not allowed"
         raise ValueError(self.reason)
 
     def overdue(self) -> bool:
@@ -145,51 +174,65 @@ class _Guard:
         return perf_counter() > self.deadline
 
 # %% ../../nbs/world/database.ipynb #e263e60b
-def _authorize(guard: _Guard, action: int,
-               arg1: str|None, arg2: str|None,
-               db: str|None, trigger: str|None) -> int:
+def _authorize(
+    guard: _Guard,
+    action: int,
+    arg1: str | None,
+    arg2: str | None,
+    db: str | None,
+    trigger: str | None,
+) -> int:
     "SQLite asks this about everything that a statement needs, while it compiles the statement."
     if guard.full_text and (
-            action == apsw.SQLITE_FUNCTION and arg2.lower() in _SEARCH or
-            action == apsw.SQLITE_PRAGMA and guard.first is not None
-            and (arg1, arg2) == ('data_version', None)):
-        return apsw.SQLITE_OK # what reading a full-text table takes
+        action == apsw.SQLITE_FUNCTION
+        and arg2.lower() in _SEARCH
+        or action == apsw.SQLITE_PRAGMA
+        and guard.first is not None
+        and (arg1, arg2) == ("data_version", None)
+    ):
+        return apsw.SQLITE_OK  # what reading a full-text table takes
     if action == apsw.SQLITE_FUNCTION and arg2.lower() not in _FUNCTIONS:
-        guard.reason = f'the function {one_line(arg2)} is not allowed'
+        guard.reason = f"the function {one_line(arg2)} is not allowed"
     elif action == apsw.SQLITE_READ and _is_virtual(arg1):
-        guard.reason = 'virtual tables and pragma functions cannot be read'
+        guard.reason = "virtual tables and pragma functions cannot be read"
     elif action in _ALLOWED:
         return apsw.SQLITE_OK
     else:
-        guard.refuse(apsw.mapping_authorizer_function[action].split('_')[1])
+        guard.refuse(apsw.mapping_authorizer_function[action].split("_")[1])
     return apsw.SQLITE_DENY
 
 # %% ../../nbs/world/database.ipynb #297ba69b
-def _trace(guard: _Guard, cursor: apsw.Cursor,
-           sql: str, bindings: tuple|dict|None) -> bool:
+def _trace(
+    guard: _Guard, cursor: apsw.Cursor, sql: str, bindings: tuple | dict | None
+) -> bool:
     "May the compiled statement at the start of `sql` run? Only if it reads, and is the only one."
     if cursor.is_explain not in (0, guard.explains) or not cursor.is_readonly:
-        guard.refuse('EXPLAIN')
-    elif not cursor.description: return True # nothing but blanks and comments
+        guard.refuse("EXPLAIN")
+    elif not cursor.description:
+        return True  # nothing but blanks and comments
     elif guard.first is not None:
-        guard.reason = 'one statement at a time'
+        guard.reason = "one statement at a time"
     else:
         guard.first = sql
         guard.columns = [d[0] for d in cursor.description]
-        rest = guard.sql[len(sql):]
+        rest = guard.sql[len(sql) :]
         if rest.strip():
-            try: # it must hold no statement
+            try:  # it must hold no statement
                 cursor.connection.execute(rest)
             except apsw.Error:
-                guard.reason = 'one statement at a time'
+                guard.reason = "one statement at a time"
     return guard.reason is None
 
 # %% ../../nbs/world/database.ipynb #a538af3f
-_MEMORY = 48_000_000 # bytes that queries may take together, beyond what is in use before
-_WAIT = 30.0 # seconds that a query waits for others, at most
+_MEMORY = (
+    48_000_000  # bytes that queries may take together, beyond what is in use before
+)
+_WAIT = 30.0  # seconds that a query waits for others, at most
+
 
 class _Heap:
     "Lets queries run: many at a time, or one alone."
+
     def __init__(self):
         self.free = threading.Condition(threading.Lock())
         self.running = 0
@@ -200,22 +243,26 @@ class _Heap:
     def bound(self, limit: int):
         "Let SQLite have `limit` bytes; 0 for all that there are."
         apsw.hard_heap_limit(limit)
-        apsw.soft_heap_limit(0) # it would stay where it was, and make SQLite forget pages
+        apsw.soft_heap_limit(
+            0
+        )  # it would stay where it was, and make SQLite forget pages
 
     def enter(self, alone: bool = False, limit: int = _MEMORY):
         "Wait until a query may run, or (`alone`) until no other does; raises `TimeoutError`."
         ready = False
         with self.free:
             self.lone += alone
+
             def free():
                 return not (self.running if alone else self.lone)
+
             try:
                 ready = free() or self.free.wait_for(free, _WAIT)
             finally:
                 if not ready:
                     self.lone -= alone
             if not ready:
-                raise TimeoutError('the database is busy')
+                raise TimeoutError("the database is busy")
             if not self.running:
                 self.bound(limit and apsw.memory_used() + limit)
             self.crowd = self.running > 0 or self.crowd
@@ -226,90 +273,119 @@ class _Heap:
         with self.free:
             self.running = self.running - 1
             self.lone = self.lone - alone
-            if self.running: return
+            if self.running:
+                return
             self.crowd = False
             self.bound(0)
             self.free.notify_all()
 
 # %% ../../nbs/world/database.ipynb #d05c8f13
 _heap = _Heap()
-if hasattr(os, 'register_at_fork'):
+if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_heap.__init__)
+
 
 def _trusted(f):
     "What `f` gives, our own work; if queries have taken the memory, `f` waits and is called again."
     for alone in (False, True):
         _heap.enter(alone, limit=0 if alone else _MEMORY)
-        try: return f()
+        try:
+            return f()
         except (apsw.NoMemError, MemoryError):
-            if alone: raise
-        finally: _heap.leave(alone)
+            if alone:
+                raise
+        finally:
+            _heap.leave(alone)
 
 # %% ../../nbs/world/database.ipynb #54def107
 # functions and their number of arguments
-_SLOW = {'trim': 2, 'ltrim': 2, 'rtrim': 2,
-         'unhex': 2, 'instr': 2, 'replace': 3}
-_PRODUCT = 50_000_000 # lengths of the first two arguments, multiplied: some milliseconds
+_SLOW = {"trim": 2, "ltrim": 2, "rtrim": 2, "unhex": 2, "instr": 2, "replace": 3}
+_PRODUCT = (
+    50_000_000  # lengths of the first two arguments, multiplied: some milliseconds
+)
+
 
 def _size(x) -> int:
     return len(x if isinstance(x, (str, bytes)) else str(x))
 
+
 def _too_long(name: str, args: tuple):
     "Could these arguments keep SQLite's function `name` busy for long?"
-    trims = name not in ('instr', 'replace')
+    trims = name not in ("instr", "replace")
     first = _size(args[0])
     second = _size(args[1])
-    return trims and second > 100 or (1 + 2*trims)*first*second > _PRODUCT
+    return trims and second > 100 or (1 + 2 * trims) * first * second > _PRODUCT
 
 # %% ../../nbs/world/database.ipynb #c1d80a55
 def _call(guard: _Guard, name: str, *args):
     "SQLite's function `name`. Raises ValueError for arguments that could keep it busy for long."
     late = perf_counter() > guard.deadline
     if late or name in _SLOW and _too_long(name, args):
-        guard.reason = 'interrupted' if late else f'the arguments of {name} are too long'
+        guard.reason = (
+            "interrupted" if late else f"the arguments of {name} are too long"
+        )
         raise ValueError(guard.reason)
     if guard.helper is None:
-        guard.helper = apsw.Connection(':memory:')
+        guard.helper = apsw.Connection(":memory:")
     guard.helper.limit(apsw.SQLITE_LIMIT_LENGTH, guard.length)
-    places = ','.join('?'*len(args))
-    rows = guard.helper.execute(f'SELECT {name}({places})', args)
+    places = ",".join("?" * len(args))
+    rows = guard.helper.execute(f"SELECT {name}({places})", args)
     return next(rows)[0]
+
 
 def _decoded(guard: _Guard, data: bytes) -> str:
     "`data` as text, whatever it is."
-    return data.decode(guard.encoding, 'replace') if isinstance(data, bytes) else data
+    return data.decode(guard.encoding, "replace") if isinstance(data, bytes) else data
 
 # %% ../../nbs/world/database.ipynb #7d923073
 # position of the time
-_DATES = {'date': 0, 'time': 0, 'datetime': 0,
-          'julianday': 0, 'unixepoch': 0, 'strftime': 1}
-_CURRENT = {'current_date': 'date', 'current_time': 'time', 'current_timestamp': 'datetime'}
+_DATES = {
+    "date": 0,
+    "time": 0,
+    "datetime": 0,
+    "julianday": 0,
+    "unixepoch": 0,
+    "strftime": 1,
+}
+_CURRENT = {
+    "current_date": "date",
+    "current_time": "time",
+    "current_timestamp": "datetime",
+}
+
 
 def _date(guard: _Guard, name: str, *args):
     "SQLite's date function `name`, with `now` for the current time and without time zones."
-    args = [str(a, 'utf-8', 'replace') if isinstance(a, bytes) else a
-            for a in args]
-    args = [a.partition('\0')[0] if isinstance(a, str) else a
-            for a in args]
+    args = [str(a, "utf-8", "replace") if isinstance(a, bytes) else a for a in args]
+    args = [a.partition("\0")[0] if isinstance(a, str) else a for a in args]
     name = _CURRENT.get(name, name)
     i = _DATES[name]
-    when = args[i] if len(args) > i else 'now'
-    if str(when).lower() in ('now', 'subsec', 'subsecond'):
-        when = guard.now or datetime.now(timezone.utc).strftime('%Y-%m-%d %H:%M:%S')
-    rest = [a for a in args[i+1:]
-            if str(a).strip().lower() not in ('localtime', 'utc')]
+    when = args[i] if len(args) > i else "now"
+    if str(when).lower() in ("now", "subsec", "subsecond"):
+        when = guard.now or datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+    rest = [
+        a for a in args[i + 1 :] if str(a).strip().lower() not in ("localtime", "utc")
+    ]
     return _call(guard, name, *args[:i], when, *rest)
 
 # %% ../../nbs/world/database.ipynb #e2bececd
-_LENGTH, _PATTERN = 5000, 200 # bytes of a text, blob or row, and of a pattern of LIKE or GLOB
-_LIMITS = {apsw.SQLITE_LIMIT_SQL_LENGTH: 100_000, # bytes of a statement
-           apsw.SQLITE_LIMIT_COLUMN: 500, # of a table or result
-           apsw.SQLITE_LIMIT_EXPR_DEPTH: 200, apsw.SQLITE_LIMIT_COMPOUND_SELECT: 50,
-           apsw.SQLITE_LIMIT_VDBE_OP: 2000, # instructions of a compiled statement; Spider needs 128
-           apsw.SQLITE_LIMIT_ATTACHED: 0}
+_LENGTH, _PATTERN = (
+    5000,
+    200,
+)  # bytes of a text, blob or row, and of a pattern of LIKE or GLOB
+_LIMITS = {
+    apsw.SQLITE_LIMIT_SQL_LENGTH: 100_000,  # bytes of a statement
+    apsw.SQLITE_LIMIT_COLUMN: 500,  # of a table or result
+    apsw.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    apsw.SQLITE_LIMIT_COMPOUND_SELECT: 50,
+    apsw.SQLITE_LIMIT_VDBE_OP: 2000,  # instructions of a compiled statement; Spider needs 128
+    apsw.SQLITE_LIMIT_ATTACHED: 0,
+}
 
-def _bound(con, guard: _Guard, length: int = _LENGTH,
-           pattern: int = _PATTERN, steps: int = 400):
+
+def _bound(
+    con, guard: _Guard, length: int = _LENGTH, pattern: int = _PATTERN, steps: int = 400
+):
     "Let the values of `con` have so many bytes, and look at the clock after so many instructions."
     con.limit(apsw.SQLITE_LIMIT_LENGTH, length)
     con.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, pattern)
@@ -317,27 +393,31 @@ def _bound(con, guard: _Guard, length: int = _LENGTH,
     guard.length = length
 
 # %% ../../nbs/world/database.ipynb #17c9ae40
-def _guarded(con, now: str|None = NOW, full_text: bool = False):
+def _guarded(con, now: str | None = NOW, full_text: bool = False):
     "Put all guards on `con`; returns the connection and its guard."
     guard = _Guard()
     guard.now = now
-    con.execute('SELECT 1 FROM sqlite_master') # reads the schema, which may be larger than a query
+    con.execute(
+        "SELECT 1 FROM sqlite_master"
+    )  # reads the schema, which may be larger than a query
     for limit, value in _LIMITS.items():
         con.limit(limit, value)
+
     def define(name, n, f):
         con.create_scalar_function(name, f, n, deterministic=True)
+
     for name, n in _SLOW.items():
         define(name, n, partial(_call, guard, name))
     for name in _DATES:
         define(name, -1, partial(_date, guard, name))
     for name in _CURRENT:
         define(name, 0, partial(_date, guard, name))
-    define('decoded', 1, partial(_decoded, guard))
+    define("decoded", 1, partial(_decoded, guard))
     con.drop_modules([_FULL_TEXT] if full_text else None)
     guard.full_text = full_text
-    for name in _UNBOUNDED if full_text else (): # also as what rows are ranked by
+    for name in _UNBOUNDED if full_text else ():  # also as what rows are ranked by
         con.register_fts5_function(name, partial(guard.refuse_function, name))
-    con.execute('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000') # KiB
+    con.execute("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000")  # KiB
     _bound(con, guard)
     con.authorizer = partial(_authorize, guard)
     con.exec_trace = partial(_trace, guard)
@@ -346,49 +426,53 @@ def _guarded(con, now: str|None = NOW, full_text: bool = False):
 # %% ../../nbs/world/database.ipynb #d8a60001
 class _Engine:
     "What an engine has to write, which is `tables`, `columns` and `run`, and what it may write."
-    engine, dialect = 'SQL', '' # its name, and its SQL's name for sqlglot
-    path = None # of a file, for SQLite
+
+    engine, dialect = "SQL", ""  # its name, and its SQL's name for sqlglot
+    path = None  # of a file, for SQLite
 
     @property
     def tables(self) -> list[str]:
         "The names of the tables and views. Raises NotImplementedError where no subclass has them."
         raise NotImplementedError
 
-    def columns(self, table: str) -> list: # of Column
+    def columns(self, table: str) -> list:  # of Column
         "The columns of a table. Raises ValueError if there is no such table."
         raise NotImplementedError
 
-    def run(self, sql: str, max_rows: int|None = None,
-            max_bytes: int|None = None) -> Result:
+    def run(
+        self, sql: str, max_rows: int | None = None, max_bytes: int | None = None
+    ) -> Result:
         "The result of `sql`, or an error in it; never raises. None: the database's limits."
         raise NotImplementedError
 
     def kind(self, table: str) -> str:
         "What it is: table, view, or virtual (full text)."
-        return 'table'
+        return "table"
 
-    def half(self, table: str, rest: int) -> str|None:
+    def half(self, table: str, rest: int) -> str | None:
         "The beginning of a WITH clause in which a table has half of its rows; None: there is none."
 
-    def vm_steps(self, sql: str) -> int|None:
+    def vm_steps(self, sql: str) -> int | None:
         "Only SQLite counts steps."
 
     def plan(self, sql: str) -> Result:
         "How a query would be run."
-        return Result([], [], error=f'the plans of {self.engine} are not shown')
+        return Result([], [], error=f"the plans of {self.engine} are not shown")
 
-    def refresh(self) -> None: "Look whether the schema has changed."
+    def refresh(self) -> None:
+        "Look whether the schema has changed."
 
-    def close(self) -> None: "Give connections back."
+    def close(self) -> None:
+        "Give connections back."
 
-    def letters(self, column: str) -> str: # column: in quotes
+    def letters(self, column: str) -> str:  # column: in quotes
         "SQL for the number of letters of a value."
-        return f'length({column})'
+        return f"length({column})"
 
 # %% ../../nbs/world/database.ipynb #80f4b1d6
 def quoted(
     name: str,
-    always: bool = True, # or only if it has other characters than letters, digits and underscores
+    always: bool = True,  # or only if it has other characters than letters, digits and underscores
 ) -> str:
     "`name` as an identifier in SQL."
     if name.isidentifier() and not always:
@@ -398,35 +482,39 @@ def quoted(
 # %% ../../nbs/world/database.ipynb #a4c53687
 def shown(name: str) -> str:
     "A table's name as observations print it: in quotes where it could be misread."
-    plain = name == escaped(name).strip() and not re.search('["\'`,;\\[\\]]', name)
+    plain = name == escaped(name).strip() and not re.search("[\"'`,;\\[\\]]", name)
     return name if plain else quoted(escaped(name))
 
-def _loosely(name: str) -> str: # what people take for the same name
-    return ' '.join(name.lower().split())
 
-def _meant(said: str, tables: list) -> str: # as it is in `tables`, or what was said
+def _loosely(name: str) -> str:  # what people take for the same name
+    return " ".join(name.lower().split())
+
+
+def _meant(said: str, tables: list) -> str:  # as it is in `tables`, or what was said
     "The table that is meant: as it is printed, else without what people put around names."
     said = said.strip()
     inner = re.fullmatch(r'"((?:[^"]|"")*)"', said)
-    around = ' \t"\'`[]().*'
-    bare = said.split(';')[0].strip(around)
-    bare = re.sub(r'^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$', '', bare,
-                  flags=re.I).strip(around)
+    around = " \t\"'`[]().*"
+    bare = said.split(";")[0].strip(around)
+    bare = re.sub(
+        r"^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$", "", bare, flags=re.I
+    ).strip(around)
     inside = inner and inner[1].replace('""', '"')
     word = r'(?:the\s+|table\s+)*(?:([`"\'*]{1,3})(.+?)\1|(\w+)\s+table\b)'
-    words = re.match(word, said, re.I) # "the `pets` table to see its columns"
+    words = re.match(word, said, re.I)  # "the `pets` table to see its columns"
     among = words and (words[2] or words[3])
-    forms = said, inside, bare, bare.removeprefix('main.'), among
+    forms = said, inside, bare, bare.removeprefix("main."), among
     for form in filter(None, forms):
         for same in (str, str.lower, _loosely):
-            found = [t for t in tables
-                     if same(form) in (same(t), same(escaped(t)))]
-            if found: return found[0]
+            found = [t for t in tables if same(form) in (same(t), same(escaped(t)))]
+            if found:
+                return found[0]
     return bare
 
 # %% ../../nbs/world/database.ipynb #d8a60005
 class _Names(_Engine):
     "How names are printed, and what is meant by those that a policy sends back."
+
     def label(self, table: str) -> str:
         "A table's name as the first observation prints it."
         return shown(table)
@@ -437,11 +525,14 @@ class _Names(_Engine):
 
     def spelt(self, column: str) -> str:
         "A column's name as DESCRIBE prints it."
-        return column if column == escaped(column).strip() else escaped(self.quote(column))
+        return (
+            column if column == escaped(column).strip() else escaped(self.quote(column))
+        )
 
-    def named(self,
-              said: str, # by whomever
-             ) -> str: # as the schema spells it; what was said, if there is no such table
+    def named(
+        self,
+        said: str,  # by whomever
+    ) -> str:  # as the schema spells it; what was said, if there is no such table
         "The table that is meant: as it is printed, else without what people put around names."
         return _meant(said, self.tables)
 
@@ -452,9 +543,11 @@ class _Names(_Engine):
         if found in tables:
             return found
         if found in self.unreadable:
-            raise ValueError(f'{one_line(found)} cannot be read: {self.unreadable[found]}')
-        names = ', '.join(map(self.label, tables))
-        raise ValueError(f'no such table: {one_line(found)}. Tables: {names}')
+            raise ValueError(
+                f"{one_line(found)} cannot be read: {self.unreadable[found]}"
+            )
+        names = ", ".join(map(self.label, tables))
+        raise ValueError(f"no such table: {one_line(found)}. Tables: {names}")
 
     def identifier(self, table: str) -> str:
         "A table as a query names it. Raises ValueError if there is none."
@@ -462,10 +555,9 @@ class _Names(_Engine):
 
     def unescaped(self, sql: str) -> str:
         "A query with names as they are, where they stand as they are printed: see `escaped`."
-        if not re.search(r'\\[nrtxu]', sql):
+        if not re.search(r"\\[nrtxu]", sql):
             return sql
-        columns = [c.name for t in self.tables
-                   for c in self.columns(t)]
+        columns = [c.name for t in self.tables for c in self.columns(t)]
         for name in {*self.tables, *columns}:
             if name != escaped(name):
                 real = self.quote(name)
@@ -475,46 +567,59 @@ class _Names(_Engine):
 # %% ../../nbs/world/database.ipynb #d8a60003
 def _checked(run: Callable, engine: str) -> Callable:
     "`run` of another package's engine. Raises RuntimeError where it raises, or gives no Result."
+
     @wraps(run)
     def checked(self, sql, *args, **kwargs):
-        try: result = run(self, sql, *args, **kwargs)
+        try:
+            result = run(self, sql, *args, **kwargs)
         except Exception as e:
-            raise RuntimeError(f'the engine {engine}: run raised {type(e).__name__}: {e}; expected '
-                               'Result([], [], error=...)') from e
+            raise RuntimeError(
+                f"the engine {engine}: run raised {type(e).__name__}: {e}; expected "
+                "Result([], [], error=...)"
+            ) from e
         if not isinstance(result, Result):
-            raise RuntimeError(f'the engine {engine}: run returned {one_line(repr(result))}; '
-                               'expected a Result')
+            raise RuntimeError(
+                f"the engine {engine}: run returned {one_line(repr(result))}; "
+                "expected a Result"
+            )
         return result
+
     return checked
+
 
 class Database(_Names):
     "A database that can be read and nothing else: subclasses write `tables`, `columns` and `run`."
+
     def __init_subclass__(cls, **kwargs):
         "Another package's `run` is checked."
         super().__init_subclass__(**kwargs)
-        if 'run' in vars(cls) and not cls.__module__.startswith('sql_grpo.'):
-            cls.run = _checked(cls.run, f'{cls.__module__}.{cls.__name__}')
+        if "run" in vars(cls) and not cls.__module__.startswith("sql_grpo."):
+            cls.run = _checked(cls.run, f"{cls.__module__}.{cls.__name__}")
 
-    def __init__(self,
-                 name: str, # what observations and reports call it
-                 timeout: float = 2.0, # seconds that a query may take
-                 max_rows: int = 1000, # rows that are taken of a result
-                 max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
+    def __init__(
+        self,
+        name: str,  # what observations and reports call it
+        timeout: float = 2.0,  # seconds that a query may take
+        max_rows: int = 1000,  # rows that are taken of a result
+        max_bytes: int = 2_000_000,
+    ):  # of texts and blobs that are taken, about
         "Raises TypeError for Database itself, which is no engine."
         if type(self) is Database:
-            raise TypeError('Database is the base of all engines: take SQLiteDatabase(path), '
-                            'or open_database(path or URL)')
+            raise TypeError(
+                "Database is the base of all engines: take SQLiteDatabase(path), "
+                "or open_database(path or URL)"
+            )
         self.name = name
         self.timeout = timeout
         self.max_rows = max_rows
         self.max_bytes = max_bytes
-        self.unreadable = {} # tables and views that are left out: why, by name
-        self.comments = {} # what their makers say of tables, by name
+        self.unreadable = {}  # tables and views that are left out: why, by name
+        self.comments = {}  # what their makers say of tables, by name
         self._counts = {}
         self._texts = {}
 
     def __repr__(self) -> str:
-        return f'<Database {self.name} ({", ".join(self.tables)})>'
+        return f"<Database {self.name} ({', '.join(self.tables)})>"
 
     def query(self, sql: str) -> Result:
         "Run one SELECT; whatever is wrong with it comes back as `Result.error`."
@@ -522,18 +627,18 @@ class Database(_Names):
 
     def sample(self, table: str, n: int = 3) -> Result:
         "The first `n` rows of a table."
-        return self.query(f'SELECT * FROM {self.identifier(table)} LIMIT {int(n)}')
+        return self.query(f"SELECT * FROM {self.identifier(table)} LIMIT {int(n)}")
 
-    def row_count(self, table: str) -> int|None: # `_COUNTED` + 1 if there are more
+    def row_count(self, table: str) -> int | None:  # `_COUNTED` + 1 if there are more
         "Rows in a table; counted once. None for a view that takes too long, or fails."
         table = self.table(table)
         if table not in self._counts:
-            rows = f'SELECT 1 FROM {self.identifier(table)} LIMIT {_COUNTED + 1}'
-            found = self.run(f'SELECT COUNT(*) FROM ({rows}) AS counted')
+            rows = f"SELECT 1 FROM {self.identifier(table)} LIMIT {_COUNTED + 1}"
+            found = self.run(f"SELECT COUNT(*) FROM ({rows}) AS counted")
             self._counts[table] = found.rows[0][0] if found.ok else None
         return self._counts[table]
 
-    def texts(self, table: str) -> dict: # column -> texts, sorted
+    def texts(self, table: str) -> dict:  # column -> texts, sorted
         "The distinct short texts in each column, at most `max_rows` of them; read once."
         table = self.table(table)
         if table not in self._texts:
@@ -543,18 +648,20 @@ class Database(_Names):
 # %% ../../nbs/world/database.ipynb #55c4ba2b
 class SQLiteDatabase(Database):
     "A SQLite database that can be read and nothing else; queries never raise."
-    engine, dialect = 'SQLite', 'sqlite'
 
-    def __init__(self,
-                 path: str|Path, # SQLite file, which must not change while it is open
-                 timeout: float = 2.0, # seconds that a query may take
-                 max_rows: int = 1000, # rows that are taken of a result
-                 max_bytes: int = 2_000_000, # of texts and blobs that are taken, about
-                 now: str|None = NOW, # what "now" means in a query; None: what it is then
-                ):
+    engine, dialect = "SQLite", "sqlite"
+
+    def __init__(
+        self,
+        path: str | Path,  # SQLite file, which must not change while it is open
+        timeout: float = 2.0,  # seconds that a query may take
+        max_rows: int = 1000,  # rows that are taken of a result
+        max_bytes: int = 2_000_000,  # of texts and blobs that are taken, about
+        now: str | None = NOW,  # what "now" means in a query; None: what it is then
+    ):
         "Connections are made later. Raises ValueError if the file is not a SQLite database."
-        if path is not None and not _is_sqlite(path): # None: see `from_sql`
-            raise ValueError(f'not a SQLite database: {path}')
+        if path is not None and not _is_sqlite(path):  # None: see `from_sql`
+            raise ValueError(f"not a SQLite database: {path}")
         path = path and Path(path)
         super().__init__(path and path.stem, timeout, max_rows, max_bytes)
         # of a link the target, since its journals lie beside it
@@ -569,83 +676,102 @@ class SQLiteDatabase(Database):
     def tables(self) -> list[str]:
         "The names of the tables, then of the views. Raises ValueError if the schema cannot be read."
         if self._connections.kinds is None:
-            try: # it reads the schema
+            try:  # it reads the schema
                 _, _ = self._connections.own
             except apsw.Error as e:
-                raise ValueError(f'{self.name}: {one_line(e)}') from e
+                raise ValueError(f"{self.name}: {one_line(e)}") from e
         return list(self._connections.kinds)
 
-    def columns(self, table: str) -> list: # of Column
+    def columns(self, table: str) -> list:  # of Column
         "The columns of a table; raises `ValueError` if there is no such table."
         table = self.table(table)
         if table not in self._columns:
             self._columns[table] = _read_columns(self, table)
         return list(self._columns[table])
 
-    def kind(self, table: str) -> str: return self._connections.kinds[table]
+    def kind(self, table: str) -> str:
+        return self._connections.kinds[table]
 
-    def half(self, table: str, rest: int) -> str: # rest: 0 or 1
+    def half(self, table: str, rest: int) -> str:  # rest: 0 or 1
         "The beginning of a WITH clause in which a table has its rows of even or odd rowid only."
-        return f'{quoted(table)} AS (SELECT * FROM main.{quoted(table)} WHERE rowid % 2 = {rest})'
+        return f"{quoted(table)} AS (SELECT * FROM main.{quoted(table)} WHERE rowid % 2 = {rest})"
 
     def close(self) -> None:
         "Close this thread's connection; the next query opens a new one."
         self._connections.close()
 
 # %% ../../nbs/world/database.ipynb #c9eeaf50
-def _is_sqlite(path: str|Path):
+def _is_sqlite(path: str | Path):
     "Does the file begin as SQLite files do, or is it empty? Raises `FileNotFoundError`."
     if not os.path.exists(path):
-        raise FileNotFoundError(f'no such database: {path}')
+        raise FileNotFoundError(f"no such database: {path}")
     if not os.path.isfile(path):
         return False
-    with open(path, 'rb') as f:
-        return f.read(16) in (b'SQLite format 3\0', b'')
+    with open(path, "rb") as f:
+        return f.read(16) in (b"SQLite format 3\0", b"")
 
 # %% ../../nbs/world/database.ipynb #c54423da
-def _unguarded(path: Path|None, # None: a database in memory,
-               image: bytes|None, # whose bytes these are
-              ) -> apsw.Connection:
+def _unguarded(
+    path: Path | None,  # None: a database in memory,
+    image: bytes | None,  # whose bytes these are
+) -> apsw.Connection:
     "A new connection, without guards."
     if path is None:
-        con = apsw.Connection(':memory:', statementcachesize=0)
-        con.deserialize('main', image)
+        con = apsw.Connection(":memory:", statementcachesize=0)
+        con.deserialize("main", image)
         return con
-    journals = (f'{path}-{end}' for end in ('wal', 'journal'))
-    pending = any(os.path.exists(j)
-                  and os.path.getsize(j) for j in journals)
-    return apsw.Connection(f'{path.as_uri()}?mode=ro' + ('' if pending else '&immutable=1'),
-                           apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, statementcachesize=0)
+    journals = (f"{path}-{end}" for end in ("wal", "journal"))
+    pending = any(os.path.exists(j) and os.path.getsize(j) for j in journals)
+    return apsw.Connection(
+        f"{path.as_uri()}?mode=ro" + ("" if pending else "&immutable=1"),
+        apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
+        statementcachesize=0,
+    )
 
 # %% ../../nbs/world/database.ipynb #c54423db
-_FULL_TEXT = 'fts5' # the module of virtual tables that can be read
-_SCHEMA_SECONDS = 5.0 # for all views of a database
+_FULL_TEXT = "fts5"  # the module of virtual tables that can be read
+_SCHEMA_SECONDS = 5.0  # for all views of a database
 
-def _schema(con) -> tuple: # dict of kinds by name, dict of reasons by name
+
+def _schema(con) -> tuple:  # dict of kinds by name, dict of reasons by name
     "The tables and then the views of a connection without guards, and what cannot be read."
     kinds = {}
     unreadable = {}
-    listed = dict(con.execute("SELECT name, type FROM pragma_table_list WHERE schema = 'main'"))
-    sql = ("SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
-           r"AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY type, rowid")
+    listed = dict(
+        con.execute("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
+    )
+    sql = (
+        "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view') "
+        r"AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY type, rowid"
+    )
     rows = list(con.execute(sql))
     end = perf_counter() + _SCHEMA_SECONDS
-    for limit in (apsw.SQLITE_LIMIT_COLUMN, apsw.SQLITE_LIMIT_EXPR_DEPTH): # as for queries
+    for limit in (
+        apsw.SQLITE_LIMIT_COLUMN,
+        apsw.SQLITE_LIMIT_EXPR_DEPTH,
+    ):  # as for queries
         con.limit(limit, _LIMITS[limit])
-    con.exec_trace = lambda *a: False # views are compiled, and not run
+    con.exec_trace = lambda *a: False  # views are compiled, and not run
     con.set_progress_handler(lambda: perf_counter() > end, 400)
     for name, kind, made_by in rows:
         kind = listed.get(name, kind)
-        if kind == 'shadow': continue # a part of a virtual table
-        if kind in ('virtual', 'view'):
-            module = re.search(r'USING\s+"?(\w+)', made_by, re.I) if kind == 'virtual' else None
-            try: con.execute(f'SELECT * FROM {quoted(name)} LIMIT 0')
-            except apsw.ExecTraceAbort: # it compiles
+        if kind == "shadow":
+            continue  # a part of a virtual table
+        if kind in ("virtual", "view"):
+            module = (
+                re.search(r'USING\s+"?(\w+)', made_by, re.I)
+                if kind == "virtual"
+                else None
+            )
+            try:
+                con.execute(f"SELECT * FROM {quoted(name)} LIMIT 0")
+            except apsw.ExecTraceAbort:  # it compiles
                 if module and module[1].lower() != _FULL_TEXT:
-                    unreadable[name] = f'virtual tables of {module[1]} are not read'
+                    unreadable[name] = f"virtual tables of {module[1]} are not read"
             except apsw.Error as e:
                 unreadable[name] = one_line(e)
-            if name in unreadable: continue
+            if name in unreadable:
+                continue
         kinds[name] = kind
     con.exec_trace = None
     con.set_progress_handler(None)
@@ -654,47 +780,56 @@ def _schema(con) -> tuple: # dict of kinds by name, dict of reasons by name
 # %% ../../nbs/world/database.ipynb #c54423dc
 class _Connections:
     "The connections to a file, or to a database in memory, and what they found there."
-    def __init__(self, path: Path|None, now: str|None):
+
+    def __init__(self, path: Path | None, now: str | None):
         self.path = path
-        self.image = None # of a database in memory
+        self.image = None  # of a database in memory
         self.now = now
-        self.kinds = None # of the tables and then the views, by name
-        self.unreadable = {} # tables and views that are left out: why, by name
-        self.plain = None # the one for our own statements
+        self.kinds = None  # of the tables and then the views, by name
+        self.unreadable = {}  # tables and views that are left out: why, by name
+        self.plain = None  # the one for our own statements
         self.local = threading.local()
         self.lock = threading.RLock()
 
     def guarded(self) -> tuple:
         "A new guarded connection and its guard; the first one tells which tables there are."
-        if self.kinds is None: # on a connection of its own, which then knows all modules
+        if (
+            self.kinds is None
+        ):  # on a connection of its own, which then knows all modules
             try:
                 kinds, unreadable = _schema(_unguarded(self.path, self.image))
             except UnicodeDecodeError:
-                raise apsw.Error('a name in the schema is not UTF-8') from None
+                raise apsw.Error("a name in the schema is not UTF-8") from None
             self.unreadable.update(unreadable)
             self.kinds = kinds
-        return _guarded(_unguarded(self.path, self.image), self.now,
-                        'virtual' in self.kinds.values())
+        return _guarded(
+            _unguarded(self.path, self.image),
+            self.now,
+            "virtual" in self.kinds.values(),
+        )
 
     @property
     def own(self) -> tuple:
         "This thread's guarded connection and its guard."
-        if getattr(self.local, 'con', None) is None:
+        if getattr(self.local, "con", None) is None:
             self.local.con = _trusted(self.guarded)
         return self.local.con
 
     def close(self) -> None:
         "Close this thread's connection."
-        con = getattr(self.local, 'con', None)
+        con = getattr(self.local, "con", None)
         self.local.con = None
-        if con is not None: con[0].close()
+        if con is not None:
+            con[0].close()
 
     def inspect(self, sql: str, args: tuple = ()) -> list:
         "Rows of our own query about the schema, without guards. Raises ValueError if it fails."
+
         def rows():
             if self.plain is None:
                 self.plain = _unguarded(self.path, self.image)
             return self.plain.execute(sql, args).fetchall()
+
         try:
             with self.lock:
                 return _trusted(rows)
@@ -702,51 +837,54 @@ class _Connections:
             raise ValueError(one_line(e)) from e
 
 # %% ../../nbs/world/database.ipynb #2d84b6f1
-def _prepare(con: apsw.Connection, guard: _Guard,
-             sql: str, tried: set):
+def _prepare(con: apsw.Connection, guard: _Guard, sql: str, tried: set):
     "Get ready to try `sql`; raises `ValueError` where SQLite would not see what is wrong."
     guard.sql = sql
     guard.reason = None
-    if len(sql.encode(errors='replace')) > _LIMITS[apsw.SQLITE_LIMIT_SQL_LENGTH]:
-        raise ValueError('query string is too large')
-    if '\0' in sql:
-        raise ValueError('null character')
-    if 'text' in tried:
+    if len(sql.encode(errors="replace")) > _LIMITS[apsw.SQLITE_LIMIT_SQL_LENGTH]:
+        raise ValueError("query string is too large")
+    if "\0" in sql:
+        raise ValueError("null character")
+    if "text" in tried:
         guard.sql = _readable(guard)
     guard.first = None
-    if 'room' in tried:
+    if "room" in tried:
         _widen(con, guard)
     if guard.full_text:
         _check_search(con, guard)
 
 # %% ../../nbs/world/database.ipynb #0cd2ac2b
-def _try(con, guard: _Guard, sql: str, tried: set,
-         fetch: Callable, # of a cursor: rows, and whether there was more
-         timeout: float) -> tuple:
+def _try(
+    con,
+    guard: _Guard,
+    sql: str,
+    tried: set,
+    fetch: Callable,  # of a cursor: rows, and whether there was more
+    timeout: float,
+) -> tuple:
     "The result of `sql`, and what another try would need: 'memory', 'room' or 'text'."
     cur = con.cursor()
-    alone = 'memory' in tried
+    alone = "memory" in tried
     since = perf_counter()
-    try: _heap.enter(alone)
+    try:
+        _heap.enter(alone)
     except TimeoutError as e:
-        return Result([], [],
-                      error=_explain(e, guard, timeout)), None
+        return Result([], [], error=_explain(e, guard, timeout)), None
     try:
         guard.deadline += perf_counter() - since
         _prepare(con, guard, sql, tried)
         cur.execute(guard.sql)
         if guard.first is None:
-            raise ValueError('nothing to run, write a SELECT')
+            raise ValueError("nothing to run, write a SELECT")
         rows, truncated = fetch(cur)
         if guard.overdue():
-            raise apsw.InterruptError('interrupted')
+            raise apsw.InterruptError("interrupted")
         return Result(guard.columns, rows, truncated), None
     except (apsw.Error, ValueError, MemoryError) as e:
-        return Result([], [],
-                      error=_explain(e, guard, timeout)), _need(e, guard)
+        return Result([], [], error=_explain(e, guard, timeout)), _need(e, guard)
     finally:
         cur.close(True)
-        if 'room' in tried:
+        if "room" in tried:
             _bound(con, guard)
         _heap.leave(alone)
 
@@ -767,20 +905,25 @@ def _fetch(cur: apsw.Cursor, max_rows: int, max_bytes: int):
 # bytes of the largest value, and of all that a statement can make at once
 _LONGEST, _ROOM = 1_000_000, 36_000_000
 # instructions that neither make nor compare values
-_LIGHT = set('Init Transaction Goto Halt OpenRead OpenEphemeral OpenPseudo SorterOpen Rewind Next '
-             'SorterNext Integer Null NullRow Gosub Return IfPos IfNotZero IsNull NotNull Once '
-             'Last Close Rowid Sequence NewRowid Delete BeginSubrtn CollSeq'.split())
+_LIGHT = set(
+    "Init Transaction Goto Halt OpenRead OpenEphemeral OpenPseudo SorterOpen Rewind Next "
+    "SorterNext Integer Null NullRow Gosub Return IfPos IfNotZero IsNull NotNull Once "
+    "Last Close Rowid Sequence NewRowid Delete BeginSubrtn CollSeq".split()
+)
 
-def _cost(program: list, # rows of EXPLAIN
-          pattern: int, # bytes of a pattern of LIKE
-         ) -> int:
+
+def _cost(
+    program: list,  # rows of EXPLAIN
+    pattern: int,  # bytes of a pattern of LIKE
+) -> int:
     "How many values a statement can have at once, or compare without a look at the clock."
+
     def one(name, columns, p4):
-        if name == 'ResultRow': # a character of Python's may take four bytes
-            return 4*columns
-        return 20*pattern//50 if re.match('like|glob|json|->', str(p4)) else 1
-    return sum(one(op[1], op[3], op[5])
-               for op in program if op[1] not in _LIGHT)
+        if name == "ResultRow":  # a character of Python's may take four bytes
+            return 4 * columns
+        return 20 * pattern // 50 if re.match("like|glob|json|->", str(p4)) else 1
+
+    return sum(one(op[1], op[3], op[5]) for op in program if op[1] not in _LIGHT)
 
 # %% ../../nbs/world/database.ipynb #38f0d2c7
 def _program(con: apsw.Connection, guard: _Guard) -> list:
@@ -793,56 +936,67 @@ def _program(con: apsw.Connection, guard: _Guard) -> list:
     finally:
         con.exec_trace = trace
 
+
 def _widen(con: apsw.Connection, guard: _Guard):
     "Let the values of `con` be as large as the query can do with."
     _bound(con, guard, _LONGEST, steps=1)
     program = _program(con, guard)
-    texts = [len(op[5]) for op in program if op[1] == 'String8']
+    texts = [len(op[5]) for op in program if op[1] == "String8"]
     pattern = min(_PATTERN, max([50, *texts]))
-    length = min(_LONGEST,
-                 _ROOM//max(1, _cost(program, pattern)))
+    length = min(_LONGEST, _ROOM // max(1, _cost(program, pattern)))
     _bound(con, guard, max(_LENGTH, length), pattern, steps=1)
 
 # %% ../../nbs/world/database.ipynb #38f0d2c9
-_WORDS = 20 # that a text may be searched for
+_WORDS = 20  # that a text may be searched for
 
-def _searches(program: list) -> list: # of texts; None for one that is calculated
+
+def _searches(program: list) -> list:  # of texts; None for one that is calculated
     "What full-text tables are searched for."
-    ends = {op[3] for op in program if op[1] in ('Goto', 'NotNull')} # of CASE and COALESCE, among others
+    ends = {
+        op[3] for op in program if op[1] in ("Goto", "NotNull")
+    }  # of CASE and COALESCE, among others
     found = []
     for v, op in enumerate(program):
-        if op[1] != 'VFilter': continue
-        args = v - 2 - program[v-1][2] # where they begin, an instruction each
-        for i, kind in enumerate(re.findall('[A-Za-z]', str(op[5]))):
+        if op[1] != "VFilter":
+            continue
+        args = v - 2 - program[v - 1][2]  # where they begin, an instruction each
+        for i, kind in enumerate(re.findall("[A-Za-z]", str(op[5]))):
             at = args + i
             text = program[at]
-            written = text[1] == 'String8' and text[3] == op[4] + 2 + i
-            if kind == 'M':
+            written = text[1] == "String8" and text[3] == op[4] + 2 + i
+            if kind == "M":
                 sure = written and ends.isdisjoint(range(at + 1, v))
                 found.append(text[5] if sure else None)
     return found
+
 
 def _check_search(con: apsw.Connection, guard: _Guard):
     "Raises ValueError where a full-text table is searched for too much."
     for text in _searches(_program(con, guard)):
         if text is None or len(re.findall(r'[^\s"()+{}:^*,-]+', text)) > _WORDS:
-            guard.reason = f'what a table is searched for has to be written out, in at most {_WORDS} words'
+            guard.reason = f"what a table is searched for has to be written out, in at most {_WORDS} words"
             raise ValueError(guard.reason)
 
 # %% ../../nbs/world/database.ipynb #e06d4a92
 def _readable(guard: _Guard):
     "The query, with other characters in place of what is not UTF-8."
-    cells = [f"CASE typeof(c{i}) WHEN 'text' THEN decoded(CAST(c{i} AS BLOB)) "
-             f"ELSE c{i} END AS {quoted(name)}" for i, name in enumerate(guard.columns)]
-    names = ', '.join(f'c{i}' for i in range(len(cells)))
-    query = guard.first.rstrip('; ')
-    return f'WITH undecoded({names}) AS (\n{query}\n) SELECT {", ".join(cells)} FROM undecoded'
+    cells = [
+        f"CASE typeof(c{i}) WHEN 'text' THEN decoded(CAST(c{i} AS BLOB)) "
+        f"ELSE c{i} END AS {quoted(name)}"
+        for i, name in enumerate(guard.columns)
+    ]
+    names = ", ".join(f"c{i}" for i in range(len(cells)))
+    query = guard.first.rstrip("; ")
+    return f"WITH undecoded({names}) AS (\n{query}\n) SELECT {', '.join(cells)} FROM undecoded"
 
 # %% ../../nbs/world/database.ipynb #59b7e3d4
 @patch
-def run(self: SQLiteDatabase, sql: str,
-        max_rows: int|None = None,
-         max_bytes: int|None = None) -> Result:
+def run(
+    self: SQLiteDatabase,
+    sql: str,
+    max_rows: int | None = None,
+    max_bytes: int | None = None,
+) -> Result:
     "The result of `sql`, or what is wrong with it; it is tried again where that may help."
     start = perf_counter()
     tried = set()
@@ -850,42 +1004,52 @@ def run(self: SQLiteDatabase, sql: str,
         con, guard = self._connections.own
         sql = self.unescaped(sql)
     except (apsw.Error, TimeoutError, MemoryError, ValueError) as e:
-        return Result([], [],
-                      error=_explain(e, _Guard(), self.timeout))
+        return Result([], [], error=_explain(e, _Guard(), self.timeout))
     guard.deadline = start + self.timeout
-    fetch = partial(_fetch, max_rows=max_rows or self.max_rows,
-                    max_bytes=max_bytes or self.max_bytes)
+    fetch = partial(
+        _fetch,
+        max_rows=max_rows or self.max_rows,
+        max_bytes=max_bytes or self.max_bytes,
+    )
     while True:
         result, need = _try(con, guard, sql, tried, fetch, self.timeout)
         if need is None or need in tried:
             break
-        if need == 'text':
+        if need == "text":
             plain = _trusted(partial(_unguarded, self.path, self._connections.image))
-            guard.encoding = plain.pragma('encoding')
+            guard.encoding = plain.pragma("encoding")
         tried.add(need)
     result.seconds = perf_counter() - start
     return result
 
 # %% ../../nbs/world/database.ipynb #d5ae7885
-_KEPT, _KEPT_CHARS = 200, 5000 # results that are kept, and characters of one and its query
+_KEPT, _KEPT_CHARS = (
+    200,
+    5000,
+)  # results that are kept, and characters of one and its query
 
 # %% ../../nbs/world/database.ipynb #54f1b30a
 _UNKNOWN = re.compile('no such column: "?(.+?)"? - should this be a string')
 
+
 def _read_as_text(db: Database, con, sql: str) -> str:
     "A note on the first name in double quotes that SQLite took for a text; else nothing."
-    con.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0) # now it is an error
-    inner = sql.rstrip('; \n')
+    con.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)  # now it is an error
+    inner = sql.rstrip("; \n")
     try:
-        found = _UNKNOWN.search(db.run(f'SELECT 1 FROM (\n{inner}\n) LIMIT 0').error or '')
+        found = _UNKNOWN.search(
+            db.run(f"SELECT 1 FROM (\n{inner}\n) LIMIT 0").error or ""
+        )
     finally:
         con.config(apsw.SQLITE_DBCONFIG_DQS_DML, 1)
-    return f'"{found[1]}" was read as a text: no column has this name' if found else ''
+    return f'"{found[1]}" was read as a text: no column has this name' if found else ""
+
 
 @patch
-def query(self: SQLiteDatabase,
-          sql: str, # one SELECT, by whomever
-         ) -> Result: # rows, or an error
+def query(
+    self: SQLiteDatabase,
+    sql: str,  # one SELECT, by whomever
+) -> Result:  # rows, or an error
     "Run `sql`, or remember its result; whatever is wrong with it comes back as `Result.error`."
     if sql in self._known:
         return self._known[sql]
@@ -893,8 +1057,7 @@ def query(self: SQLiteDatabase,
     if result.ok and '"' in sql:
         con, _ = self._connections.own
         result.note = _read_as_text(self, con, sql)
-    if (result.ok and self.now
-            and len(sql) + len(repr(result.rows)) <= _KEPT_CHARS):
+    if result.ok and self.now and len(sql) + len(repr(result.rows)) <= _KEPT_CHARS:
         with self._connections.lock:
             self._known[sql] = result
             if len(self._known) > _KEPT:
@@ -902,173 +1065,225 @@ def query(self: SQLiteDatabase,
     return result
 
 # %% ../../nbs/world/database.ipynb #8d25af60
-_WHOLE_CELLS, _WHOLE_BYTES = 100_000, 20_000_000 # of the largest result
+_WHOLE_CELLS, _WHOLE_BYTES = 100_000, 20_000_000  # of the largest result
+
 
 @patch
-def whole(self: Database,
-          sql: str, # one SELECT, by whomever
-          like: Result|None = None, # a result that is to be equalled: no more is taken than it has
-         ) -> Result: # cut only if it has more than that
+def whole(
+    self: Database,
+    sql: str,  # one SELECT, by whomever
+    like: Result
+    | None = None,  # a result that is to be equalled: no more is taken than it has
+) -> Result:  # cut only if it has more than that
     "Run `sql`, beyond `max_rows` and `max_bytes` if need be."
     result = self.query(sql)
     if not result.truncated or like and len(like.rows) <= len(result.rows):
         return result
     if not like:
-        return self.run(sql,
-                        _WHOLE_CELLS//len(result.columns), _WHOLE_BYTES)
-    size = sum(4*len(c) if type(c) in (str, bytes) else 32
-               for row in like.rows for c in row)
+        return self.run(sql, _WHOLE_CELLS // len(result.columns), _WHOLE_BYTES)
+    size = sum(
+        4 * len(c) if type(c) in (str, bytes) else 32 for row in like.rows for c in row
+    )
     return self.run(sql, len(like.rows), size + 1)
 
 # %% ../../nbs/world/database.ipynb #c6877cf5
 _SENTENCES = [
-    ('interrupted', 'the query took longer than {timeout:g} seconds and was stopped'),
-    ('one statement at a time', 'one statement at a time, please'),
-    ('null character', 'the query contains a NUL character'),
-    ('surrogates not allowed', 'the query contains characters that are not valid Unicode'),
-    ('codec', 'a text in the query is not valid UTF-8'),
-    ('query string is too large', 'the query is too long, at most 100000 bytes'),
-    ('parser stack|Recursion limit', 'the query is nested too deeply'),
-    ('bindings', 'placeholders such as ? and :name are not supported, write the value'),
-    ('string or blob too big', 'a text or blob in the query is too big, at most {length} bytes'),
-    ('database is busy', 'the database is busy with other queries, try again'),
-    ('incomplete input', 'the query is incomplete'),
-    ('SQL logic error', 'the query cannot be parsed')]
-_KNOWN = re.compile('|'.join(f'({pattern})' for pattern, _ in _SENTENCES))
+    ("interrupted", "the query took longer than {timeout:g} seconds and was stopped"),
+    ("one statement at a time", "one statement at a time, please"),
+    ("null character", "the query contains a NUL character"),
+    (
+        "surrogates not allowed",
+        "the query contains characters that are not valid Unicode",
+    ),
+    ("codec", "a text in the query is not valid UTF-8"),
+    ("query string is too large", "the query is too long, at most 100000 bytes"),
+    ("parser stack|Recursion limit", "the query is nested too deeply"),
+    ("bindings", "placeholders such as ? and :name are not supported, write the value"),
+    (
+        "string or blob too big",
+        "a text or blob in the query is too big, at most {length} bytes",
+    ),
+    ("database is busy", "the database is busy with other queries, try again"),
+    ("incomplete input", "the query is incomplete"),
+    ("SQL logic error", "the query cannot be parsed"),
+]
+_KNOWN = re.compile("|".join(f"({pattern})" for pattern, _ in _SENTENCES))
+
 
 def _explain(e: Exception, guard: _Guard, timeout: float):
     "One sentence for an error."
     if not guard.reason and isinstance(e, (apsw.NoMemError, MemoryError)):
-        return 'the query needs too much memory' if guard.first else 'the query is too complex'
+        return (
+            "the query needs too much memory"
+            if guard.first
+            else "the query is too complex"
+        )
     text = guard.reason or str(e).strip()
     known = _KNOWN.search(text)
     if not known:
         return one_line(text, 160)
-    return _SENTENCES[known.lastindex - 1][1].format(timeout=timeout,
-                                                     length=guard.length)
+    return _SENTENCES[known.lastindex - 1][1].format(
+        timeout=timeout, length=guard.length
+    )
 
-def _need(e: Exception, guard: _Guard) -> str|None:
+
+def _need(e: Exception, guard: _Guard) -> str | None:
     "What another try would need, after this error."
-    if guard.reason: return None
+    if guard.reason:
+        return None
     if isinstance(e, UnicodeDecodeError):
-        return 'text' if guard.first else None
+        return "text" if guard.first else None
     if isinstance(e, (apsw.NoMemError, MemoryError)):
-        return 'memory' if _heap.crowd else None
-    return 'room' if re.search('string or blob too big|pattern too complex', str(e)) else None
+        return "memory" if _heap.crowd else None
+    return (
+        "room"
+        if re.search("string or blob too big|pattern too complex", str(e))
+        else None
+    )
 
 # %% ../../nbs/world/database.ipynb #c834157e
 class Column(NamedTuple):
     "A column of a table."
-    name: str
-    type: str # as declared, '' if it was not
-    pk: bool # part of the primary key?
-    fk: str|None # 'table.column' that it refers to
-    comment: str = '' # what its makers say of it
 
-def _read_columns(db: SQLiteDatabase, table: str) -> list: # of Column
+    name: str
+    type: str  # as declared, '' if it was not
+    pk: bool  # part of the primary key?
+    fk: str | None  # 'table.column' that it refers to
+    comment: str = ""  # what its makers say of it
+
+
+def _read_columns(db: SQLiteDatabase, table: str) -> list:  # of Column
     "The columns of a table as SQLite tells them."
     inspect = db._connections.inspect
     sql = 'SELECT "from", "table", "to", seq FROM pragma_foreign_key_list(?) ORDER BY id DESC'
     keys = inspect(sql, (table,))
-    fks = {col.lower(): _target(db, *rest)
-           for col, *rest in keys}
-    sql = 'SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden != 1'
-    return [Column(name, kind, bool(pk),
-                   fks.get(name.lower()))
-            for name, kind, pk in inspect(sql, (table,))]
+    fks = {col.lower(): _target(db, *rest) for col, *rest in keys}
+    sql = "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden != 1"
+    return [
+        Column(name, kind, bool(pk), fks.get(name.lower()))
+        for name, kind, pk in inspect(sql, (table,))
+    ]
 
 # %% ../../nbs/world/database.ipynb #9775b019
-def _target(db: Database, table: str,
-            column: str|None, seq: int):
+def _target(db: Database, table: str, column: str | None, seq: int):
     "`table.column` that a foreign key points to."
-    table = next((t for t in db.tables
-                  if t.lower() == table.lower()), table)
+    table = next((t for t in db.tables if t.lower() == table.lower()), table)
     if column is None:
-        sql = 'SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk'
+        sql = "SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk"
         keys = db._connections.inspect(sql, (table,))
-        column = keys[seq][0] if seq < len(keys) else 'rowid'
-    return f'{table}.{column}'
+        column = keys[seq][0] if seq < len(keys) else "rowid"
+    return f"{table}.{column}"
 
 # %% ../../nbs/world/database.ipynb #3b01b5d1
-_COUNTED = 100_000 # rows of a table, at most, so that no table takes long
+_COUNTED = 100_000  # rows of a table, at most, so that no table takes long
+
 
 @patch
 def describe(self: Database, table: str) -> str:
     "Size, columns, types and foreign keys of a table, one column a line."
     table = self.table(table)
-    said = lambda comment: comment and f'-- {one_line(comment)}'
-    parts = [(self.spelt(c.name), c.type,
-              c.fk and f'-> {escaped(c.fk)}', said(c.comment))
-             for c in self.columns(table)]
-    cols = [' '.join(filter(None, part)) for part in parts]
+    said = lambda comment: comment and f"-- {one_line(comment)}"
+    parts = [
+        (self.spelt(c.name), c.type, c.fk and f"-> {escaped(c.fk)}", said(c.comment))
+        for c in self.columns(table)
+    ]
+    cols = [" ".join(filter(None, part)) for part in parts]
     n = self.row_count(table)
-    rows = ('rows not counted' if n is None
-            else f'more than {_COUNTED} rows' if n > _COUNTED
-            else f'{n} row' + 's'*(n != 1))
-    kinds = dict(view=', a view', virtual=', full text')
-    kind = kinds.get(self.kind(table), '')
-    about = said(self.comments.get(table, ''))
-    return '\n'.join([f'{self.label(table)}: {rows}{kind}{about and " " + about}', *cols])
+    rows = (
+        "rows not counted"
+        if n is None
+        else f"more than {_COUNTED} rows"
+        if n > _COUNTED
+        else f"{n} row" + "s" * (n != 1)
+    )
+    kinds = dict(view=", a view", virtual=", full text")
+    kind = kinds.get(self.kind(table), "")
+    about = said(self.comments.get(table, ""))
+    return "\n".join(
+        [f"{self.label(table)}: {rows}{kind}{about and ' ' + about}", *cols]
+    )
 
 # %% ../../nbs/world/database.ipynb #189627cf
-_SAMPLED = 100 # columns of a wide table
+_SAMPLED = 100  # columns of a wide table
+
 
 @patch
-def sample(self: SQLiteDatabase,
-           table: str, # its name, in upper or lower case
-           n: int = 3, # rows
-          ) -> Result:
+def sample(
+    self: SQLiteDatabase,
+    table: str,  # its name, in upper or lower case
+    n: int = 3,  # rows
+) -> Result:
     "The first `n` rows of a table; of a wide one the first columns."
-    rows = f'FROM {self.identifier(table)} LIMIT {int(n)}'
+    rows = f"FROM {self.identifier(table)} LIMIT {int(n)}"
     names = [quoted(c.name) for c in self.columns(table)]
     wide = len(names) > _LIMITS[apsw.SQLITE_LIMIT_COLUMN]
     some = names[:_SAMPLED] if wide else names
-    found = self.query(f'SELECT {", ".join(some) if wide else "*"} {rows}')
-    if 'too big' in (found.error or ''):
-        found = self.query(f'SELECT {", ".join(map(_short, some))} {rows}')
-    return replace(found, note=f'the first {_SAMPLED} of {len(names)} columns') if wide else found
+    found = self.query(f"SELECT {', '.join(some) if wide else '*'} {rows}")
+    if "too big" in (found.error or ""):
+        found = self.query(f"SELECT {', '.join(map(_short, some))} {rows}")
+    return (
+        replace(found, note=f"the first {_SAMPLED} of {len(names)} columns")
+        if wide
+        else found
+    )
 
-def _short(name: str) -> str: # what is large is not loaded
-    size = f'octet_length({name})'
+
+def _short(name: str) -> str:  # what is large is not loaded
+    size = f"octet_length({name})"
     return f"CASE WHEN {size} > {_LENGTH} THEN typeof({name}) || ' of ' || {size} || ' bytes' ELSE {name} END AS {name}"
 
 # %% ../../nbs/world/database.ipynb #a5c00052
-_SHORT = 40 # letters
+_SHORT = 40  # letters
 
-def _read_texts(db: Database, table: str): # pairs
+
+def _read_texts(db: Database, table: str):  # pairs
     "Each column that can be read, until as much time is gone as one query may take."
     end = perf_counter() + db.timeout
     if db.row_count(table) is None:
         return
     for column in db.columns(table):
-        if perf_counter() > end: return
+        if perf_counter() > end:
+            return
         name = db.quote(column.name)
-        found = db.run(f'SELECT DISTINCT {name} FROM {db.identifier(table)} '
-                          f'WHERE {db.letters(name)} <= {_SHORT} LIMIT {db.max_rows}')
-        yield column.name, sorted(x for x, *_ in found.rows
-                                  if isinstance(x, str) and x == one_line(x))
+        found = db.run(
+            f"SELECT DISTINCT {name} FROM {db.identifier(table)} "
+            f"WHERE {db.letters(name)} <= {_SHORT} LIMIT {db.max_rows}"
+        )
+        yield (
+            column.name,
+            sorted(
+                x for x, *_ in found.rows if isinstance(x, str) and x == one_line(x)
+            ),
+        )
 
 # %% ../../nbs/world/database.ipynb #a5c00041
 @patch
-def vm_steps(self: SQLiteDatabase,
-             sql: str, # one SELECT
-            ) -> int|None: # None if it fails
+def vm_steps(
+    self: SQLiteDatabase,
+    sql: str,  # one SELECT
+) -> int | None:  # None if it fails
     "Steps of SQLite's virtual machine that a query takes, up to `max_rows` rows."
     con = self._connections.own[0]
     found = []
+
     def note(event):
-        found.append(event['stmt_status']['SQLITE_STMTSTATUS_VM_STEP'])
+        found.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
+
     con.trace_v2(apsw.SQLITE_TRACE_PROFILE, note)
     try:
         ok = self.run(sql).ok
-    finally: con.trace_v2(0)
-    return found[-1] if ok and found else None # the last to end: others are what full text does inside
+    finally:
+        con.trace_v2(0)
+    return (
+        found[-1] if ok and found else None
+    )  # the last to end: others are what full text does inside
 
 # %% ../../nbs/world/database.ipynb #a5c000e2
 @patch
-def plan(self: SQLiteDatabase,
-         sql: str, # one SELECT
-        ) -> Result: # columns id, parent, notused, detail; or an error
+def plan(
+    self: SQLiteDatabase,
+    sql: str,  # one SELECT
+) -> Result:  # columns id, parent, notused, detail; or an error
     "SQLite's plan for a query, which is not run."
     try:
         guard = self._connections.own[1]
@@ -1076,21 +1291,25 @@ def plan(self: SQLiteDatabase,
         return Result([], [], error=_explain(e, _Guard(), self.timeout))
     guard.explains = 2
     try:
-        return self.run(f'EXPLAIN QUERY PLAN {sql}')
-    finally: guard.explains = 0
+        return self.run(f"EXPLAIN QUERY PLAN {sql}")
+    finally:
+        guard.explains = 0
 
 # %% ../../nbs/world/database.ipynb #ab5d0bd7
 @patch(cls_method=True)
-def from_sql(cls: SQLiteDatabase,
-             script: str, # CREATE and INSERT statements that you trust
-             name: str = ':memory:', # what to call it
-             **kwargs, # timeout, max_rows, max_bytes and now, as of SQLiteDatabase
-            ) -> SQLiteDatabase:
+def from_sql(
+    cls: SQLiteDatabase,
+    script: str,  # CREATE and INSERT statements that you trust
+    name: str = ":memory:",  # what to call it
+    **kwargs,  # timeout, max_rows, max_bytes and now, as of SQLiteDatabase
+) -> SQLiteDatabase:
     "A database in memory; raises `ValueError` if the script fails or makes no table."
+
     def build():
-        con = apsw.Connection(':memory:', statementcachesize=0)
+        con = apsw.Connection(":memory:", statementcachesize=0)
         con.execute(script)
-        return con, con.serialize('main'), *_schema(con)
+        return con, con.serialize("main"), *_schema(con)
+
     db = SQLiteDatabase(None, **kwargs)
     db.name = name
     own = db._connections
@@ -1098,28 +1317,31 @@ def from_sql(cls: SQLiteDatabase,
         own.plain, own.image, own.kinds, unreadable = _trusted(build)
         own.unreadable.update(unreadable)
     except apsw.Error as e:
-        raise ValueError(f'the script of database {name} failed: {e}') from e
+        raise ValueError(f"the script of database {name} failed: {e}") from e
     if not db.tables:
-        raise ValueError(f'the script of database {name} creates no table')
+        raise ValueError(f"the script of database {name} creates no table")
     return db
 
 # %% ../../nbs/world/database.ipynb #80cb7e79
-def open_sqlite(path_or_db: str|Path|Database, # a path, or a Database, which comes back as it is
-                **kwargs, # timeout, max_rows, max_bytes and now, as of SQLiteDatabase
-               ) -> Database:
+def open_sqlite(
+    path_or_db: str
+    | Path
+    | Database,  # a path, or a Database, which comes back as it is
+    **kwargs,  # timeout, max_rows, max_bytes and now, as of SQLiteDatabase
+) -> Database:
     "Open a SQLite file; unchanged, it is the same Database again. Raises FileNotFoundError."
     if isinstance(path_or_db, Database):
         return path_or_db
     if not os.path.exists(path_or_db):
-        raise FileNotFoundError(f'no such database: {path_or_db}')
+        raise FileNotFoundError(f"no such database: {path_or_db}")
     path = os.path.abspath(path_or_db)
     settings = tuple(sorted(kwargs.items()))
-    real = os.path.realpath(path) # journals lie beside the target of a link
-    files = [os.stat(f)
-             for f in (real, f'{real}-wal')
-             if os.path.exists(f)]
-    return _open_cached(path, tuple((f.st_mtime_ns, f.st_size)
-                                    for f in files), settings)
+    real = os.path.realpath(path)  # journals lie beside the target of a link
+    files = [os.stat(f) for f in (real, f"{real}-wal") if os.path.exists(f)]
+    return _open_cached(
+        path, tuple((f.st_mtime_ns, f.st_size) for f in files), settings
+    )
+
 
 @lru_cache(maxsize=64)
 def _open_cached(path, state, settings):

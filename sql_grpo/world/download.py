@@ -22,10 +22,15 @@ def _receive(url: str, part: Path, quiet: bool):
     mark = part.with_suffix(".mark")
     headers = {"Accept-Encoding": "identity"}
     if part.exists() and mark.exists():
-        headers |= {"Range": f"bytes={part.stat().st_size}-", "If-Range": mark.read_text()}
-    with httpx2.stream("GET", url, headers=headers,
-                       timeout=30, follow_redirects=True) as answer:
-        if answer.status_code == 416: return
+        headers |= {
+            "Range": f"bytes={part.stat().st_size}-",
+            "If-Range": mark.read_text(),
+        }
+    with httpx2.stream(
+        "GET", url, headers=headers, timeout=30, follow_redirects=True
+    ) as answer:
+        if answer.status_code == 416:
+            return
         if answer.is_error:
             status = f"{answer.status_code} {answer.reason_phrase}"
             raise ConnectionError(f"{url}: the server answers {status}")
@@ -33,10 +38,12 @@ def _receive(url: str, part: Path, quiet: bool):
         total = done + int(answer.headers.get("Content-Length", 0)) or None
         tag = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
         mark.unlink(missing_ok=True)
-        with (part.open("ab" if done else "wb") as f,
-              tqdm.wrapattr(f, "write", total=total,
-                            initial=done, desc=part.stem,
-                            disable=quiet) as out):
+        with (
+            part.open("ab" if done else "wb") as f,
+            tqdm.wrapattr(
+                f, "write", total=total, initial=done, desc=part.stem, disable=quiet
+            ) as out,
+        ):
             if tag:
                 mark.write_text(tag)
             for data in answer.iter_raw():
@@ -49,19 +56,22 @@ def _fetch(url: str, part: Path, quiet: bool):
         try:
             return _receive(url, part, quiet)
         except (httpx2.RequestError, httpx2.InvalidURL) as e:
-            if left: continue
+            if left:
+                continue
             fault = f"{url}: {str(e) or type(e).__name__}"
-            raise ConnectionError(f"{fault}; the next call goes on from what has arrived, "
-                                  "or give the path of the archive") from None
+            raise ConnectionError(
+                f"{fault}; the next call goes on from what has arrived, "
+                "or give the path of the archive"
+            ) from None
 
 # %% ../../nbs/world/download.ipynb #ead952a2
 def _root(folder: Path) -> Path:
     "The folder with `database/` in it, however deep it lies. Raises ValueError."
-    found = [p.parent
-             for p in folder.rglob("database") if p.is_dir()]
+    found = [p.parent for p in folder.rglob("database") if p.is_dir()]
     if not found:
         raise ValueError("there is no folder 'database' in it")
     return min(found, key=lambda p: len(p.parts))
+
 
 def _unpack(path: Path, folder: Path):
     "Unpack an archive into a new or empty folder, wholly or not at all."
@@ -70,47 +80,64 @@ def _unpack(path: Path, folder: Path):
         with path.open("rb") as f:
             head = f.read(15)
         raise ValueError(f"it is no whole zip or tar archive; it begins with {head!r}")
-    if is_tar and not hasattr(tarfile, "data_filter"): # without it, a link may lead outside
+    if is_tar and not hasattr(
+        tarfile, "data_filter"
+    ):  # without it, a link may lead outside
         raise ValueError("a tar archive needs Python 3.11.4 or newer: give it as a zip")
-    with (tempfile.TemporaryDirectory(dir=folder.parent,
-                                      prefix=f".{folder.name}-") as tmp,
-          tarfile.open(path) if is_tar else zipfile.ZipFile(path) as archive):
-        inside = Path(tmp).resolve()/"inside"
+    with (
+        tempfile.TemporaryDirectory(
+            dir=folder.parent, prefix=f".{folder.name}-"
+        ) as tmp,
+        tarfile.open(path) if is_tar else zipfile.ZipFile(path) as archive,
+    ):
+        inside = Path(tmp).resolve() / "inside"
         inside.mkdir()
-        archive.extractall(inside,
-                           **(dict(filter="data") if is_tar else {}))
+        archive.extractall(inside, **(dict(filter="data") if is_tar else {}))
         if folder.exists():
             folder.rmdir()
         _root(inside).rename(folder)
 
 # %% ../../nbs/world/download.ipynb #cd5583f4
-_BROKEN = (zipfile.BadZipFile, tarfile.TarError,
-           gzip.BadGzipFile, lzma.LZMAError, zlib.error,
-           EOFError, RuntimeError, ValueError)
+_BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    lzma.LZMAError,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    ValueError,
+)
 
-_SPIDER = ("https://drive.usercontent.google.com/download"
-           "?id=1403EGqzIDoHMdQF4c9Bkyl7dZLZ5Wt6J&export=download&confirm=t")
+_SPIDER = (
+    "https://drive.usercontent.google.com/download"
+    "?id=1403EGqzIDoHMdQF4c9Bkyl7dZLZ5Wt6J&export=download&confirm=t"
+)
 # of the archive of September 2024
 _SPIDER_SHA256 = "00636695dabed6b5f4b8328a16b13e069a2f16591d5efcce57660669c85b121b"
 
 # %% ../../nbs/world/download.ipynb #224bff1f
-def _check_given(source: str|Path, is_there: bool, sha256: str|None):
+def _check_given(source: str | Path, is_there: bool, sha256: str | None):
     "Raises ValueError for what is no checksum, and FileNotFoundError."
     if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
         raise ValueError(f"sha256 is {sha256!r}; expected 64 hexadecimal digits")
     if not is_there:
-        raise FileNotFoundError(f"no archive or folder at {source}: give one, an address, or the word spider")
+        raise FileNotFoundError(
+            f"no archive or folder at {source}: give one, an address, or the word spider"
+        )
+
 
 def download_spider(
-    source: str|Path, # spider; or an archive's address or path (zip, tar.gz), or a folder
-    folder: str|Path = "spider", # where it goes; must not exist, or be empty
-    sha256: str|None = None, # the archive's checksum, 64 hexadecimal digits
-    quiet: bool = False # no progress bar
-) -> Path: # the folder, for `load_tasks("spider", path=folder)`
+    source: str
+    | Path,  # spider; or an archive's address or path (zip, tar.gz), or a folder
+    folder: str | Path = "spider",  # where it goes; must not exist, or be empty
+    sha256: str | None = None,  # the archive's checksum, 64 hexadecimal digits
+    quiet: bool = False,  # no progress bar
+) -> Path:  # the folder, for `load_tasks("spider", path=folder)`
     "Fetch, check, unpack Spider (https://yale-lily.github.io/spider). Raises ValueError, OSError."
     folder = Path(full_path(folder, "folder"))
     if str(source) == "spider":
-        if (folder/"database").is_dir(): # it is there
+        if (folder / "database").is_dir():  # it is there
             return folder
         source = _SPIDER
         sha256 = _SPIDER_SHA256 if sha256 is None else sha256
@@ -118,12 +145,17 @@ def download_spider(
     path = Path(full_path(source, "source"))
     fault = None
     _check_given(source, is_url or path.exists(), sha256)
-    if not path.is_dir() and folder.exists() and (folder.is_file() or any(folder.iterdir())):
-        raise FileExistsError(f"{folder} is there already; remove it, or give another folder")
+    if (
+        not path.is_dir()
+        and folder.exists()
+        and (folder.is_file() or any(folder.iterdir()))
+    ):
+        raise FileExistsError(
+            f"{folder} is there already; remove it, or give another folder"
+        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     if is_url:
-        _fetch(str(source),
-               path := folder.with_name(f"{folder.name}.part"), quiet)
+        _fetch(str(source), path := folder.with_name(f"{folder.name}.part"), quiet)
     try:
         if path.is_dir():
             return _root(path)
@@ -137,34 +169,45 @@ def download_spider(
     if is_url:
         for p in (path, path.with_suffix(".mark")):
             p.unlink(missing_ok=True)
-    if fault: raise fault
+    if fault:
+        raise fault
     return folder
 
 # %% ../../nbs/world/download.ipynb #c8166bda
-def _print_counts(folder: Path): # is there anything to read?
+def _print_counts(folder: Path):  # is there anything to read?
     "Print how many questions of a Spider can be used, and how to train on them."
     readable = set()
     for split in ("train", "eval"):
-        try: print(f"{split}: {load_with_report('spider', split, path=folder)!r}")
+        try:
+            print(f"{split}: {load_with_report('spider', split, path=folder)!r}")
         except (ValueError, OSError) as e:
             print(f"{split}: {e}")
-        else: readable.add(split)
+        else:
+            readable.add(split)
     if "train" in readable:
-        print(f"to train on it: sql_grpo train --data_source spider --data_path {folder}")
+        print(
+            f"to train on it: sql_grpo train --data_source spider --data_path {folder}"
+        )
     try:
         load_tasks("spider_by_database", path=folder)
-    except (ValueError, OSError): # it is not the whole of Spider
+    except (ValueError, OSError):  # it is not the whole of Spider
         return bool(readable)
-    print(f"to train SmolLM2 on it: sql_grpo train --preset laptop --data_path {folder}")
+    print(
+        f"to train SmolLM2 on it: sql_grpo train --preset laptop --data_path {folder}"
+    )
     return bool(readable)
 
 # %% ../../nbs/world/download.ipynb #c1a4000f
-def main(argv: list|None = None) -> None: # arguments; by default those of the command line
+def main(
+    argv: list | None = None,
+) -> None:  # arguments; by default those of the command line
     "The command `sql_grpo data`, with `download_spider`'s options. Raises SystemExit if it fails."
     p = anno_parser(download_spider, "sql_grpo data")
-    p.error = lambda message: p.exit(2, f"{p.prog}: {message} (--help lists the options)\n")
+    p.error = lambda message: p.exit(
+        2, f"{p.prog}: {message} (--help lists the options)\n"
+    )
     args = vars(p.parse_args(argv))
-    for name in ("pdb", "xtra"): # fastcore adds these two
+    for name in ("pdb", "xtra"):  # fastcore adds these two
         del args[name]
     with or_exit("sql_grpo data"):
         if not _print_counts(download_spider(**args)):

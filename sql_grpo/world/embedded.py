@@ -14,106 +14,139 @@ from pathlib import Path
 import sql_grpo
 from ..common.basics import full_path
 from .engines import open_database
-from .questions import (
-    Field, is_ambiguous, read_world, Table, World, world_script, write_script)
+from sql_grpo.world.questions import (
+    Field,
+    is_ambiguous,
+    read_world,
+    Table,
+    World,
+    world_script,
+    write_script,
+)
 from .tasks import cache_folder, code_digest, kept_in_cache, Task
 
 # %% ../../nbs/world/embedded.ipynb #8a62f51e
-def packaged_data() -> Path|None:
+def packaged_data() -> Path | None:
     "What came with the package: inside an installed one, beside a checkout."
-    home = Path(sql_grpo.__file__).resolve().parent # an editable install may hold links
-    found = (p for p in (home/"data", home.parent/"data")
-             if (p/"questions"/"train.json").exists())
+    home = (
+        Path(sql_grpo.__file__).resolve().parent
+    )  # an editable install may hold links
+    found = (
+        p
+        for p in (home / "data", home.parent / "data")
+        if (p / "questions" / "train.json").exists()
+    )
     return next(found, None)
+
 
 def data_folder() -> Path:
     "The embedded world's folder: SQL_GRPO_DATA, or the package's. Raises FileNotFoundError."
     env = os.environ.get("SQL_GRPO_DATA")
     folder = Path(full_path(env, "SQL_GRPO_DATA")) if env else packaged_data()
-    if folder is None or not (folder/"questions"/"train.json").exists():
-        raise FileNotFoundError(f"SQL_GRPO_DATA is {env!r}, but has no questions/train.json in it")
+    if folder is None or not (folder / "questions" / "train.json").exists():
+        raise FileNotFoundError(
+            f"SQL_GRPO_DATA is {env!r}, but has no questions/train.json in it"
+        )
     return folder
 
+
 @lru_cache
-def theme_words() -> frozenset: # of str
+def theme_words() -> frozenset:  # of str
     "Every table and column name of the package's databases, keys left out."
-    files = ((packaged_data() or data_folder())/"databases").glob("*/*.sqlite")
-    return frozenset(name for db in map(open_database, files)
-                     for t in db.tables for name in
-                     (t, *(c.name for c in db.columns(t)
-                           if not c.pk and not c.fk)))
+    files = ((packaged_data() or data_folder()) / "databases").glob("*/*.sqlite")
+    return frozenset(
+        name
+        for db in map(open_database, files)
+        for t in db.tables
+        for name in (t, *(c.name for c in db.columns(t) if not c.pk and not c.fk))
+    )
 
 # %% ../../nbs/world/embedded.ipynb #5e0c0011
 ADAPTED = "smollm2-spider", "qwen-coder-spider"
+
 
 def model_path(name: str) -> str:
     "The folder of a model that came with the package, or the name. Raises ValueError if it is missing."
     if name not in ("embedded", *ADAPTED):
         return os.path.expanduser(name)
     own = "embedded-base" if name == "embedded" else name
-    folder = (packaged_data() or Path("data"))/"models"/own
+    folder = (packaged_data() or Path("data")) / "models" / own
     if not folder.is_dir():
-        raise ValueError(f"the package came without its model {name}: no folder {folder}; "
-                         "install the package again")
+        raise ValueError(
+            f"the package came without its model {name}: no folder {folder}; "
+            "install the package again"
+        )
     return str(folder)
 
 # %% ../../nbs/world/embedded.ipynb #7e7f75e1
 _SPLITS = ("train", "dev", "eval", "eval_train_dbs", "eval_heldout_dbs", "plain")
 
+
 def _database_in(folder: Path, db_id: str) -> Path:
-    return folder/"databases"/db_id/f"{db_id}.sqlite"
+    return folder / "databases" / db_id / f"{db_id}.sqlite"
+
 
 def embedded_tasks(
-    split: str = "train", # one of _SPLITS
-    path: str|Path|None = None # a folder like data_folder(), if it is not that
+    split: str = "train",  # one of _SPLITS
+    path: str | Path | None = None,  # a folder like data_folder(), if it is not that
 ) -> list[Task]:
     "The tasks of the embedded world. Raises ValueError or FileNotFoundError for a missing split."
     if split not in _SPLITS:
-        raise ValueError(f"unknown split {split!r}: expected one of {', '.join(_SPLITS)}")
+        raise ValueError(
+            f"unknown split {split!r}: expected one of {', '.join(_SPLITS)}"
+        )
     folder = Path(path) if path else data_folder()
     part = split.partition("_")[0]
-    file = folder/"questions"/f"{part}.json"
+    file = folder / "questions" / f"{part}.json"
     if not file.is_file():
         raise FileNotFoundError(f"no question file at {file}")
     entries = json.loads(file.read_text(encoding="utf-8"))
     if split.startswith("eval_"):
-        entries = [e
-                   for e in entries if e["heldout"] == (split == "eval_heldout_dbs")]
+        entries = [e for e in entries if e["heldout"] == (split == "eval_heldout_dbs")]
     part = "eval" if part == "plain" else part
-    return [Task(e["id"], e["db_id"],
-                 e["question"], e["query"],
-                 e["difficulty"], part,
-                 _database_in(folder, e["db_id"]),
-                 {k: e[k]
-                  for k in ("kind", "words", "heldout")})
-            for e in entries]
+    return [
+        Task(
+            e["id"],
+            e["db_id"],
+            e["question"],
+            e["query"],
+            e["difficulty"],
+            part,
+            _database_in(folder, e["db_id"]),
+            {k: e[k] for k in ("kind", "words", "heldout")},
+        )
+        for e in entries
+    ]
 
 # %% ../../nbs/world/embedded.ipynb #d7ac6cd1
-_VARIANTS = 5 # variants of a database
-_EDGE_ROWS = 3 # rows of a variant that get a value that a question compares with
+_VARIANTS = 5  # variants of a database
+_EDGE_ROWS = 3  # rows of a variant that get a value that a question compares with
 
-def _fresh_numbers(f: Field, values: list, rng: random.Random): # as many
+
+def _fresh_numbers(f: Field, values: list, rng: random.Random):  # as many
     "Numbers, years or dates between neighbouring ones of a column."
     known = sorted(v for v in values if v is not None)
     digits = 0
     if f.kind == "date":
-        known = [date.fromisoformat(v).toordinal()
-                 for v in known]
+        known = [date.fromisoformat(v).toordinal() for v in known]
     if f.kind == "real":
-        digits = max((len(repr(v).partition(".")[2])
-                      for v in known), default=0)
+        digits = max((len(repr(v).partition(".")[2]) for v in known), default=0)
+
     def one():
-        i = int((len(known) - 1)*rng.random())
+        i = int((len(known) - 1) * rng.random())
         step = known[min(i + 1, len(known) - 1)] - known[i]
-        v = round(known[i] + step*rng.random(), digits or None)
+        v = round(known[i] + step * rng.random(), digits or None)
         return date.fromordinal(v).isoformat() if f.kind == "date" else v
+
     return [v if v is None else one() for v in values]
 
+
 def _other_values(
-    f: Field, values: list,
-    n: int, # how many
-    parents: int, # number of rows that it may refer to
-    rng: random.Random
+    f: Field,
+    values: list,
+    n: int,  # how many
+    parents: int,  # number of rows that it may refer to
+    rng: random.Random,
 ) -> list:
     "A column of a variant."
     shuffled = lambda xs: sorted(xs, key=lambda _: rng.random())
@@ -121,11 +154,11 @@ def _other_values(
         return list(range(1, n + 1))
     if f.kind in ("integer", "real", "year", "date"):
         values = _fresh_numbers(f, values, rng)
-    if f.kind == "category": # another word is the most common one
+    if f.kind == "category":  # another word is the most common one
         words = sorted(set(values) - {None})
         swap = dict(zip(words, shuffled(words), strict=True))
         values = [swap.get(v) for v in values]
-    if f.kind == "ref": # and another row has the most children
+    if f.kind == "ref":  # and another row has the most children
         ids = shuffled(range(1, parents + 1))
         values = [v and ids[v % parents] for v in values]
     return shuffled(values)[:n]
@@ -133,32 +166,29 @@ def _other_values(
 # %% ../../nbs/world/embedded.ipynb #d7ac6cd2
 def _make_variant(
     world: World,
-    k: int, # which one, from 1
-    edges: dict|None = None # (table, column) -> values that a few rows get
+    k: int,  # which one, from 1
+    edges: dict | None = None,  # (table, column) -> values that a few rows get
 ) -> World:
     "The same tables, columns, words and names in other and fewer rows."
     rng = random.Random(f"{world.db_id}-{k}")
     variant = World(world.db_id, [])
     for t in world.tables:
-        n = math.ceil(len(t.rows)*(1 - .03*k))
+        n = math.ceil(len(t.rows) * (1 - 0.03 * k))
         columns = []
         for i, f in enumerate(t.fields):
             parents = len(variant.table(f.ref).rows) if f.ref else 0
-            column = _other_values(f,
-                                   [row[i] for row in t.rows],
-                                   n, parents, rng)
+            column = _other_values(f, [row[i] for row in t.rows], n, parents, rng)
             for v in (edges or {}).get((t.name, f.name), ()) if n else ():
                 for _ in range(_EDGE_ROWS):
-                    column[int(n*rng.random())] = v
+                    column[int(n * rng.random())] = v
             columns.append(column)
-        variant.tables.append(Table(t.name, t.fields,
-                                    list(zip(*columns, strict=True))))
+        variant.tables.append(Table(t.name, t.fields, list(zip(*columns, strict=True))))
     return variant
 
 # %% ../../nbs/world/embedded.ipynb #5edfe086
 def _edges_of(
-    queries # queries of the question grammar about one database
-) -> dict: # (table, column) -> values, sorted
+    queries,  # queries of the question grammar about one database
+) -> dict:  # (table, column) -> values, sorted
     "The values with which the queries compare by <, >, <= and >=."
     out = {}
     for q in queries:
@@ -171,27 +201,30 @@ def _edges_of(
 
 # %% ../../nbs/world/embedded.ipynb #dda494f7
 @lru_cache
-def _edges_in(folder: Path, db_id: str): # its edges, a digest of what variants depend on
+def _edges_in(
+    folder: Path, db_id: str
+):  # its edges, a digest of what variants depend on
     "What variants of a database are made from, by the database and the questions in `folder`."
-    tasks = [t for split in ("train", "dev", "eval")
-             for t in embedded_tasks(split, folder)]
-    edges = _edges_of(t.query
-                      for t in tasks if t.db_id == db_id)
+    tasks = [
+        t for split in ("train", "dev", "eval") for t in embedded_tasks(split, folder)
+    ]
+    edges = _edges_of(t.query for t in tasks if t.db_id == db_id)
     told = f"{code_digest('world.embedded', 'world.questions')} {edges}".encode()
     told += _database_in(folder, db_id).read_bytes()
     return edges, hashlib.sha256(told).hexdigest()[:12]
 
-def _embedded_variants(folder: Path, db_id: str): # of paths
+
+def _embedded_variants(folder: Path, db_id: str):  # of paths
     "The variants of a database in `folder`, made the first time."
     edges, digest = _edges_in(folder, db_id)
-    made = cache_folder()/"variants"/f"{db_id}-{digest}"
-    paths = [made/f"{db_id}_{k}.sqlite"
-             for k in range(1, _VARIANTS + 1)]
+    made = cache_folder() / "variants" / f"{db_id}-{digest}"
+    paths = [made / f"{db_id}_{k}.sqlite" for k in range(1, _VARIANTS + 1)]
     if all(p.exists() for p in paths):
         return tuple(paths)
     try:
         world = read_world(_database_in(folder, db_id))
-    except ValueError: return ()
+    except ValueError:
+        return ()
     for k, path in enumerate(paths, 1):
         variant = world_script(_make_variant(world, k, edges))
         with kept_in_cache(path) as part:
@@ -200,19 +233,23 @@ def _embedded_variants(folder: Path, db_id: str): # of paths
 
 # %% ../../nbs/world/embedded.ipynb #e41a1c9f
 def _suits(
-    task: Task, # one of the embedded world
-    path: Path # a variant of its database
+    task: Task,  # one of the embedded world
+    path: Path,  # a variant of its database
 ) -> bool:
     "Has the task's query one answer on this variant, and one that is not nothing?"
     run = lambda sql: open_database(path).query(sql).rows
     rows = run(task.query)
-    return bool(rows) and rows not in ([(0,)], [(None,)]) and not is_ambiguous(task.query, run)
+    return (
+        bool(rows)
+        and rows not in ([(0,)], [(None,)])
+        and not is_ambiguous(task.query, run)
+    )
+
 
 def with_variants(task: Task) -> Task:
     "An embedded world's task with the variants that suit it. Raises ValueError for another task."
     folder = Path(str(task.db_path)).absolute().parent.parent.parent
-    if not (folder/"questions"/"train.json").exists():
+    if not (folder / "questions" / "train.json").exists():
         raise ValueError(f"task {task.id!r} is not of an embedded world")
     made = _embedded_variants(folder, task.db_id)
-    return replace(task, variants=tuple(p
-                                        for p in made if _suits(task, p)))
+    return replace(task, variants=tuple(p for p in made if _suits(task, p)))

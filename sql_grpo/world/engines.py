@@ -22,12 +22,20 @@ from fastcore.basics import patch
 from sqlglot import exp
 
 from ..common.basics import full_path
-from .database import (
-    Column, Database, escaped, one_line, open_sqlite, quoted, Result, SQLiteDatabase)
+from sql_grpo.world.database import (
+    Column,
+    Database,
+    escaped,
+    one_line,
+    open_sqlite,
+    quoted,
+    Result,
+    SQLiteDatabase,
+)
 from .files import READ, read_tables, table_name, tables_in
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
-def plain_cell(x: object) -> int|float|str|bytes|None:
+def plain_cell(x: object) -> int | float | str | bytes | None:
     "A driver's value as one of SQLite's kinds; what has no kin there becomes text."
     if x is None or type(x) in (int, str, bytes):
         return x
@@ -43,14 +51,18 @@ def plain_cell(x: object) -> int|float|str|bytes|None:
     if isinstance(x, (dict, list, tuple)):
         try:
             return json.dumps(x, default=str, ensure_ascii=False)
-        except TypeError: return text # keys that JSON does not have
-    return text.rstrip("0") if re.search(r":\d\d\.\d{6}\Z", text) else text # as engines print times
+        except TypeError:
+            return text  # keys that JSON does not have
+    return (
+        text.rstrip("0") if re.search(r":\d\d\.\d{6}\Z", text) else text
+    )  # as engines print times
 
-def _weight(row: tuple) -> int: # about, in bytes
+
+def _weight(row: tuple) -> int:  # about, in bytes
     return sum(8 + (len(c) if type(c) in (str, bytes) else 0) for c in row)
 
 # %% ../../nbs/world/engines.ipynb #e41c0074
-def _file_of(url: str, begins: str) -> str: # begins: a pattern
+def _file_of(url: str, begins: str) -> str:  # begins: a pattern
     "The path of a URL such as sqlite:///shop.sqlite, relative or not; anything else as it is."
     m = re.match(rf"(?:{begins})(?:\+\w+)?://(.*?)(?:\?.*)?\Z", url, re.I)
     if not m:
@@ -59,14 +71,24 @@ def _file_of(url: str, begins: str) -> str: # begins: a pattern
     tried = [*tried, *map(os.path.expanduser, tried)]
     return next(filter(os.path.exists, tried), m[1] or url)
 
-def sqlite_file(where: str|Path) -> str|Path:
+
+def sqlite_file(where: str | Path) -> str | Path:
     "The path in a SQLite URL; anything else as it is."
     return _file_of(where, "sqlite3?|file") if isinstance(where, str) else where
 
 # %% ../../nbs/world/engines.ipynb #e41c000e
-_passwords = {} # by URL, which is without it
-_SCHEME = re.compile(r"([a-z][\w.-]*)(\+[\w.+-]+)?://", re.I) # an engine, and a driver of it
-_OURS = "postgresql", "postgres", "mysql", "mariadb", "duckdb" # what a URL may begin with
+_passwords = {}  # by URL, which is without it
+_SCHEME = re.compile(
+    r"([a-z][\w.-]*)(\+[\w.+-]+)?://", re.I
+)  # an engine, and a driver of it
+_OURS = (
+    "postgresql",
+    "postgres",
+    "mysql",
+    "mariadb",
+    "duckdb",
+)  # what a URL may begin with
+
 
 def without_password(url: str) -> str:
     "A database's URL without its password, which is kept in memory for connecting."
@@ -74,29 +96,33 @@ def without_password(url: str) -> str:
     if begin := _SCHEME.match(url):
         name, driver = begin[1].lower(), begin[2] or ""
         driver = "" if name in _OURS else driver.lower()
-        url = f"{name}{driver}://{url[begin.end():]}"
-    m = re.match(r"([\w.+-]+://[^/@:?]*):(?!\d+[/?])(.*?)@(?=[^@]*(?:\?[^?@=]+=.*)?\Z)", url)
-    bare, word = (f"{m[1]}@{url[m.end():]}", m[2]) if m else (url, None)
+        url = f"{name}{driver}://{url[begin.end() :]}"
+    m = re.match(
+        r"([\w.+-]+://[^/@:?]*):(?!\d+[/?])(.*?)@(?=[^@]*(?:\?[^?@=]+=.*)?\Z)", url
+    )
+    bare, word = (f"{m[1]}@{url[m.end() :]}", m[2]) if m else (url, None)
     if q := "://" in url and re.search(r"(?<=[?&])password=([^&]*)&?", bare):
-        bare = (bare[:q.start()] + bare[q.end():]).rstrip("?&")
+        bare = (bare[: q.start()] + bare[q.end() :]).rstrip("?&")
         word = q[1]
     if word is not None:
         _passwords[bare] = unquote(word)
     return bare
 
-def password_of(url: str) -> str|None: # url: without it
+
+def password_of(url: str) -> str | None:  # url: without it
     "The password that a URL was given with, for connecting; None if there was none."
     return _passwords.get(url)
 
 # %% ../../nbs/world/engines.ipynb #e41c0011
-_POOL = 4 # connections to one database, at most
-_WAIT = 30.0 # seconds that a query waits for one of them
-_FRESH = 5.0 # seconds after which the schema is read anew
-_MAX_SQL = 100_000 # characters of a query
-_MAX_PARSED = 10_000 # of one that is looked into for single precision
-_GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*+\*/|(?:--|\#)[^\r\n]*[\r\n])*+" # blanks and comments, without going back
-_OR_COMMENT = r"|/\*|--|\#" # after a word: what may hide the next one
+_POOL = 4  # connections to one database, at most
+_WAIT = 30.0  # seconds that a query waits for one of them
+_FRESH = 5.0  # seconds after which the schema is read anew
+_MAX_SQL = 100_000  # characters of a query
+_MAX_PARSED = 10_000  # of one that is looked into for single precision
+_GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*+\*/|(?:--|\#)[^\r\n]*[\r\n])*+"  # blanks and comments, without going back
+_OR_COMMENT = r"|/\*|--|\#"  # after a word: what may hide the next one
 _FIRST = re.compile(rf"{_GAP}(?:\({_GAP})*+(\w*)")
+
 
 class Lost(Exception):
     "The connection is gone, or the server cannot be reached."
@@ -104,13 +130,14 @@ class Lost(Exception):
 # %% ../../nbs/world/engines.ipynb #e41c0012
 class _Pool:
     "At most `_POOL` connections to one database."
+
     def __init__(self):
         self.pid = None
 
     @contextmanager
-    def borrow(self, connect: Callable): # connect: makes a connection
+    def borrow(self, connect: Callable):  # connect: makes a connection
         "One of the connections. Raises Lost and TimeoutError."
-        if self.pid != os.getpid(): # a connection cannot be shared after a fork
+        if self.pid != os.getpid():  # a connection cannot be shared after a fork
             self.pid = os.getpid()
             self.idle = queue.LifoQueue()
             self.free = threading.Semaphore(_POOL)
@@ -123,7 +150,8 @@ class _Pool:
             except queue.Empty:
                 con = connect()
             yield con
-        except ValueError: raise # the query's fault
+        except ValueError:
+            raise  # the query's fault
         except BaseException:
             keep = False
             raise
@@ -132,7 +160,8 @@ class _Pool:
                 closed = con.closed if hasattr(con, "closed") else not con.open
                 if keep and not closed:
                     self.idle.put(con)
-                else: con.close()
+                else:
+                    con.close()
             self.free.release()
 
     def close(self):
@@ -140,16 +169,18 @@ class _Pool:
         while self.pid == os.getpid():
             try:
                 self.idle.get_nowait().close()
-            except queue.Empty: return
+            except queue.Empty:
+                return
 
 # %% ../../nbs/world/engines.ipynb #e41c0066
 class _NamedTables(Database):
     "A database whose tables and columns are printed as a query needs them."
-    plain = re.compile(r"[a-z_]\w*", re.I) # names that need no quotes
 
-    def __init__(self, *settings): # of Database
+    plain = re.compile(r"[a-z_]\w*", re.I)  # names that need no quotes
+
+    def __init__(self, *settings):  # of Database
         super().__init__(*settings)
-        self._tables = {} # kinds, by name
+        self._tables = {}  # kinds, by name
         self._columns = {}
         self._identifiers = {}
 
@@ -157,7 +188,7 @@ class _NamedTables(Database):
     def tables(self) -> list[str]:
         return list(self._tables)
 
-    def columns(self, table: str) -> list: # of Column
+    def columns(self, table: str) -> list:  # of Column
         "The columns of a table. Raises ValueError if there is no such table."
         return list(self._columns[self.table(table)])
 
@@ -174,32 +205,35 @@ class _NamedTables(Database):
 
     def label(self, table: str) -> str:
         "A table's name as a query needs it."
-        found = re.findall(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`', self._identifiers[table])
-        parts = [a.replace('""', '"')
-                 or b.replace("``", "`") for a, b in found]
-        return ".".join(map(self.spelt,
-                            parts[-1:] if parts[-1] == table else parts))
+        found = re.findall(
+            r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`', self._identifiers[table]
+        )
+        parts = [a.replace('""', '"') or b.replace("``", "`") for a, b in found]
+        return ".".join(map(self.spelt, parts[-1:] if parts[-1] == table else parts))
 
     def named(self, said: str) -> str:
         "The table that is meant: as it is printed, with its schema, or as others are named."
         plain = lambda text: re.sub(r'["`\s;]', "", text).lower()
         for t in self.tables:
-            if plain(said) in (plain(self.label(t)),
-                               plain(self._identifiers[t])):
+            if plain(said) in (plain(self.label(t)), plain(self._identifiers[t])):
                 return t
         return super().named(said)
 
 # %% ../../nbs/world/engines.ipynb #e41c0016
 class EngineDatabase(_NamedTables):
     "A database of another engine, read through a small pool of connections; queries never raise."
-    begins = "select", "with", "values" # words that a query may begin with
-    refused = [] # pairs: a pattern, and what is said where it is found
-    single = None # a pattern of the types of single precision, in lower case
 
-    def __init__(self, url: str, # without a password
-                 timeout: float = 2.0, # seconds that a query may take
-                 max_rows: int = 1000, # rows that are taken of a result
-                 max_bytes: int = 2_000_000): # of texts and blobs that are taken, about
+    begins = "select", "with", "values"  # words that a query may begin with
+    refused = []  # pairs: a pattern, and what is said where it is found
+    single = None  # a pattern of the types of single precision, in lower case
+
+    def __init__(
+        self,
+        url: str,  # without a password
+        timeout: float = 2.0,  # seconds that a query may take
+        max_rows: int = 1000,  # rows that are taken of a result
+        max_bytes: int = 2_000_000,
+    ):  # of texts and blobs that are taken, about
         "Connect, and read the schema. Raises ValueError if the database cannot be reached."
         super().__init__(url, timeout, max_rows, max_bytes)
         self.url = url
@@ -217,14 +251,19 @@ class EngineDatabase(_NamedTables):
 
     def refresh(self) -> None:
         "Read the schema again if that is some seconds ago."
-        if perf_counter() - self._read_at < _FRESH: return
+        if perf_counter() - self._read_at < _FRESH:
+            return
         try:
             with self._connection() as con:
                 self._read_schema(con)
-        except (Lost, TimeoutError, ValueError): pass # the next query says it
+        except (Lost, TimeoutError, ValueError):
+            pass  # the next query says it
 
-    def half(self, table: str, rest: int) -> str|None: # None where no other name can stand for it
-        if "." in table: return None
+    def half(
+        self, table: str, rest: int
+    ) -> str | None:  # None where no other name can stand for it
+        if "." in table:
+            return None
         name = self.identifier(table).rpartition(".")[2]
         return f"{name} AS (SELECT * FROM {self.identifier(table)} WHERE {self._parity(table)} = {rest})"
 
@@ -235,21 +274,25 @@ class EngineDatabase(_NamedTables):
     def sample(self, table: str, n: int = 3) -> Result:
         "The first `n` rows of a table, of the columns that may be read."
         columns = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"
-        return self.query(f"SELECT {columns} FROM {self.identifier(table)} LIMIT {int(n)}")
+        return self.query(
+            f"SELECT {columns} FROM {self.identifier(table)} LIMIT {int(n)}"
+        )
 
     def close(self) -> None:
         self._pool.close()
 
 # %% ../../nbs/world/engines.ipynb #e41c0013
-def _refusal(sql: str, begins: tuple, refused: list) -> str|None:
+def _refusal(sql: str, begins: tuple, refused: list) -> str | None:
     "Why a query is not sent to the engine, or None."
-    if "\0" in sql: return "the query contains a NUL character"
+    if "\0" in sql:
+        return "the query contains a NUL character"
     if len(sql) > _MAX_SQL:
         return f"the query is too long, at most {_MAX_SQL} characters"
     if not sql.isascii() and sql != sql.encode(errors="ignore").decode():
         return "the query contains characters that are not valid Unicode"
     word = _FIRST.match(sql)[1]
-    if not word: return "nothing to run, write a SELECT"
+    if not word:
+        return "nothing to run, write a SELECT"
     if word.lower() not in begins:
         return f"only SELECT is allowed, not {one_line(word, 30).upper()}"
     for pattern, why in refused:
@@ -258,9 +301,12 @@ def _refusal(sql: str, begins: tuple, refused: list) -> str|None:
 
 # %% ../../nbs/world/engines.ipynb #da03c104
 @patch
-def run(self: EngineDatabase, sql: str,
-        max_rows: int|None = None,
-         max_bytes: int|None = None) -> Result:
+def run(
+    self: EngineDatabase,
+    sql: str,
+    max_rows: int | None = None,
+    max_bytes: int | None = None,
+) -> Result:
     "The result of `sql`, or an error in it; never raises."
     start = perf_counter()
     sql = self.unescaped(sql)
@@ -268,87 +314,115 @@ def run(self: EngineDatabase, sql: str,
     for again in (True, False) if not error else ():
         try:
             with self._connection() as con:
-                columns, rows, more = self._execute(con,
-                                                    sql, max_rows or self.max_rows,
-                                                    max_bytes or self.max_bytes)
+                columns, rows, more = self._execute(
+                    con, sql, max_rows or self.max_rows, max_bytes or self.max_bytes
+                )
             if more and not rows:
                 raise ValueError(f"a row is too large, at most {self.max_bytes} bytes")
-            return Result(columns, rows, more,
-                          seconds=perf_counter() - start,
-                          types=_types(self, sql, columns))
+            return Result(
+                columns,
+                rows,
+                more,
+                seconds=perf_counter() - start,
+                types=_types(self, sql, columns),
+            )
         except ValueError as e:
             error = one_line(e, 300)
         except TimeoutError:
             error = "the database is busy with other queries, try again"
         except Lost as e:
             error = f"the database cannot be reached: {one_line(e, 200)}"
-            if again: continue
+            if again:
+                continue
         break
-    return Result([], [],
-                  error=error, seconds=perf_counter() - start)
+    return Result([], [], error=error, seconds=perf_counter() - start)
 
 # %% ../../nbs/world/engines.ipynb #e41c0081
 @lru_cache(maxsize=1024)
-def _single_columns(sql: str, dialect: str,
-                    single: frozenset, # names of columns of single precision
-                    columns: tuple) -> tuple: # of the result: "single" or ""
+def _single_columns(
+    sql: str,
+    dialect: str,
+    single: frozenset,  # names of columns of single precision
+    columns: tuple,
+) -> tuple:  # of the result: "single" or ""
     "Which columns of a result are computed from values of single precision."
     try:
         tree = sqlglot.parse_one(sql, read=dialect)
-    except (sqlglot.errors.SqlglotError, RecursionError, IndexError): # it does not know all SQL
+    except (
+        sqlglot.errors.SqlglotError,
+        RecursionError,
+        IndexError,
+    ):  # it does not know all SQL
         tree = exp.select()
     found = set(single)
+
     def is_single(e):
-        return any(c.is_type("float") if isinstance(c, exp.Cast) else c.name.lower() in found
-                   for c in e.find_all(exp.Column, exp.Cast))
+        return any(
+            c.is_type("float") if isinstance(c, exp.Cast) else c.name.lower() in found
+            for c in e.find_all(exp.Column, exp.Cast)
+        )
+
     named = [(e.alias.lower(), e.this) for e in tree.find_all(exp.Alias)]
-    for table in tree.find_all(exp.TableAlias): # x(a, b)
+    for table in tree.find_all(exp.TableAlias):  # x(a, b)
         of = getattr(table.parent.this, "selects", [])
-        named += [(name.name.lower(), e) for name, e in zip(table.columns, of, strict=False)]
+        named += [
+            (name.name.lower(), e) for name, e in zip(table.columns, of, strict=False)
+        ]
     while more := {name for name, e in named if is_single(e)} - found:
         found |= more
     chosen = getattr(tree, "selects", [])
-    if len(chosen) != len(columns): # a star
+    if len(chosen) != len(columns):  # a star
         chosen = map(exp.column, columns)
     return tuple("single" if is_single(e) else "" for e in chosen)
+
 
 def _types(db: EngineDatabase, sql: str, columns: list) -> tuple:
     "What a result says of its columns; nothing, where single precision has no part in it."
     said = sql.lower()
-    single = frozenset(name for table, names in db._singles.items() if table in said
-                       for name in names)
+    single = frozenset(
+        name for table, names in db._singles.items() if table in said for name in names
+    )
     if len(sql) > _MAX_PARSED or not (single or db.single and db.single.search(said)):
         return ()
     return _single_columns(sql, db.dialect, single, tuple(columns))
 
 # %% ../../nbs/world/engines.ipynb #e41c0015
 @patch
-def _read_schema(self: EngineDatabase, con) -> list: # of warnings
+def _read_schema(self: EngineDatabase, con) -> list:  # of warnings
     "Learn the tables, their columns, and what has to be refused."
     found = list(self._schema(con))
     # other threads read these: what is gone stays known, and what is new is known first
-    self._identifiers = self._identifiers | {name: identifier
-                                             for name, identifier, *_ in found}
-    self._columns = self._columns | {name: columns
-                                     for name, *_, columns in found}
+    self._identifiers = self._identifiers | {
+        name: identifier for name, identifier, *_ in found
+    }
+    self._columns = self._columns | {name: columns for name, *_, columns in found}
     self._tables = {name: kind for name, _, kind, _, _ in found}
-    self.comments = {name: comment
-                     for name, _, _, comment, _ in found if comment}
+    self.comments = {name: comment for name, _, _, comment, _ in found if comment}
     self._counts = {}
     self._texts = {}
-    self._singles = {name.rpartition(".")[2].lower(): singles
-                     for name, *_, columns in found
-                     if (singles := {c.name.lower() for c in columns
-                                     if self.single and self.single.match(c.type.lower())})}
+    self._singles = {
+        name.rpartition(".")[2].lower(): singles
+        for name, *_, columns in found
+        if (
+            singles := {
+                c.name.lower()
+                for c in columns
+                if self.single and self.single.match(c.type.lower())
+            }
+        )
+    }
     self._read_at = perf_counter()
     return self._settle(con)
 
 # %% ../../nbs/world/engines.ipynb #e41c0017
 def _driver(module: str, extra: str):
     "A driver's module. Raises ValueError, which says how to install it."
-    try: return __import__(module)
+    try:
+        return __import__(module)
     except ImportError:
-        raise ValueError(f"{module} is not installed: pip install -e '.[{extra}]'") from None
+        raise ValueError(
+            f"{module} is not installed: pip install -e '.[{extra}]'"
+        ) from None
 
 # %% ../../nbs/world/engines.ipynb #e41c0019
 _PG_TABLES = r"""
@@ -404,16 +478,40 @@ UNION SELECT lower(typname), 'type' FROM pg_type t JOIN pg_cast c ON c.casttarge
 _PG_SYSTEM = r"""pg_(?!typeof\b)\w+|information_schema|(?:table|schema|database)_to_xml\w*|current_setting|isn_weak
     |(?:to_)?reg(?:role|class|proc\w*|oper\w*|type|namespace|config|dictionary|collation)|\w*obj_description
     |col_description|has_\w+_privilege|makeaclitem|aclexplode|inet_\w+_(?:addr|port)|txid_\w+"""
-_PG_HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid", "bernoulli", "system"}
+_PG_HARMLESS = {
+    "random",
+    "clock_timestamp",
+    "timeofday",
+    "gen_random_uuid",
+    "bernoulli",
+    "system",
+}
 
 # %% ../../nbs/world/engines.ipynb #e41c001b
-_PG_LIMITS = dict(lock_timeout="1000", work_mem="32MB", jit="off", timezone="UTC",
-                  idle_in_transaction_session_timeout="60000",
-                  max_parallel_workers_per_gather="0",
-                  standard_conforming_strings="on", client_encoding="UTF8",
-                  datestyle="ISO", intervalstyle="postgres", bytea_output="hex")
-_PG_KINDS = {16: lambda s: s == "t", 17: lambda s: bytes.fromhex(s[2:]), 20: int, 21: int, 23: int, 26: int,
-             700: float, 701: float, 1700: Decimal} # by the oid of a type; all others are texts
+_PG_LIMITS = dict(
+    lock_timeout="1000",
+    work_mem="32MB",
+    jit="off",
+    timezone="UTC",
+    idle_in_transaction_session_timeout="60000",
+    max_parallel_workers_per_gather="0",
+    standard_conforming_strings="on",
+    client_encoding="UTF8",
+    datestyle="ISO",
+    intervalstyle="postgres",
+    bytea_output="hex",
+)
+_PG_KINDS = {
+    16: lambda s: s == "t",
+    17: lambda s: bytes.fromhex(s[2:]),
+    20: int,
+    21: int,
+    23: int,
+    26: int,
+    700: float,
+    701: float,
+    1700: Decimal,
+}  # by the oid of a type; all others are texts
 
 # %% ../../nbs/world/engines.ipynb #e41c001c
 def _pg_connect(url: str, timeout: float):
@@ -421,8 +519,13 @@ def _pg_connect(url: str, timeout: float):
     psycopg = _driver("psycopg", "postgres")
     try:
         given = psycopg.conninfo.conninfo_to_dict(url)
-        usual = dict(connect_timeout=10, application_name="sql_grpo",
-                     tcp_user_timeout=20_000, keepalives_idle=10, password=_passwords.get(url))
+        usual = dict(
+            connect_timeout=10,
+            application_name="sql_grpo",
+            tcp_user_timeout=20_000,
+            keepalives_idle=10,
+            password=_passwords.get(url),
+        )
         con = psycopg.connect(**usual | given, autocommit=True)
     except psycopg.ProgrammingError as e:
         raise ValueError(f"{url}: {one_line(e)}") from None
@@ -440,36 +543,45 @@ def _pg_connect(url: str, timeout: float):
 def _pg_transaction(con, timeout: float):
     """A transaction that only reads, with its limits. Of a pool such as PgBouncer the next
     transaction may get another connection to the server, so each one sets them."""
-    limits = _PG_LIMITS | dict(statement_timeout=str(int(1000*timeout)))
+    limits = _PG_LIMITS | dict(statement_timeout=str(int(1000 * timeout)))
     if con.info.server_version >= 130000:
         limits["hash_mem_multiplier"] = "1"
     sets = "; ".join(f"SET LOCAL {k} = '{v}'" for k, v in limits.items())
     _pg_send(con, f"BEGIN READ ONLY; {sets}", timeout)
-    try: yield
+    try:
+        yield
     finally:
         if not con.closed and not con.pgconn.status:
             _pg_send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()", timeout)
 
+
 def _pg_check(con, timeout: float) -> None:
     "Raises ValueError if the server does not keep the limits."
     with _pg_transaction(con, timeout):
-        r = _pg_send(con, "SELECT current_setting('transaction_read_only'), setting "
-                          "FROM pg_settings WHERE name = 'statement_timeout'", timeout)
+        r = _pg_send(
+            con,
+            "SELECT current_setting('transaction_read_only'), setting "
+            "FROM pg_settings WHERE name = 'statement_timeout'",
+            timeout,
+        )
         found = [r.get_value(0, j).decode() for j in range(2)]
-    if found != ["on", str(int(1000*timeout))]:
-        raise ValueError(f"the server does not keep its limits: transaction_read_only is {found[0]}, and "
-                         f"statement_timeout {found[1]}; expected on and {int(1000*timeout)}")
+    if found != ["on", str(int(1000 * timeout))]:
+        raise ValueError(
+            f"the server does not keep its limits: transaction_read_only is {found[0]}, and "
+            f"statement_timeout {found[1]}; expected on and {int(1000 * timeout)}"
+        )
 
 # %% ../../nbs/world/engines.ipynb #e41c001d
 def _pg_send(con, sql: str, timeout: float, how: str = "query"):
     "What libpq gives. Raises ValueError with the server's message, or Lost."
     import psycopg
+
     pg = con.pgconn
     end = perf_counter() + timeout + 1
     try:
         if how == "prepare":
             pg.send_prepare(b"", sql.encode())
-        elif how == "describe": # what was prepared
+        elif how == "describe":  # what was prepared
             pg.send_describe_prepared(b"")
         else:
             pg.send_query(sql.encode())
@@ -478,9 +590,10 @@ def _pg_send(con, sql: str, timeout: float, how: str = "query"):
         raise Lost(one_line(e, 300)) from None
     if pg.status:
         raise Lost(pg.error_message.decode(errors="replace"))
-    if found.status in (0, 1, 2): # nothing, a command, rows
+    if found.status in (0, 1, 2):  # nothing, a command, rows
         return found
     raise _pg_fault(found, timeout)
+
 
 def _pg_await(con, end: float, timeout: float):
     "The last of the results on their way. Raises ValueError if that takes until `end`."
@@ -490,8 +603,11 @@ def _pg_await(con, end: float, timeout: float):
         found, more = None, True
         while more:
             while pg.is_busy():
-                if not ready.select(max(0, end - perf_counter())) and perf_counter() > end:
-                    _pg_cut(con) # it does not listen to its own time limit
+                if (
+                    not ready.select(max(0, end - perf_counter()))
+                    and perf_counter() > end
+                ):
+                    _pg_cut(con)  # it does not listen to its own time limit
                     raise ValueError(_too_slow(timeout))
                 pg.consume_input()
             more = pg.get_result()
@@ -502,9 +618,11 @@ def _pg_await(con, end: float, timeout: float):
 def _pg_cut(con) -> None:
     "Tell the server to stop what it does for a connection, and close that."
     import psycopg
+
     try:
         con.pgconn.get_cancel().cancel()
-    except psycopg.Error: pass # it cannot be reached
+    except psycopg.Error:
+        pass  # it cannot be reached
     con.close()
 
 # %% ../../nbs/world/engines.ipynb #e41c0061
@@ -515,62 +633,74 @@ def _pg_fault(found, timeout: float) -> Exception:
         return ValueError(_too_slow(timeout))
     if part("C").startswith(("57P", "08")):
         return Lost(part("M"))
-    return ValueError(". ".join(filter(None, (part("M"), part("H"))))) # the message, and a hint
+    return ValueError(
+        ". ".join(filter(None, (part("M"), part("H"))))
+    )  # the message, and a hint
+
 
 def _too_slow(timeout: float) -> str:
     return f"the query took longer than {timeout:g} seconds and was stopped"
 
 # %% ../../nbs/world/engines.ipynb #e41c001e
-def _pg_refused(effects: list) -> list: # effects: rows of `_PG_EFFECTS`
+def _pg_refused(effects: list) -> list:  # effects: rows of `_PG_EFFECTS`
     "What a query may not contain: patterns, each with what is said of it."
     found = {}
     for name, where in effects:
         if name not in _PG_HARMLESS:
             found.setdefault(where, set()).add(name)
-    forms = dict(anywhere=r"(?<!\w)({0})(?!\w)",
-                 sign="({0})", called=r'(?<!\w)({0})"?\s*(?:\(' + _OR_COMMENT + ")",
-                 type=r'(?:::|\bas\b)\s*(?:"?({0})\b|/\*|--)|(?<!\w)({0})"?\s*(?:\w?[\'$]|/\*|--)')
-    refused = [(re.compile(r"\bU&", re.I),
-                "texts and names with U& are not allowed"),
-               (re.compile(rf"\b({_PG_SYSTEM})\b", re.I | re.X),
-                "{} cannot be read")]
+    forms = dict(
+        anywhere=r"(?<!\w)({0})(?!\w)",
+        sign="({0})",
+        called=r'(?<!\w)({0})"?\s*(?:\(' + _OR_COMMENT + ")",
+        type=r'(?:::|\bas\b)\s*(?:"?({0})\b|/\*|--)|(?<!\w)({0})"?\s*(?:\w?[\'$]|/\*|--)',
+    )
+    refused = [
+        (re.compile(r"\bU&", re.I), "texts and names with U& are not allowed"),
+        (re.compile(rf"\b({_PG_SYSTEM})\b", re.I | re.X), "{} cannot be read"),
+    ]
     for where, names in found.items():
-        words = "|".join(re.escape(n).replace('"', '"+')
-                         for n in sorted(names, key=len, reverse=True))
-        refused += [(re.compile(forms[where].format(words),
-                                re.I), "{} is not allowed")]
+        words = "|".join(
+            re.escape(n).replace('"', '"+')
+            for n in sorted(names, key=len, reverse=True)
+        )
+        refused += [(re.compile(forms[where].format(words), re.I), "{} is not allowed")]
     return refused
 
 # %% ../../nbs/world/engines.ipynb #e41c0020
-def _pg_execute(con, sql: str, max_rows: int, max_bytes: int, timeout: float
-               ) -> tuple: # columns, rows, more?
+def _pg_execute(
+    con, sql: str, max_rows: int, max_bytes: int, timeout: float
+) -> tuple:  # columns, rows, more?
     with _pg_transaction(con, timeout):
-        _pg_send(con, sql, timeout, "prepare") # one statement, and complete
+        _pg_send(con, sql, timeout, "prepare")  # one statement, and complete
         about = _pg_send(con, "", timeout, "describe")
-        names = [about.fname(j).decode()
-                 for j in range(about.nfields)]
+        names = [about.fname(j).decode() for j in range(about.nfields)]
         if not names:
             raise ValueError("the query gives no columns")
         r = _pg_send(con, _bounded(sql, len(names), max_rows, max_bytes), timeout)
-    kinds = [_PG_KINDS.get(r.ftype(j), str)
-             for j in range(len(names))]
+    kinds = [_PG_KINDS.get(r.ftype(j), str) for j in range(len(names))]
+
     def cell(i, j):
         x = r.get_value(i, j)
         return None if x is None else plain_cell(kinds[j](x.decode(errors="replace")))
-    taken = [i for i in range(min(r.ntuples, max_rows))
-             if r.get_value(i, len(names)) == b"t"]
-    rows = [tuple(cell(i, j)
-                  for j in range(len(names))) for i in taken]
+
+    taken = [
+        i for i in range(min(r.ntuples, max_rows)) if r.get_value(i, len(names)) == b"t"
+    ]
+    rows = [tuple(cell(i, j) for j in range(len(names))) for i in taken]
     return names, rows, len(rows) < r.ntuples
 
 # %% ../../nbs/world/engines.ipynb #e41c0069
 def _bare(sql: str) -> str:
     "A statement without the semicolon that ends it, and comments behind that."
     head, end, tail = sql.rpartition(";")
-    return head if end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\r\n]*)?", tail) else sql
+    return (
+        head
+        if end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\r\n]*)?", tail)
+        else sql
+    )
 
-def _bounded(sql: str, n: int,
-             max_rows: int, max_bytes: int) -> str:
+
+def _bounded(sql: str, n: int, max_rows: int, max_bytes: int) -> str:
     "A query of `n` columns that hands over so many rows and bytes; its last column: is it whole?"
     names = [f"c{i}" for i in range(n)]
     size = " + ".join(f"coalesce(octet_length({c}::text), 0) + 8" for c in names)
@@ -584,8 +714,10 @@ SELECT {kept}, bytes <= {max_bytes} FROM sized"""
 # %% ../../nbs/world/engines.ipynb #e41c001f
 _MORE_RIGHTS = "the role has more rights than reading needs: "
 
+
 class PostgresDatabase(EngineDatabase):
     "A PostgreSQL database."
+
     engine, dialect = "PostgreSQL", "postgres"
     begins = "select", "with", "values", "table"
     plain = re.compile(r"[a-z_][a-z0-9_]*")
@@ -596,38 +728,51 @@ class PostgresDatabase(EngineDatabase):
         self.name = con.info.dbname
         return con
 
-    def _rows(self, con, sql: str) -> list: # of lists of texts
+    def _rows(self, con, sql: str) -> list:  # of lists of texts
         with _pg_transaction(con, self.timeout):
             r = _pg_send(con, sql, self.timeout)
         text = lambda x: x if x is None else x.decode(errors="replace")
-        return [[text(r.get_value(i, j))
-                 for j in range(r.nfields)]
-                for i in range(r.ntuples)]
+        return [
+            [text(r.get_value(i, j)) for j in range(r.nfields)]
+            for i in range(r.ntuples)
+        ]
 
-    def _settle(self, con) -> list: # of warnings
+    def _settle(self, con) -> list:  # of warnings
         # at once: other threads read it
         self.refused = _pg_refused(self._rows(con, _PG_EFFECTS))
-        return [_MORE_RIGHTS + rights
-                for rights, in self._rows(con, _PG_RIGHTS) if rights]
+        return [
+            _MORE_RIGHTS + rights for (rights,) in self._rows(con, _PG_RIGHTS) if rights
+        ]
 
     def _parity(self, table: str) -> str:
         return "(ctid::text::point)[1]::int % 2"
 
     def _schema(self, con):
         tables = self._rows(con, _PG_TABLES)
-        names = {oid: name if seen == "t" else f"{schema}.{name}"
-                 for oid, schema, name, seen, *_ in tables}
-        spelt = {oid: [self.spelt(name)] if seen == "t" else [self.spelt(schema), self.spelt(name)]
-                 for oid, schema, name, seen, *_ in tables}
+        names = {
+            oid: name if seen == "t" else f"{schema}.{name}"
+            for oid, schema, name, seen, *_ in tables
+        }
+        spelt = {
+            oid: [self.spelt(name)]
+            if seen == "t"
+            else [self.spelt(schema), self.spelt(name)]
+            for oid, schema, name, seen, *_ in tables
+        }
         columns = {oid: [] for oid in names}
-        for oid, name, kind, pk, to, column, comment in self._rows(con, _PG_COLUMNS % ",".join(names)):
+        for oid, name, kind, pk, to, column, comment in self._rows(
+            con, _PG_COLUMNS % ",".join(names)
+        ):
             fk = ".".join([*spelt[to], self.spelt(column)]) if to in names else None
-            columns[oid].append(Column(name,
-                                       kind, pk == "t", fk, comment or ""))
+            columns[oid].append(Column(name, kind, pk == "t", fk, comment or ""))
         for oid, schema, name, _, view, comment in tables:
-            yield (names[oid], f"{quoted(schema)}.{quoted(name)}",
-                   "view" if view == "t" else "table",
-                   comment, columns[oid])
+            yield (
+                names[oid],
+                f"{quoted(schema)}.{quoted(name)}",
+                "view" if view == "t" else "table",
+                comment,
+                columns[oid],
+            )
 
     def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple:
         return _pg_execute(con, sql, max_rows, max_bytes, self.timeout)
@@ -647,26 +792,33 @@ _MY_FUNCTIONS = "SELECT DISTINCT routine_name FROM information_schema.routines"
 # error codes
 _MY_LATE = (1317, 1969, 3024)
 _MY_GONE = (0, 1053, 1927, 2006, 2013, 2014)
-_MY_PACKET, _MY_MEMORY = 4_000_000, 100_000_000 # bytes of a row, and of a session in the server
+_MY_PACKET, _MY_MEMORY = (
+    4_000_000,
+    100_000_000,
+)  # bytes of a row, and of a session in the server
 
 # %% ../../nbs/world/engines.ipynb #e41c0023
 @lru_cache
 def _bounded_connection():
     "PyMySQL's connection, which gives up at a row that is too large."
     pymysql = _driver("pymysql", "mysql")
+
     class Bounded(pymysql.connections.Connection):
         def _read_bytes(self, n):
             if n <= _MY_PACKET:
                 return super()._read_bytes(n)
             self._force_close()
             raise pymysql.DataError(0, "a row is too large")
+
     return Bounded
+
 
 def _my_kinds() -> dict:
     "How PyMySQL reads values: dates and times are the text that the server prints."
     kinds = _driver("pymysql", "mysql").converters
-    times = {7, 10, 11, 12} # TIMESTAMP, DATE, TIME, DATETIME
+    times = {7, 10, 11, 12}  # TIMESTAMP, DATE, TIME, DATETIME
     return {k: f for k, f in kinds.conversions.items() if k not in times}
+
 
 def _my_connect(url: str, timeout: float):
     "A new connection. Raises Lost, or ValueError where the URL names no database."
@@ -679,26 +831,43 @@ def _my_connect(url: str, timeout: float):
     options = dict(parse_qsl(u.query))
     name = unquote(u.path.strip("/"))
     if not name:
-        raise ValueError("a MySQL URL ends in the name of a database: mysql://user@host/name")
+        raise ValueError(
+            "a MySQL URL ends in the name of a database: mysql://user@host/name"
+        )
     if other := options.keys() - {"unix_socket", "charset"}:
-        raise ValueError(f"{url}: {', '.join(sorted(other))} cannot be set in a MySQL URL, only unix_socket: "
-                         "options such as ssl-ca belong into the section [client] of ~/.my.cnf")
+        raise ValueError(
+            f"{url}: {', '.join(sorted(other))} cannot be set in a MySQL URL, only unix_socket: "
+            "options such as ssl-ca belong into the section [client] of ~/.my.cnf"
+        )
     own = Path(os.path.expanduser("~/.my.cnf"))
-    given = dict(host=u.hostname, port=port,
-                 user=unquote(u.username or ""),
-                 password=_passwords.get(url),
-                 unix_socket=options.get("unix_socket"),
-                 read_default_file=str(own) if own.exists() else None)
+    given = dict(
+        host=u.hostname,
+        port=port,
+        user=unquote(u.username or ""),
+        password=_passwords.get(url),
+        unix_socket=options.get("unix_socket"),
+        read_default_file=str(own) if own.exists() else None,
+    )
     try:
         con = _bounded_connection()(
-            database=name, connect_timeout=10,
-            read_timeout=timeout + 1, autocommit=True, charset="utf8mb4", conv=_my_kinds(),
-            **{k: v for k, v in given.items() if v})
-        limits = (f"max_statement_time={timeout}, max_session_mem_used={_MY_MEMORY}" if _is_maria(con)
-                  else f"max_execution_time={int(1000*timeout)}")
+            database=name,
+            connect_timeout=10,
+            read_timeout=timeout + 1,
+            autocommit=True,
+            charset="utf8mb4",
+            conv=_my_kinds(),
+            **{k: v for k, v in given.items() if v},
+        )
+        limits = (
+            f"max_statement_time={timeout}, max_session_mem_used={_MY_MEMORY}"
+            if _is_maria(con)
+            else f"max_execution_time={int(1000 * timeout)}"
+        )
         with con.cursor() as cur:
-            cur.execute(f"SET SESSION {limits}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
-                        "time_zone='+00:00', sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')")
+            cur.execute(
+                f"SET SESSION {limits}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
+                "time_zone='+00:00', sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')"
+            )
         return con
     except pymysql.Error as e:
         raise Lost(one_line(e.args[-1], 300)) from None
@@ -707,8 +876,10 @@ def _my_connect(url: str, timeout: float):
 def _is_maria(con) -> bool:
     return "MariaDB" in con.get_server_info()
 
+
 def _my_rows(con, sql: str) -> tuple:
     import pymysql
+
     try:
         with con.cursor() as cur:
             cur.execute(sql)
@@ -717,29 +888,40 @@ def _my_rows(con, sql: str) -> tuple:
         raise Lost(one_line(e.args[-1], 300)) from None
 
 # %% ../../nbs/world/engines.ipynb #e41c0024
-def _my_refused(functions: tuple) -> list: # functions: rows of `_MY_FUNCTIONS`
+def _my_refused(functions: tuple) -> list:  # functions: rows of `_MY_FUNCTIONS`
     "What a query may not contain: patterns, each with what is said of it."
-    own = "".join(f"|{re.escape(name)}" for name, in functions)
+    own = "".join(f"|{re.escape(name)}" for (name,) in functions)
     called = rf"[`\"]?\s*(?:\({_OR_COMMENT})"
     find = partial(re.compile, flags=re.I | re.X)
     return [
         (find(r"/\*M?!|/\*\+"), "comments that are carried out are not allowed"),
-        (find(rf"(?<![\w$])({_MY_EFFECTS}{own}){called}"), "the function {} is not allowed"),
-        (find(r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)"),
-         "functions of a schema are not allowed"),
+        (
+            find(rf"(?<![\w$])({_MY_EFFECTS}{own}){called}"),
+            "the function {} is not allowed",
+        ),
+        (
+            find(r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)"),
+            "functions of a schema are not allowed",
+        ),
         (find(r"(information_schema|performance_schema)"), "{} cannot be read"),
         (find(rf"\b(mysql|sys)\b[`\"]?\s*(?:\.{_OR_COMMENT})"), "{} cannot be read"),
         (find(rf"into\s*(?:outfile|dumpfile|@{_OR_COMMENT})"), "INTO is not allowed"),
-        (find(rf"lock\s*(?:in\b{_OR_COMMENT})|for\s*(?:share|update{_OR_COMMENT})"),
-         "locks are not allowed"),
-        (find(r"@@|:="), "variables are not allowed")]
+        (
+            find(rf"lock\s*(?:in\b{_OR_COMMENT})|for\s*(?:share|update{_OR_COMMENT})"),
+            "locks are not allowed",
+        ),
+        (find(r"@@|:="), "variables are not allowed"),
+    ]
 
-def _my_rights(grants: tuple) -> str: # grants: rows of SHOW GRANTS
+
+def _my_rights(grants: tuple) -> str:  # grants: rows of SHOW GRANTS
     "The rights that go beyond reading."
-    told = " ".join(grant for grant, in grants)
-    rights = {r.strip()
-              for g in re.findall(r"GRANT (.*?) ON ", told)
-              for r in re.sub(r"\(.*?\)", "", g).split(",")}
+    told = " ".join(grant for (grant,) in grants)
+    rights = {
+        r.strip()
+        for g in re.findall(r"GRANT (.*?) ON ", told)
+        for r in re.sub(r"\(.*?\)", "", g).split(",")
+    }
     return ", ".join(sorted(rights - {"USAGE", "SELECT", "SHOW VIEW"}))
 
 # %% ../../nbs/world/engines.ipynb #e41c0026
@@ -750,8 +932,11 @@ def _my_cut(con, connect: Callable):
         other = connect()
         try:
             _my_rows(other, f"KILL {con.thread_id()}")
-        finally: other.close()
-    except (Lost, ValueError): pass # it has ended by itself
+        finally:
+            other.close()
+    except (Lost, ValueError):
+        pass  # it has ended by itself
+
 
 def _my_leave(con, cur, done: bool, connect: Callable):
     "End a transaction; if the server is not done, cut the connection instead of reading on."
@@ -764,13 +949,17 @@ def _my_leave(con, cur, done: bool, connect: Callable):
     _my_cut(con, connect)
 
 # %% ../../nbs/world/engines.ipynb #e41c0062
-def _my_execute(con, connect: Callable, sql: str, max_rows: int,
-                max_bytes: int, timeout: float) -> tuple: # columns, rows, more?
+def _my_execute(
+    con, connect: Callable, sql: str, max_rows: int, max_bytes: int, timeout: float
+) -> tuple:  # columns, rows, more?
     import pymysql
+
     cur = con.cursor(pymysql.cursors.SSCursor)
     bare = _bare(sql)
     done = False
-    alone = _FIRST.match(sql)[1].lower() == "with" # MariaDB takes no parentheses around it
+    alone = (
+        _FIRST.match(sql)[1].lower() == "with"
+    )  # MariaDB takes no parentheses around it
     try:
         _my_rows(con, "START TRANSACTION READ ONLY")
         cur.execute(bare if alone else f"(\n{bare}\n)")
@@ -780,7 +969,7 @@ def _my_execute(con, connect: Callable, sql: str, max_rows: int,
         return [d[0] for d in cur.description], rows, not done
     except (pymysql.Error, UnicodeError) as e:
         late = e.args[0] in _MY_LATE or "timed out" in str(e)
-        done = not late # else the server may still be at it
+        done = not late  # else the server may still be at it
         if late:
             raise ValueError(_too_slow(timeout)) from None
         raise _my_fault(e) from None
@@ -788,27 +977,33 @@ def _my_execute(con, connect: Callable, sql: str, max_rows: int,
         _my_leave(con, cur, done, connect)
 
 # %% ../../nbs/world/engines.ipynb #e41c0064
-def _fetched(cur, max_rows: int, max_bytes: int) -> tuple: # rows; are these all?
+def _fetched(cur, max_rows: int, max_bytes: int) -> tuple:  # rows; are these all?
     "The rows of a query, one by one, as long as there is room for them."
     rows = []
-    while (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0:
+    while (
+        (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0
+    ):
         row = tuple(map(plain_cell, row))
         max_bytes -= _weight(row)
         rows.append(row)
     return rows, row is None
 
+
 def _my_fault(e: Exception) -> Exception:
     "What to raise for a driver's error: Lost, or ValueError where it is the query's fault."
     import pymysql
+
     if e.args[0] in _MY_GONE and isinstance(e, pymysql.OperationalError):
         return Lost(e.args[-1])
-    said = re.sub(r"You have .*? syntax to use near", "syntax error near",
-                  str(e.args[-1]))
+    said = re.sub(
+        r"You have .*? syntax to use near", "syntax error near", str(e.args[-1])
+    )
     return ValueError(said)
 
 # %% ../../nbs/world/engines.ipynb #e41c0025
 class MySQLDatabase(EngineDatabase):
     "A MySQL or MariaDB database."
+
     engine, dialect = "MySQL", "mysql"
     single = re.compile(r"float\b")
 
@@ -824,39 +1019,55 @@ class MySQLDatabase(EngineDatabase):
     def _rows(self, con, sql: str) -> tuple:
         return _my_rows(con, sql)
 
-    def _settle(self, con) -> list: # of warnings
+    def _settle(self, con) -> list:  # of warnings
         self.refused = _my_refused(self._rows(con, _MY_FUNCTIONS))
         more = _my_rights(self._rows(con, "SHOW GRANTS"))
         return [_MORE_RIGHTS + more] if more else []
 
     def _parity(self, table: str) -> str:
-        columns = ", ".join(self.quote(c.name)
-                            for c in self.columns(table))
+        columns = ", ".join(self.quote(c.name) for c in self.columns(table))
         return f"CRC32(CONCAT_WS('|', {columns})) % 2"
 
     def _schema(self, con):
         columns = {}
         for table, name, kind, pk, fk, comment in self._rows(con, _MY_COLUMNS):
-            columns.setdefault(table, []).append(Column(name,
-                                                        kind, bool(pk), fk, comment or ""))
+            columns.setdefault(table, []).append(
+                Column(name, kind, bool(pk), fk, comment or "")
+            )
         for name, view, comment in self._rows(con, _MY_TABLES):
             identifier = ".".join(map(self.quote, (self.name, name)))
-            yield name, identifier, "view" if view else "table", "" if view else comment, columns.get(name, [])
+            yield (
+                name,
+                identifier,
+                "view" if view else "table",
+                "" if view else comment,
+                columns.get(name, []),
+            )
 
     def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple:
         connect = partial(_my_connect, self.url, self.timeout)
         return _my_execute(con, connect, sql, max_rows, max_bytes, self.timeout)
 
 # %% ../../nbs/world/engines.ipynb #e41c0028
-_DUCK_CONFIG = dict(memory_limit="256MB",
-                    threads="1", temp_directory="", autoinstall_known_extensions="false",
-                    autoload_known_extensions="false", allow_community_extensions="false",
-                    python_enable_replacements="false")
-_DUCK_MEMORY = 2_000_000_000 # bytes of address space that a child may take beyond what it starts with
-_DUCK_HARMLESS = set("""random gen_random_uuid uuid uuidv4 uuidv7 error stats vector_type current_query range
-generate_series unnest json_each json_tree repeat""".split())
-_DUCK_SYSTEM = re.compile(r"pg_(?!typeof$)|duckdb_|sqlite_|pragma_|(?:information_schema|current_setting"
-                          r"|json_serialize_plan|histogram_values|getvariable)$", re.I)
+_DUCK_CONFIG = dict(
+    memory_limit="256MB",
+    threads="1",
+    temp_directory="",
+    autoinstall_known_extensions="false",
+    autoload_known_extensions="false",
+    allow_community_extensions="false",
+    python_enable_replacements="false",
+)
+_DUCK_MEMORY = 2_000_000_000  # bytes of address space that a child may take beyond what it starts with
+_DUCK_HARMLESS = set(
+    """random gen_random_uuid uuid uuidv4 uuidv7 error stats vector_type current_query range
+generate_series unnest json_each json_tree repeat""".split()
+)
+_DUCK_SYSTEM = re.compile(
+    r"pg_(?!typeof$)|duckdb_|sqlite_|pragma_|(?:information_schema|current_setting"
+    r"|json_serialize_plan|histogram_values|getvariable)$",
+    re.I,
+)
 _DUCK_TABLES = """
 SELECT schema_name, table_name, 'table', comment, table_oid FROM duckdb_tables() WHERE NOT internal AND NOT temporary
 UNION ALL SELECT schema_name, view_name, 'view', comment, view_oid FROM duckdb_views() WHERE NOT internal AND NOT temporary
@@ -869,9 +1080,12 @@ _DUCK_EFFECTS = """SELECT DISTINCT function_name FROM duckdb_functions()
 WHERE has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')"""
 
 # %% ../../nbs/world/engines.ipynb #e41c0029
-def _open_duckdb(path: str) -> tuple: # a locked connection, what is to be said of the files
+def _open_duckdb(
+    path: str,
+) -> tuple:  # a locked connection, what is to be said of the files
     "Raises ValueError for a file that is not read as it is."
     import duckdb
+
     said = []
     if os.path.isdir(path) or table_name(path):
         con = duckdb.connect(":memory:", config=_DUCK_CONFIG)
@@ -886,27 +1100,34 @@ def _open_duckdb(path: str) -> tuple: # a locked connection, what is to be said 
     return con, said
 
 # %% ../../nbs/world/engines.ipynb #e41c002a
-def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
-                  max_bytes: int, timeout: float, trusted: bool) -> tuple:
+def _duckdb_reply(
+    con,
+    effects: set,
+    sql: str,
+    max_rows: int,
+    max_bytes: int,
+    timeout: float,
+    trusted: bool,
+) -> tuple:
     "Columns, rows, and whether there are more; or one sentence."
     import duckdb
+
     cur = con.cursor()
     timer = threading.Timer(timeout, cur.interrupt)
     timer.start()
-    if hasattr(signal, "alarm"): # ends the process, if its parent is gone
+    if hasattr(signal, "alarm"):  # ends the process, if its parent is gone
         signal.alarm(int(timeout) + 3)
     try:
         if not trusted and (fault := _duckdb_fault(cur, sql, effects)):
             return (fault,)
         return _duckdb_rows(cur, sql, max_rows, max_bytes, trusted)
-    except (duckdb.FatalException, duckdb.InternalException): # nothing works after it
+    except (duckdb.FatalException, duckdb.InternalException):  # nothing works after it
         os._exit(1)
     except duckdb.InterruptException:
         return (_too_slow(timeout),)
     except (duckdb.OutOfMemoryException, MemoryError):
         return ("the query needs too much memory",)
-    except (duckdb.Error, RuntimeError,
-            ValueError, TypeError, ArithmeticError) as e:
+    except (duckdb.Error, RuntimeError, ValueError, TypeError, ArithmeticError) as e:
         said = str(e).split("\n\nLINE ")[0]
         return (one_line(said.partition(": ")[2] or said, 300),)
     finally:
@@ -915,17 +1136,23 @@ def _duckdb_reply(con, effects: set, sql: str, max_rows: int,
             signal.alarm(0)
 
 # %% ../../nbs/world/engines.ipynb #e41c0063
-_DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I) # types that DuckDB prints
+_DUCK_TEXT = re.compile(
+    r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I
+)  # types that DuckDB prints
+
 
 def _as_texts(sql: str, texts: list[bool]) -> str:
     "A query whose columns of such types are the text that DuckDB prints."
     names = [f"c{i}" for i in range(len(texts))]
-    chosen = [f"{c}::VARCHAR" if text else c
-              for c, text in zip(names, texts, strict=True)]
+    chosen = [
+        f"{c}::VARCHAR" if text else c for c, text in zip(names, texts, strict=True)
+    ]
     return f"SELECT {', '.join(chosen)} FROM (\n{_bare(sql)}\n) AS found({', '.join(names)})"
 
-def _duckdb_rows(cur, sql: str, max_rows: int,
-                 max_bytes: int, as_values: bool = False) -> tuple:
+
+def _duckdb_rows(
+    cur, sql: str, max_rows: int, max_bytes: int, as_values: bool = False
+) -> tuple:
     "Columns, rows as long as there is room for them, and whether there are more."
     rows = []
     row = ()
@@ -936,7 +1163,9 @@ def _duckdb_rows(cur, sql: str, max_rows: int,
     if any(texts) and not as_values:
         cur.execute(_as_texts(sql, texts))
     max_bytes -= sum(map(len, names))
-    while max_bytes > 0 and (row := cur.fetchone()) is not None and len(rows) < max_rows:
+    while (
+        max_bytes > 0 and (row := cur.fetchone()) is not None and len(rows) < max_rows
+    ):
         row = tuple(map(plain_cell, row))
         max_bytes -= _weight(row)
         if max_bytes > 0:
@@ -952,28 +1181,33 @@ def serve_duckdb() -> None:
     effects = set()
     try:
         con, said = _open_duckdb(pickle.load(source))
-        effects = {name.lower()
-                   for name, in con.execute(_DUCK_EFFECTS).fetchall()} - _DUCK_HARMLESS
+        effects = {
+            name.lower() for (name,) in con.execute(_DUCK_EFFECTS).fetchall()
+        } - _DUCK_HARMLESS
         reply = None, said
     except Exception as e:
         reply = one_line(e, 300), []
     try:
         import resource
-        used = int(Path("/proc/self/statm").read_text().split()[0])*resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS,
-                           (used + _DUCK_MEMORY,)*2)
-    except (ImportError, OSError, ValueError): # not on every system
+
+        used = (
+            int(Path("/proc/self/statm").read_text().split()[0])
+            * resource.getpagesize()
+        )
+        resource.setrlimit(resource.RLIMIT_AS, (used + _DUCK_MEMORY,) * 2)
+    except (ImportError, OSError, ValueError):  # not on every system
         pass
     while True:
         pickle.dump(reply, to)
         to.flush()
         try:
             request = pickle.load(source)
-        except EOFError: return
+        except EOFError:
+            return
         reply = _duckdb_reply(con, effects, *request)
 
 # %% ../../nbs/world/engines.ipynb #e41c002c
-def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
+def _duckdb_fault(cur, sql: str, effects: set) -> str | None:
     "What a query does beyond reading tables, by DuckDB's own syntax tree."
     found = json.loads(cur.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
     if found["error"]:
@@ -992,41 +1226,46 @@ def _duckdb_fault(cur, sql: str, effects: set) -> str|None:
         left += x.values()
         kind = x.get("type")
         name = x.get("function_name")
-        if str(kind).endswith("_QUERY_NODE"): # INSERT, COPY, ...
+        if str(kind).endswith("_QUERY_NODE"):  # INSERT, COPY, ...
             return "only SELECT is allowed"
         if kind == "SHOW_REF" and x["show_type"] not in ("SUMMARY", "DESCRIBE"):
             return "SHOW is not allowed"
         for key in ("function_name", "table_name", "schema_name", "catalog_name"):
             n = x.get(key)
-            if isinstance(n, str) and (n == name
-                                       and n.lower() in effects or
-                                       _DUCK_SYSTEM.match(n.strip('"'))):
+            if isinstance(n, str) and (
+                n == name and n.lower() in effects or _DUCK_SYSTEM.match(n.strip('"'))
+            ):
                 return f"{one_line(n, 60)} is not allowed"
 
 # %% ../../nbs/world/engines.ipynb #e41c002d
-_OPENING = 300.0 # seconds that reading all files may take
+_OPENING = 300.0  # seconds that reading all files may take
+
 
 class _DuckDBProcess:
     "A process with a connection, which is ended if a query does not stop."
+
     def __init__(self, path: str):
         code = "from sql_grpo.world.engines import serve_duckdb; serve_duckdb()"
-        self.process = subprocess.Popen([sys.executable, "-c", code],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        start_new_session=True) # Ctrl-C is not for it
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )  # Ctrl-C is not for it
         self.replies = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
         fault, *more = self.ask(path, seconds=_OPENING)
         if fault:
             self.close()
             raise ValueError(fault)
-        self.said, = more # of the files
+        (self.said,) = more  # of the files
 
     def _read(self):
         try:
             with self.process.stdout as replies:
                 while True:
                     self.replies.put(pickle.load(replies))
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError): # it has ended
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):  # it has ended
             self.replies.put(None)
 
     def ask(self, request, seconds: float) -> tuple:
@@ -1037,10 +1276,14 @@ class _DuckDBProcess:
             raise Lost("its process has ended") from None
         try:
             reply = self.replies.get(timeout=seconds)
-        except queue.Empty: reply = None
-        if reply is not None: return reply
+        except queue.Empty:
+            reply = None
+        if reply is not None:
+            return reply
         self.close()
-        return ("the query did not stop in time, or took too much memory, and was ended",)
+        return (
+            "the query did not stop in time, or took too much memory, and was ended",
+        )
 
     @property
     def open(self) -> bool:
@@ -1051,10 +1294,13 @@ class _DuckDBProcess:
         self.process.wait()
         try:
             self.process.stdin.close()
-        except OSError: pass # what could not be sent
+        except OSError:
+            pass  # what could not be sent
 
 # %% ../../nbs/world/engines.ipynb #e41c002f
-def _duck_keys(found: list) -> tuple: # set of (schema, table, column); dict from such to what they point to
+def _duck_keys(
+    found: list,
+) -> tuple:  # set of (schema, table, column); dict from such to what they point to
     "The primary and the foreign keys in rows of `_DUCK_KEYS`."
     primary = set()
     foreign = {}
@@ -1063,14 +1309,16 @@ def _duck_keys(found: list) -> tuple: # set of (schema, table, column); dict fro
         if kind == "PRIMARY KEY":
             primary |= {(schema, table, name) for name in names}
         else:
-            foreign |= {(schema, table, name): f"{to}.{other}"
-                        for name, other in zip(names,
-                                               json.loads(to_names), strict=True)}
+            foreign |= {
+                (schema, table, name): f"{to}.{other}"
+                for name, other in zip(names, json.loads(to_names), strict=True)
+            }
     return primary, foreign
 
 # %% ../../nbs/world/engines.ipynb #e41c002e
 class DuckDBDatabase(EngineDatabase):
     "A DuckDB file, a CSV or Parquet file, or a folder of these."
+
     engine, dialect = "DuckDB", "duckdb"
     begins = "select", "with", "values", "from", "table"
     single = re.compile(r"(?:float4?|real)\b")
@@ -1080,11 +1328,11 @@ class DuckDBDatabase(EngineDatabase):
         self.name = table_name(self.url) or Path(self.url).stem
         return _DuckDBProcess(self.url)
 
-    def _execute(self, con, sql: str, max_rows: int,
-                 max_bytes: int, trusted: bool = False) -> tuple:
+    def _execute(
+        self, con, sql: str, max_rows: int, max_bytes: int, trusted: bool = False
+    ) -> tuple:
         seconds = _WAIT if trusted else self.timeout
-        reply = con.ask((sql, max_rows,
-                         max_bytes, seconds, trusted), seconds + 1)
+        reply = con.ask((sql, max_rows, max_bytes, seconds, trusted), seconds + 1)
         if len(reply) == 1:
             raise ValueError(reply[0])
         return reply
@@ -1092,10 +1340,11 @@ class DuckDBDatabase(EngineDatabase):
     def _rows(self, con, sql: str) -> list:
         return self._execute(con, sql, 10**6, 10**9, True)[1]
 
-    def _settle(self, con) -> list: # of warnings
+    def _settle(self, con) -> list:  # of warnings
         return con.said
 
-    def _parity(self, table: str) -> str: return "rowid % 2"
+    def _parity(self, table: str) -> str:
+        return "rowid % 2"
 
     def _schema(self, con):
         columns = {}
@@ -1103,32 +1352,54 @@ class DuckDBDatabase(EngineDatabase):
         for schema, table, name, kind, comment in self._rows(con, _DUCK_COLUMNS):
             key = schema, table, name
             columns.setdefault((schema, table), []).append(
-                Column(name, kind, key in primary,
-                       foreign.get(key), comment or ""))
+                Column(name, kind, key in primary, foreign.get(key), comment or "")
+            )
         for schema, name, kind, comment, _ in self._rows(con, _DUCK_TABLES):
-            yield (name if schema == "main" else f"{schema}.{name}",
-                   f"{quoted(schema)}.{quoted(name)}", kind, comment,
-                   columns.get((schema, name), []))
+            yield (
+                name if schema == "main" else f"{schema}.{name}",
+                f"{quoted(schema)}.{quoted(name)}",
+                kind,
+                comment,
+                columns.get((schema, name), []),
+            )
 
 # %% ../../nbs/world/engines.ipynb #e41c0031
-_ENGINES = dict(zip(_OURS, (PostgresDatabase, PostgresDatabase, MySQLDatabase,
-                            MySQLDatabase, DuckDBDatabase), strict=True))
+_ENGINES = dict(
+    zip(
+        _OURS,
+        (
+            PostgresDatabase,
+            PostgresDatabase,
+            MySQLDatabase,
+            MySQLDatabase,
+            DuckDBDatabase,
+        ),
+        strict=True,
+    )
+)
 
-def _entry_points() -> dict: # by the beginning of a URL
+
+def _entry_points() -> dict:  # by the beginning of a URL
     "What other packages have registered."
     return {e.name.lower(): e for e in entry_points(group="sql_grpo.databases")}
 
+
 @lru_cache
-def _registered(scheme: str) -> type|None:
+def _registered(scheme: str) -> type | None:
     "The class that a package has registered. Raises ValueError if it cannot be loaded."
     found = _entry_points().get(scheme)
     try:
         return found and found.load()
     except Exception as e:
-        raise ValueError(f"the engine for {scheme}:// ({found.value}) cannot be loaded: "
-                         f"{type(e).__name__}: {e}") from e
+        raise ValueError(
+            f"the engine for {scheme}:// ({found.value}) cannot be loaded: "
+            f"{type(e).__name__}: {e}"
+        ) from e
 
-def engine_of(where: str|Path|Database) -> type|None: # None for SQLite, or what cannot be told
+
+def engine_of(
+    where: str | Path | Database,
+) -> type | None:  # None for SQLite, or what cannot be told
     "Which other engine than SQLite a path or URL means."
     if isinstance(where, Database):
         return None if isinstance(where, SQLiteDatabase) else type(where)
@@ -1137,12 +1408,12 @@ def engine_of(where: str|Path|Database) -> type|None: # None for SQLite, or what
         name, driver = found.groups("")
         return _ENGINES.get(name) or _registered(name + driver) or _registered(name)
     path = Path(text)
-    if path.is_dir(): # that of another layout has a folder or file of databases
+    if path.is_dir():  # that of another layout has a folder or file of databases
         names = [p.name.lower() for p in path.iterdir()]
-        other = any(n.endswith((".sqlite", ".sqlite3", ".db")) and n != "thumbs.db"
-                    for n in names) or any(
-            "database" in p.name
-            for p in path.iterdir() if p.is_dir())
+        other = any(
+            n.endswith((".sqlite", ".sqlite3", ".db")) and n != "thumbs.db"
+            for n in names
+        ) or any("database" in p.name for p in path.iterdir() if p.is_dir())
         return None if other or not tables_in(path) else DuckDBDatabase
     if not path.is_file():
         return None
@@ -1152,23 +1423,34 @@ def engine_of(where: str|Path|Database) -> type|None: # None for SQLite, or what
         return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
 
 # %% ../../nbs/world/engines.ipynb #e41c0075
-def _files_state(path: str) -> tuple: # changes with them
+def _files_state(path: str) -> tuple:  # changes with them
     "Times and sizes of a file, or of a folder's files. Raises FileNotFoundError."
     if not os.path.exists(path):
         raise FileNotFoundError(f"no such database: {path}")
     files = [Path(path)]
     if os.path.isdir(path):
-        files = sorted([*Path(path).iterdir(), *Path(path).glob("*/*=*/**/*"), *Path(path).glob("*=*/**/*")])
+        files = sorted(
+            [
+                *Path(path).iterdir(),
+                *Path(path).glob("*/*=*/**/*"),
+                *Path(path).glob("*=*/**/*"),
+            ]
+        )
     return tuple((f.stat().st_mtime_ns, f.stat().st_size) for f in files)
 
 # %% ../../nbs/world/engines.ipynb #e41c0032
-def _nothing_in(folder: str|Path) -> ValueError:
-    return ValueError(f"{folder} holds no database: expected a SQLite file, or a folder with "
-                      f"{', '.join(READ[:-1])} or {READ[-1]} files")
+def _nothing_in(folder: str | Path) -> ValueError:
+    return ValueError(
+        f"{folder} holds no database: expected a SQLite file, or a folder with "
+        f"{', '.join(READ[:-1])} or {READ[-1]} files"
+    )
+
 
 def open_database(
-    where: str|Path|Database, # a file, a folder, a URL; or a Database, which comes back as it is
-    **kwargs # timeout, max_rows, max_bytes and, for SQLite, now, as of SQLiteDatabase
+    where: str
+    | Path
+    | Database,  # a file, a folder, a URL; or a Database, which comes back as it is
+    **kwargs,  # timeout, max_rows, max_bytes and, for SQLite, now, as of SQLiteDatabase
 ) -> Database:
     "Open a database. Raises ValueError and FileNotFoundError, in words that name no password."
     if isinstance(where, Database):
@@ -1183,9 +1465,11 @@ def open_database(
             raise _nothing_in(where)
         if "://" not in str(where):
             return open_sqlite(where, **kwargs)
-        raise ValueError(f"{without_password(str(where))}: expected one of "
-                         f"{', '.join(['sqlite', *_ENGINES, *_entry_points()])}, "
-                         "or a name that a package registers, before ://, and a database after it")
+        raise ValueError(
+            f"{without_password(str(where))}: expected one of "
+            f"{', '.join(['sqlite', *_ENGINES, *_entry_points()])}, "
+            "or a name that a package registers, before ://, and a database after it"
+        )
     if kind is DuckDBDatabase:
         url = os.path.abspath(full_path(_file_of(str(where), "duckdb")))
         state = _files_state(url)
@@ -1196,12 +1480,11 @@ def open_database(
     kwargs.pop("now", None)
     start = perf_counter()
     said, when = _unreachable.get((url, state), ("", 0))
-    if said and start - when < _WAIT: # not again for each question
+    if said and start - when < _WAIT:  # not again for each question
         raise ValueError(said)
     try:
-        db = _open_engine(kind, url, state,
-                          tuple(sorted(kwargs.items())))
-    except ValueError as e: # what fails at once may be tried at once
+        db = _open_engine(kind, url, state, tuple(sorted(kwargs.items())))
+    except ValueError as e:  # what fails at once may be tried at once
         if perf_counter() - start > 1:
             _unreachable[url, state] = str(e), perf_counter()
         raise
@@ -1209,7 +1492,8 @@ def open_database(
     return db
 
 # %% ../../nbs/world/engines.ipynb #4bacaffd
-_unreachable = {} # what took long to fail: what was said, and when
+_unreachable = {}  # what took long to fail: what was said, and when
+
 
 @lru_cache(maxsize=64)
 def _open_engine(kind, url, state, settings):

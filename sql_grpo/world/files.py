@@ -17,27 +17,43 @@ from urllib.parse import unquote
 from .database import one_line, quoted
 
 # %% ../../nbs/world/files.ipynb #b395b222
-READ = ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet" # endings of files that are tables
-_OTHER = re.compile(r"\.(xlsx?|ods|json|jsonl|ndjson|feather|arrow|orc|avro)$", re.I) # other data
+READ = (
+    ".csv",
+    ".tsv",
+    ".csv.gz",
+    ".tsv.gz",
+    ".parquet",
+)  # endings of files that are tables
+_OTHER = re.compile(
+    r"\.(xlsx?|ods|json|jsonl|ndjson|feather|arrow|orc|avro)$", re.I
+)  # other data
 
-def table_name(path: str|Path) -> str|None: # None for a file that is no table
+
+def table_name(path: str | Path) -> str | None:  # None for a file that is no table
     "The table that a file is."
     name = Path(path).name
     if name.startswith((".", "~$")):
         return None
     for end in READ:
         if name.lower().endswith(end):
-            return name[:-len(end)]
+            return name[: -len(end)]
 
 # %% ../../nbs/world/files.ipynb #b5f360e8
 def _partitions(folder: Path) -> list[Path]:
     "The files below folders such as year=2024."
-    hidden = lambda p: any(x.startswith((".", "_")) for x in p.relative_to(folder).parts)
-    return sorted(p for p in folder.glob("*=*/**/*") if table_name(p) and p.is_file() and not hidden(p))
+    hidden = lambda p: any(
+        x.startswith((".", "_")) for x in p.relative_to(folder).parts
+    )
+    return sorted(
+        p
+        for p in folder.glob("*=*/**/*")
+        if table_name(p) and p.is_file() and not hidden(p)
+    )
+
 
 def tables_in(
-    where: str|Path, # a file, or a folder
-) -> dict[str, Path]: # by the table's name; a folder stands for its partitions
+    where: str | Path,  # a file, or a folder
+) -> dict[str, Path]:  # by the table's name; a folder stands for its partitions
     "The tables that a file or folder holds. Raises ValueError if two files would be one table."
     where = Path(where)
     if where.is_file():
@@ -51,14 +67,17 @@ def tables_in(
         if p.is_dir():
             name = p.name if "=" not in p.name and _partitions(p) else None
         if same := [n for n in found if name and n.lower() == name.lower()]:
-            raise ValueError(f"{found[same[0]].name} and {p.name} would both be the table {name}: "
-                             "rename one of them")
+            raise ValueError(
+                f"{found[same[0]].name} and {p.name} would both be the table {name}: "
+                "rename one of them"
+            )
         if name:
             found[name] = p
     return found
 
+
 def left_out(
-    where: str|Path, # a file, or a folder
+    where: str | Path,  # a file, or a folder
 ) -> list[str]:
     "The names of data files in a folder that are not read, and of folders that hold tables."
     where = Path(where)
@@ -66,32 +85,49 @@ def left_out(
         return []
     seen = [p for p in where.iterdir() if not p.name.startswith((".", "~$", "__"))]
     read = tables_in(where).values()
-    inside = [f"{p.name}/" for p in seen if p.is_dir() and p not in read and "=" not in p.name
-              and any(map(table_name, p.iterdir()))]
+    inside = [
+        f"{p.name}/"
+        for p in seen
+        if p.is_dir()
+        and p not in read
+        and "=" not in p.name
+        and any(map(table_name, p.iterdir()))
+    ]
     return sorted([p.name for p in seen if _OTHER.search(p.name)] + inside)
 
 # %% ../../nbs/world/files.ipynb #a52d0594
-_SAMPLE = 1000 # records by which the separator is chosen
-_TITLES = 50 # records in which titles are looked for
-_ONE_COLUMN = "\x1f" # a separator that stands in no text
+_SAMPLE = 1000  # records by which the separator is chosen
+_TITLES = 50  # records in which titles are looked for
+_ONE_COLUMN = "\x1f"  # a separator that stands in no text
+
 
 @dataclass(frozen=True)
 class _Reader:
     "How a file is read with Python's csv."
+
     path: Path
     encoding: str = "utf-8-sig"
     separator: str = ","
     quote: str = '"'
     escape: str | None = None
-    exact: bool = True # refuse quotes that csv can only guess about?
+    exact: bool = True  # refuse quotes that csv can only guess about?
 
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]: # the line that a record begins in, its values
+    def __iter__(
+        self,
+    ) -> Iterator[
+        tuple[int, list[str]]
+    ]:  # the line that a record begins in, its values
         "Without empty lines at the end. Raises UnicodeDecodeError, csv.Error and ValueError."
         csv.field_size_limit(2**31 - 1)
         opened = gzip.open if self.path.suffix.lower() == ".gz" else open
         with opened(self.path, "rt", encoding=self.encoding, newline="") as f:
-            reader = csv.reader(f, delimiter=self.separator, quotechar=self.quote,
-                                escapechar=self.escape, strict=self.exact)
+            reader = csv.reader(
+                f,
+                delimiter=self.separator,
+                quotechar=self.quote,
+                escapechar=self.escape,
+                strict=self.exact,
+            )
             line = 1
             empty = []
             try:
@@ -105,9 +141,12 @@ class _Reader:
                     line = reader.line_num + 1
             except csv.Error as e:
                 if "unexpected end" in str(e):
-                    raise ValueError(f"{self.path.name}, line {line}: "
-                                     "a quote is opened and never closed") from None
+                    raise ValueError(
+                        f"{self.path.name}, line {line}: "
+                        "a quote is opened and never closed"
+                    ) from None
                 raise
+
 
 def _filled(record: list[str]) -> int:
     "How many values there are up to the last one that is not empty."
@@ -117,6 +156,7 @@ def _filled(record: list[str]) -> int:
 _NUMBER = re.compile(r"\s*[-+]?(\d[\d,. ]*|\.\d+)(e[-+]?\d+)?\s*%?\s*", re.I)
 _YEAR = re.compile(r"(1[89]|20)\d\d")
 
+
 def _is_header(first: list[str], rows: list[list[str]]) -> bool:
     "Is a record the names of the columns, and no row?"
     numbers = [x for x in first if _NUMBER.fullmatch(x)]
@@ -124,14 +164,22 @@ def _is_header(first: list[str], rows: list[list[str]]) -> bool:
         return True
     if len(numbers) == len(first) and not (rows and _is_series(first)):
         return False
-    for i, name in enumerate(first): # a text above numbers is a name
+    for i, name in enumerate(first):  # a text above numbers is a name
         below = [r[i] for r in rows if len(r) > i and r[i]]
-        if name and name not in numbers and below and all(map(_NUMBER.fullmatch, below)):
+        if (
+            name
+            and name not in numbers
+            and below
+            and all(map(_NUMBER.fullmatch, below))
+        ):
             return True
     if len(set(numbers)) < len(numbers) or not all(map(_YEAR.fullmatch, numbers)):
         return False
-    below = [r[i] for r in rows for i, x in enumerate(first) if x in numbers and len(r) > i]
-    return not any(map(_YEAR.fullmatch, below)) # years above what are no years
+    below = [
+        r[i] for r in rows for i, x in enumerate(first) if x in numbers and len(r) > i
+    ]
+    return not any(map(_YEAR.fullmatch, below))  # years above what are no years
+
 
 def _is_series(names: list[str]) -> bool:
     "Are these years, each as long after the one before?"
@@ -143,18 +191,21 @@ def _is_series(names: list[str]) -> bool:
 @dataclass
 class _Shape:
     "What csv finds in a file."
+
     reader: _Reader
-    begins: int # records before the header, or before the first row
-    line: int # of the header, or of the first row
-    width: int # columns
-    header: list[str] | None # None: there is none
-    share: float # of the first records that have the usual number of values
-    decimal: str # the sign before decimals
-    firsts: list[str] # the first text in each column
+    begins: int  # records before the header, or before the first row
+    line: int  # of the header, or of the first row
+    width: int  # columns
+    header: list[str] | None  # None: there is none
+    share: float  # of the first records that have the usual number of values
+    decimal: str  # the sign before decimals
+    firsts: list[str]  # the first text in each column
     rows: int = 0
-    short: int = 0 # rows with fewer values than columns
-    first_short: int = 0 # line of the first of these
-    zeros: dict = field(default_factory=dict) # line and text of the first number such as 007, by column
+    short: int = 0  # rows with fewer values than columns
+    first_short: int = 0  # line of the first of these
+    zeros: dict = field(
+        default_factory=dict
+    )  # line and text of the first number such as 007, by column
 
 # %% ../../nbs/world/files.ipynb #4c5e4c37
 def _behind_titles(records: list[list[str]]) -> int:
@@ -162,28 +213,41 @@ def _behind_titles(records: list[list[str]]) -> int:
     filled = list(map(_filled, records))
     for i in reversed(range(1, min(len(filled), _TITLES) - 2)):
         empty = not filled[i] and records[i] != [""]
-        if empty and filled[i + 1] > max(filled[:i]) > 0 and _is_header(records[i + 1], records[i + 2:]):
-            widths = {len(r) for r in records[i + 1:] if r}
+        if (
+            empty
+            and filled[i + 1] > max(filled[:i]) > 0
+            and _is_header(records[i + 1], records[i + 2 :])
+        ):
+            widths = {len(r) for r in records[i + 1 :] if r}
             return i + 1 if len(widths) == 1 else 0
     return 0
 
-def _shape(reader: _Reader) -> _Shape | None: # None: no two values in a line
+
+def _shape(reader: _Reader) -> _Shape | None:  # None: no two values in a line
     "The shape of a file by its first records."
     sample = list(islice(reader, _SAMPLE))
     start = _behind_titles([r for _, r in sample])
     filled = [n for _, r in sample[start:] if (n := _filled(r))]
     if not filled:
         return None
-    usual = max(multimode(filled), key=lambda n: n > 1) # of several the first above 1
-    begins = next(i for i, (_, r) in enumerate(sample)
-                  if i >= start and len(r) >= usual and r[0].lower() != "sep=")
+    usual = max(multimode(filled), key=lambda n: n > 1)  # of several the first above 1
+    begins = next(
+        i
+        for i, (_, r) in enumerate(sample)
+        if i >= start and len(r) >= usual and r[0].lower() != "sep="
+    )
     line, first = sample[begins]
-    rows = [r for _, r in sample[begins + 1:]]
+    rows = [r for _, r in sample[begins + 1 :]]
     header = first if _is_header(first, rows) else None
-    share = filled.count(usual)/len(filled)
+    share = filled.count(usual) / len(filled)
     width = max(_filled(first), usual, min(len(first), max(filled)))
-    firsts = [next((r[i] for r in rows if len(r) > i and r[i].strip()), "") for i in range(width)]
-    return _Shape(reader, begins, line, width, header, share, _decimal(reader, sample), firsts)
+    firsts = [
+        next((r[i] for r in rows if len(r) > i and r[i].strip()), "")
+        for i in range(width)
+    ]
+    return _Shape(
+        reader, begins, line, width, header, share, _decimal(reader, sample), firsts
+    )
 
 # %% ../../nbs/world/files.ipynb #679b9a35
 def _decimal(reader: _Reader, sample: list) -> str:
@@ -197,7 +261,10 @@ def _decimal(reader: _Reader, sample: list) -> str:
     return "." if points or thousands else ","
 
 # %% ../../nbs/world/files.ipynb #2bd13228
-_OTHER_TEXT = re.compile(r"\s*(<!doctype html|<html|<\?xml|version https://git-lfs)", re.I) # what a download may leave
+_OTHER_TEXT = re.compile(
+    r"\s*(<!doctype html|<html|<\?xml|version https://git-lfs)", re.I
+)  # what a download may leave
+
 
 def _best_shape(path: Path, encoding: str) -> _Shape:
     "The shape by the separator that cuts most records into equally many values. Raises ValueError."
@@ -207,9 +274,13 @@ def _best_shape(path: Path, encoding: str) -> _Shape:
     if not head.strip():
         raise ValueError(f"{path.name} is empty")
     if "\0" in head.partition("\n")[0]:
-        raise ValueError(f"{path.name} is no text: there are NUL characters in its first line")
+        raise ValueError(
+            f"{path.name} is no text: there are NUL characters in its first line"
+        )
     if m := _OTHER_TEXT.match(head):
-        raise ValueError(f"{path.name} is no table: it begins with {one_line(m[0].strip(), 40)!r}")
+        raise ValueError(
+            f"{path.name} is no table: it begins with {one_line(m[0].strip(), 40)!r}"
+        )
     quote = "'" if head.startswith("'") else '"'
     escape = "\\" if "\\" + quote in head else None
     found = []
@@ -219,10 +290,11 @@ def _best_shape(path: Path, encoding: str) -> _Shape:
             reader = _Reader(path, encoding, separator, quote, escape, exact)
             try:
                 shape = _shape(reader)
-            except csv.Error: # not the separator of this file
+            except csv.Error:  # not the separator of this file
                 continue
             except ValueError as e:
-                if isinstance(e, UnicodeDecodeError): raise
+                if isinstance(e, UnicodeDecodeError):
+                    raise
                 fault = e
                 continue
             if shape and shape.width > 1 and (separator != " " or shape.share == 1):
@@ -234,6 +306,7 @@ def _best_shape(path: Path, encoding: str) -> _Shape:
         if shape := _tried(_Reader(path, encoding, _ONE_COLUMN, quote, escape, exact)):
             return shape
 
+
 def _tried(reader: _Reader) -> _Shape | None:
     try:
         return _shape(reader)
@@ -241,25 +314,32 @@ def _tried(reader: _Reader) -> _Shape | None:
         return None
 
 # %% ../../nbs/world/files.ipynb #f35f913d
-_ZERO = re.compile(r"\s*-?0\d+\s*") # a number such as 007
+_ZERO = re.compile(r"\s*-?0\d+\s*")  # a number such as 007
+
 
 def _counted(path: Path, encoding: str) -> _Shape:
     "The shape of a whole file. Raises ValueError for a row with more values than columns."
     shape = _best_shape(path, encoding)
     for line, record in _rows_of(shape):
         joined = "\x1f" + "\x1f".join(record)
-        if "\x1f0" in joined or "\x1f-0" in joined or "\x1f 0" in joined: # looked at first, since it is quick
+        if (
+            "\x1f0" in joined or "\x1f-0" in joined or "\x1f 0" in joined
+        ):  # looked at first, since it is quick
             for i, text in enumerate(record):
-                if _ZERO.fullmatch(text): shape.zeros.setdefault(i, (line, text))
+                if _ZERO.fullmatch(text):
+                    shape.zeros.setdefault(i, (line, text))
         shape.rows += 1
         if _filled(record) > shape.width:
             named = "the header names" if shape.header else "the first row has"
-            raise ValueError(f"{path.name}, line {line}: {_filled(record)} values, "
-                             f"and {named} {shape.width}")
+            raise ValueError(
+                f"{path.name}, line {line}: {_filled(record)} values, "
+                f"and {named} {shape.width}"
+            )
         if len(record) < shape.width:
             shape.short += 1
             shape.first_short = shape.first_short or line
     return shape
+
 
 def _rows_of(shape: _Shape) -> Iterator[tuple[int, list[str]]]:
     "The rows of a file and their lines. An empty line is a row where there is one column."
@@ -272,9 +352,9 @@ def _rows_of(shape: _Shape) -> Iterator[tuple[int, list[str]]]:
 def _names(shape: _Shape) -> list[str]:
     "Names of the columns, each once."
     given = [x.strip() for x in shape.header or []]
-    given += [""]*(shape.width - len(given))
-    names = {} # by what DuckDB takes for the same
-    for i, name in enumerate(given[:shape.width]):
+    given += [""] * (shape.width - len(given))
+    names = {}  # by what DuckDB takes for the same
+    for i, name in enumerate(given[: shape.width]):
         name = name or f"column{i}"
         n = 0
         while name.lower() in names:
@@ -289,18 +369,34 @@ def _notes(shape: _Shape) -> list[str]:
     name = shape.reader.path.name
     said = []
     if shape.begins:
-        said.append(f"{name}: the table begins in line {shape.line}, what stands before is left out")
-    if shape.header is None and any(not _NUMBER.fullmatch(x) for x in next(iter(_rows_of(shape)))[1]):
-        said.append(f"{name}: its first line is read as a row, since there are numbers in it; "
-                    "the columns are called column0, column1, ...")
+        said.append(
+            f"{name}: the table begins in line {shape.line}, what stands before is left out"
+        )
+    if shape.header is None and any(
+        not _NUMBER.fullmatch(x) for x in next(iter(_rows_of(shape)))[1]
+    ):
+        said.append(
+            f"{name}: its first line is read as a row, since there are numbers in it; "
+            "the columns are called column0, column1, ..."
+        )
     if shape.header and all(map(_NUMBER.fullmatch, shape.header)):
-        said.append(f"{name}: its first line is read as names, since it has years in a row")
-    if shape.header and shape.width == 1 and [r for _, r in islice(_rows_of(shape), 1)] == [[""]]:
-        said.append(f"{name}: its first line is read as the name of the column, and an empty one follows: "
-                    "leave out a title")
+        said.append(
+            f"{name}: its first line is read as names, since it has years in a row"
+        )
+    if (
+        shape.header
+        and shape.width == 1
+        and [r for _, r in islice(_rows_of(shape), 1)] == [[""]]
+    ):
+        said.append(
+            f"{name}: its first line is read as the name of the column, and an empty one follows: "
+            "leave out a title"
+        )
     if shape.short:
-        said.append(f"{name}: {shape.short} of {shape.rows} rows have fewer values than the "
-                    f"{shape.width} columns, such as line {shape.first_short}; what is missing is NULL")
+        said.append(
+            f"{name}: {shape.short} of {shape.rows} rows have fewer values than the "
+            f"{shape.width} columns, such as line {shape.first_short}; what is missing is NULL"
+        )
     if shape.reader.encoding == "cp1252":
         said.append(f"{name} is not UTF-8, and is read as Windows-1252")
     return said
@@ -309,8 +405,10 @@ def _notes(shape: _Shape) -> list[str]:
 def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
+
 def _text(path: Path) -> str:
     return _literal(str(path.resolve()))
+
 
 def _agrees(con, name: str, shape: _Shape) -> bool:
     "Has DuckDB found the same columns and as many rows?"
@@ -318,27 +416,41 @@ def _agrees(con, name: str, shape: _Shape) -> bool:
     [[rows]] = con.execute(f"SELECT count(*) FROM {quoted(name)}").fetchall()
     return rows == shape.rows and bare(_columns(con, name)) == bare(_names(shape))
 
-def _columns(con, name: str) -> dict[str, str]: # their types
+
+def _columns(con, name: str) -> dict[str, str]:  # their types
     described = con.execute(f"DESCRIBE {quoted(name)}").fetchall()
     return {column: kind for column, kind, *_ in described}
 
 # %% ../../nbs/world/files.ipynb #c1a7e5d2
-_COMMON = re.compile(r"\s*\d{1,2}([-/.])\d{1,2}\1(\d{4}|\d\d)(?!\d)") # a date with the year last
+_COMMON = re.compile(
+    r"\s*\d{1,2}([-/.])\d{1,2}\1(\d{4}|\d\d)(?!\d)"
+)  # a date with the year last
 
-def _lossy(con, name: str, shape: _Shape) -> dict[str, str]: # what is to be said, by column
+
+def _lossy(
+    con, name: str, shape: _Shape
+) -> dict[str, str]:  # what is to be said, by column
     "The columns whose type would lose what the file says."
     found = {}
-    for (i, text), (column, kind) in zip(enumerate(shape.firsts), _columns(con, name).items(), strict=True):
+    for (i, text), (column, kind) in zip(
+        enumerate(shape.firsts), _columns(con, name).items(), strict=True
+    ):
         if i in shape.zeros and re.match("DOUBLE|FLOAT|DECIMAL|[A-Z]*INT|BIGNUM", kind):
             line, zero = shape.zeros[i]
-            found[column] = f"line {line}: {column} is read as text, since {zero.strip()!r} would lose its zero"
+            found[column] = (
+                f"line {line}: {column} is read as text, since {zero.strip()!r} would lose its zero"
+            )
         if kind == "BOOLEAN" and text.strip().lower() not in ("true", "false"):
             found[column] = ""
         if kind.startswith(("DATE", "TIMESTAMP")) and (m := _COMMON.match(text)):
-            [[days]] = con.execute(f"SELECT max(day({quoted(column)})) FROM {quoted(name)}").fetchall()
+            [[days]] = con.execute(
+                f"SELECT max(day({quoted(column)})) FROM {quoted(name)}"
+            ).fetchall()
             if len(m[2]) == 2 or (days or 0) <= 12 and m[1] != ".":
-                found[column] = f"{column} is read as text, since {m[0].strip()!r} does not say " \
-                                f"which is the month{' or the year'*(len(m[2]) == 2)}: write 2023-01-31"
+                found[column] = (
+                    f"{column} is read as text, since {m[0].strip()!r} does not say "
+                    f"which is the month{' or the year' * (len(m[2]) == 2)}: write 2023-01-31"
+                )
     return found
 
 # %% ../../nbs/world/files.ipynb #0cf642e1
@@ -347,47 +459,63 @@ def _read_again(con, name: str, shape: _Shape, texts: Iterable[str] = ()) -> Non
     types = ", ".join(f"{_literal(column)}: 'VARCHAR'" for column in texts)
     path = shape.reader.path
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)/"copy.csv"
+        copy = Path(folder) / "copy.csv"
         with copy.open("w", encoding="utf-8", newline="") as f:
             to = csv.writer(f)
             to.writerow(_names(shape))
             for _, record in _rows_of(shape):
-                to.writerow((record + [""]*shape.width)[:shape.width])
-        con.execute(f"CREATE OR REPLACE TABLE {quoted(name)} AS SELECT * FROM read_csv({_text(copy)}, "
-                    "delim=',', quote='\"', escape='\"', comment='', header=true, skip=0, "
-                    f"sample_size=-1, decimal_separator='{shape.decimal}', types={{{types}}})")
+                to.writerow((record + [""] * shape.width)[: shape.width])
+        con.execute(
+            f"CREATE OR REPLACE TABLE {quoted(name)} AS SELECT * FROM read_csv({_text(copy)}, "
+            "delim=',', quote='\"', escape='\"', comment='', header=true, skip=0, "
+            f"sample_size=-1, decimal_separator='{shape.decimal}', types={{{types}}})"
+        )
     if not _agrees(con, name, shape):
-        raise ValueError(f"{path.name}: DuckDB does not find the {shape.rows} rows of the columns "
-                         f"{', '.join(_names(shape))[:200]} that are there")
+        raise ValueError(
+            f"{path.name}: DuckDB does not find the {shape.rows} rows of the columns "
+            f"{', '.join(_names(shape))[:200]} that are there"
+        )
 
 # %% ../../nbs/world/files.ipynb #ce94b479
-_COMMA = r"\s*[-+]?\d[\d.]*,\d[\d.,]*\s*" # a number with a comma in it
+_COMMA = r"\s*[-+]?\d[\d.]*,\d[\d.,]*\s*"  # a number with a comma in it
+
 
 def _texts_among_numbers(con, name: str, file: str) -> list[str]:
     "What is to be said of columns that are text because of few values, or of their commas."
     said = []
     for column, kind in _columns(con, name).items():
-        if kind != "VARCHAR": continue
+        if kind != "VARCHAR":
+            continue
         c = quoted(column)
         odd = f"{c} IS NOT NULL AND TRY_CAST({c} AS DOUBLE) IS NULL"
         [[few, commas, every]] = con.execute(
             f"SELECT count(*) FILTER ({odd}), count(*) FILTER (regexp_full_match({c}, '{_COMMA}')), count({c}) "
-            f"FROM {quoted(name)}").fetchall()
-        if not (0 < few < 0.05*every or commas == few > 0): continue
-        [[row, text]] = con.execute(f"SELECT rowid + 1, {c} FROM {quoted(name)} WHERE {odd} LIMIT 1").fetchall()
-        said.append(f"{file}: {column} is read as text, since row {row} has {one_line(text, 40)!r}")
+            f"FROM {quoted(name)}"
+        ).fetchall()
+        if not (0 < few < 0.05 * every or commas == few > 0):
+            continue
+        [[row, text]] = con.execute(
+            f"SELECT rowid + 1, {c} FROM {quoted(name)} WHERE {odd} LIMIT 1"
+        ).fetchall()
+        said.append(
+            f"{file}: {column} is read as text, since row {row} has {one_line(text, 40)!r}"
+        )
     return said
 
 # %% ../../nbs/world/files.ipynb #c1a7e5d3
 def _read_first(con, path: Path, name: str, shape: _Shape) -> bool:
     "Let DuckDB guess: does it find what csv has found?"
     import duckdb
+
     try:
-        con.execute(f"CREATE OR REPLACE TABLE {quoted(name)} AS SELECT * FROM read_csv("
-                    f"{_text(path)}, decimal_separator='{shape.decimal}')")
+        con.execute(
+            f"CREATE OR REPLACE TABLE {quoted(name)} AS SELECT * FROM read_csv("
+            f"{_text(path)}, decimal_separator='{shape.decimal}')"
+        )
         return _agrees(con, name, shape)
     except duckdb.Error:
         return False
+
 
 def _refuse_foreign(path: Path) -> None:
     "Raises ValueError where letters in words are so often foreign that the text is not Western."
@@ -395,16 +523,18 @@ def _refuse_foreign(path: Path) -> None:
     with opened(path, "rt", encoding="cp1252") as f:
         words = re.findall(r"\w*[^\x00-\x7f\W]\w*", f.read(100_000))
     letters = "".join(w for w in words if len(w) > 3)
-    if 2*sum(x > "\x7f" for x in letters) > len(letters):
-        raise ValueError(f"{path.name} is neither UTF-8 nor Windows-1252, in which it would have "
-                         f"{max(words, key=len)[:20]!r}: save it as UTF-8")
+    if 2 * sum(x > "\x7f" for x in letters) > len(letters):
+        raise ValueError(
+            f"{path.name} is neither UTF-8 nor Windows-1252, in which it would have "
+            f"{max(words, key=len)[:20]!r}: save it as UTF-8"
+        )
 
 # %% ../../nbs/world/files.ipynb #5fc55133
 def read_csv(
-    con, # of DuckDB
+    con,  # of DuckDB
     path: Path,
-    name: str, # of the table
-) -> list[str]: # what is to be said of it
+    name: str,  # of the table
+) -> list[str]:  # what is to be said of it
     "Make a table of a CSV file. Raises ValueError, which names the file and the line."
     with path.open("rb") as f:
         marked = f.read(2) in (b"\xff\xfe", b"\xfe\xff")
@@ -415,10 +545,14 @@ def read_csv(
             shape = _counted(path, "cp1252")
             _refuse_foreign(path)
         except UnicodeDecodeError:
-            raise ValueError(f"{path.name} is neither UTF-8 nor Windows-1252: save it as UTF-8") from None
+            raise ValueError(
+                f"{path.name} is neither UTF-8 nor Windows-1252: save it as UTF-8"
+            ) from None
     except csv.Error as e:
         raise ValueError(f"{path.name}: {e}") from None
-    agreed = shape.reader.encoding == "utf-8-sig" and _read_first(con, path, name, shape)
+    agreed = shape.reader.encoding == "utf-8-sig" and _read_first(
+        con, path, name, shape
+    )
     if not agreed:
         _read_again(con, name, shape)
     if lossy := _lossy(con, name, shape):
@@ -427,12 +561,16 @@ def read_csv(
     return said + _texts_among_numbers(con, name, path.name)
 
 # %% ../../nbs/world/files.ipynb #6a486901
-def _read_partitions(con, folder: Path, name: str) -> list[str]: # what is to be said of the files
+def _read_partitions(
+    con, folder: Path, name: str
+) -> list[str]:  # what is to be said of the files
     "Make one table of the files below folders such as year=2024. Raises ValueError, which names the file."
     files = _partitions(folder)
     if all(p.suffix.lower() == ".parquet" for p in files):
-        con.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM read_parquet([{', '.join(map(_text, files))}], "
-                    "hive_partitioning=true, union_by_name=true)")
+        con.execute(
+            f"CREATE TABLE {quoted(name)} AS SELECT * FROM read_parquet([{', '.join(map(_text, files))}], "
+            "hive_partitioning=true, union_by_name=true)"
+        )
         return []
     said = []
     parts = []
@@ -452,25 +590,33 @@ def _read_partitions(con, folder: Path, name: str) -> list[str]: # what is to be
         con.execute(f"DROP TABLE {quoted(f'{name}/{i}')}")
     return said
 
-def _partition_value(text: str) -> str: # SQL
+
+def _partition_value(text: str) -> str:  # SQL
     if text == "__HIVE_DEFAULT_PARTITION__":
         return "NULL"
     return text if re.fullmatch("[1-9][0-9]{0,8}", text) else _literal(unquote(text))
 
+
 def _read_file(con, path: Path, name: str) -> list[str]:
     if path.suffix.lower() != ".parquet":
         return read_csv(con, path, name)
-    con.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM read_parquet({_text(path)})")
+    con.execute(
+        f"CREATE TABLE {quoted(name)} AS SELECT * FROM read_parquet({_text(path)})"
+    )
     return []
 
+
 def read_tables(
-    con, # of DuckDB, empty
-    where: str|Path, # a file, or a folder
-) -> list[str]: # what is to be said of the files
+    con,  # of DuckDB, empty
+    where: str | Path,  # a file, or a folder
+) -> list[str]:  # what is to be said of the files
     "Make a table of each file. Raises ValueError, which names the file."
     import duckdb
-    said = [f"{file} is left out: only {', '.join(READ)} files are read, and of folders those of partitions"
-            for file in left_out(where)]
+
+    said = [
+        f"{file} is left out: only {', '.join(READ)} files are read, and of folders those of partitions"
+        for file in left_out(where)
+    ]
     for name, path in tables_in(where).items():
         try:
             said += (_read_partitions if path.is_dir() else _read_file)(con, path, name)

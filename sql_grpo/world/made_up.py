@@ -11,7 +11,8 @@ from .embedded import theme_words
 from .questions import draw_question, everyday_words, Field, Table, World
 
 # %% ../../nbs/world/made_up.ipynb #4f342aa4
-_SQL_WORDS = set("""abort action add after all alter always analyze and any as asc attach before
+_SQL_WORDS = set(
+    """abort action add after all alter always analyze and any as asc attach before
 begin between by cascade case cast check collate column commit conflict constraint create cross
 current database default delete desc detach distinct do drop each else end escape except exclude
 exists explain fail filter first following for foreign from full glob group groups having if ignore
@@ -20,33 +21,41 @@ left like limit match natural no not nothing null nulls of offset on or order ot
 partition plan pragma preceding primary query raise range recursive references regexp reindex
 release rename replace restrict returning right rollback row rows savepoint select set table temp
 then ties to transaction trigger unbounded union unique update using vacuum values view virtual
-when where window with within without id""".split())
+when where window with within without id""".split()
+)
 
-def common_words() -> list[str]: # sorted
+
+def common_words() -> list[str]:  # sorted
     "Plain English words from Python's manual, without the embedded world's names."
     from pydoc_data.topics import topics
-    found = set(re.findall(r"(?<![\w.`'_])[a-z]{3,9}(?![\w_('.])", " ".join(topics.values())))
-    taken = {w for name in theme_words()
-             for w in name.split("_")} | everyday_words()
-    taken |= {w.removesuffix("s") for w in taken} | {w.removesuffix("es") for w in taken}
+
+    found = set(
+        re.findall(r"(?<![\w.`'_])[a-z]{3,9}(?![\w_('.])", " ".join(topics.values()))
+    )
+    taken = {w for name in theme_words() for w in name.split("_")} | everyday_words()
+    taken |= {w.removesuffix("s") for w in taken} | {
+        w.removesuffix("es") for w in taken
+    }
     taken |= _SQL_WORDS
-    return sorted(w
-                  for w in found - taken if re.search("[aeiouy]", w))
+    return sorted(w for w in found - taken if re.search("[aeiouy]", w))
 
 # %% ../../nbs/world/made_up.ipynb #ccfc8c2a
 _CONSONANTS = "b c d f g h j k l m n p r s t v w z br cl dr fl gr pl st tr".split()
 _SYLLABLES = [a + b for a in _CONSONANTS for b in "aeiou"]
 
+
 def _made_up(rng: random.Random) -> str:
     "A word that means nothing."
-    word = "".join(rng.choice(_SYLLABLES)
-                   for _ in range(rng.choice((1, 2, 2, 2, 3))))
+    word = "".join(rng.choice(_SYLLABLES) for _ in range(rng.choice((1, 2, 2, 2, 3))))
     return word + rng.choice("nrlstxm") if len(word) < 3 or rng.random() < 0.8 else word
 
-_SHARE = 0.6 # of dictionary words
+
+_SHARE = 0.6  # of dictionary words
+
 
 class _Words:
     "Draws names, each only once."
+
     def __init__(self, rng: random.Random, words: list[str]):
         self.rng = rng
         self.words = words
@@ -57,7 +66,10 @@ class _Words:
         while True:
             plain = self.rng.random() < _SHARE
             word = self.rng.choice(self.words) if plain else _made_up(self.rng)
-            if word not in self.used and not {word, word + "s", word + "es"} & _SQL_WORDS:
+            if (
+                word not in self.used
+                and not {word, word + "s", word + "es"} & _SQL_WORDS
+            ):
                 break
         self.used.add(word)
         return word
@@ -68,6 +80,7 @@ def _column(words: _Words) -> str:
     name = words.draw()
     return f"{name}_{words.draw()}" if words.rng.random() < 0.22 else name
 
+
 def _texts(words: _Words, n: int) -> list[str]:
     "`n` different texts, as cells of a text column."
     rng = words.rng
@@ -76,23 +89,26 @@ def _texts(words: _Words, n: int) -> list[str]:
     while len(out) < n:
         first = rng.choice(words.words) if rng.random() < 0.5 else _made_up(rng)
         second = _made_up(rng)
-        parts = [first] + [second]*(rng.random() < 0.12)
-        text = " ".join(p.capitalize() if capital else p
-                        for p in parts)
+        parts = [first] + [second] * (rng.random() < 0.12)
+        text = " ".join(p.capitalize() if capital else p for p in parts)
         if text not in out:
             out.append(text)
     return out
 
 # %% ../../nbs/world/made_up.ipynb #01f58b52
-def _day(rng: random.Random, last: int) -> str: # such as 2003-04-19
+def _day(rng: random.Random, last: int) -> str:  # such as 2003-04-19
     "A day of the year `last` or of the two before it."
     year = rng.randint(last - 2, last)
     month = rng.randint(1, 12)
     return f"{year}-{month:02}-{rng.randint(1, 28):02}"
 
+
 _RANGES = (1, 20), (1, 100), (10, 1000), (500, 9000), (10_000, 90_000)
 
-def _whole_numbers(kind: str, n: int, rng: random.Random) -> list[int]: # kind: year or integer
+
+def _whole_numbers(
+    kind: str, n: int, rng: random.Random
+) -> list[int]:  # kind: year or integer
     "Years of one decade, or numbers of one of the ranges."
     first = rng.randint(1900, 2015)
     decade = first, first + 10
@@ -101,7 +117,10 @@ def _whole_numbers(kind: str, n: int, rng: random.Random) -> list[int]: # kind: 
 
 # %% ../../nbs/world/made_up.ipynb #01f58b51
 def _cells(
-    kind: str, n: int, words: _Words, rows: int, # rows: of the table that a reference points to
+    kind: str,
+    n: int,
+    words: _Words,
+    rows: int,  # rows: of the table that a reference points to
 ) -> list:
     "The values of a column."
     rng = words.rng
@@ -115,26 +134,30 @@ def _cells(
         pool = _texts(words, rng.randint(2, 4))
         return [rng.choice(pool) for _ in range(n)]
     if kind == "real":
-        low, high, digits = rng.choice(((0, 10, 1), (1, 100, 2), (1, 100, 1), (100, 3000, 2)))
-        return [round(rng.uniform(low, high), digits)
-                for _ in range(n)]
+        low, high, digits = rng.choice(
+            ((0, 10, 1), (1, 100, 2), (1, 100, 1), (100, 3000, 2))
+        )
+        return [round(rng.uniform(low, high), digits) for _ in range(n)]
     if kind == "date":
         year = rng.randint(1990, 2024)
         return [_day(rng, year) for _ in range(n)]
     return _whole_numbers(kind, n, rng)
 
 # %% ../../nbs/world/made_up.ipynb #019cfe70
-_SHARES = dict(category=4, integer=3, real=2, year=1.2, date=0.8) # of the kinds of columns
+_SHARES = dict(
+    category=4, integer=3, real=2, year=1.2, date=0.8
+)  # of the kinds of columns
 _MAY_LACK = "category", "integer", "real", "date"
 
+
 def _random_fields(
-    words: _Words, tables: list[Table],
-) -> tuple[list[Field], Table | None]: # columns; the table that one of them refers to
+    words: _Words,
+    tables: list[Table],
+) -> tuple[list[Field], Table | None]:  # columns; the table that one of them refers to
     "The columns of a table: an id, a name, two to five others, often a reference."
     rng = words.rng
     kinds = rng.choices(list(_SHARES), list(_SHARES.values()), k=rng.randint(2, 5))
-    fields = [Field(_column(words), kind)
-              for kind in ["name", *kinds]]
+    fields = [Field(_column(words), kind) for kind in ["name", *kinds]]
     parent = rng.choice(tables) if tables and rng.random() < 0.75 else None
     if parent:
         name = re.sub("e?s$", "", parent.name) + "_id"
@@ -142,6 +165,7 @@ def _random_fields(
     if rng.random() < 0.5:
         rng.shuffle(fields)
     return [Field("id", "id"), *fields], parent
+
 
 def _with_gaps(kind: str, cells: list, rng: random.Random) -> list:
     "A column's cells; in a quarter of the columns that may have gaps, a fifth is NULL."
@@ -154,22 +178,24 @@ def _plural(noun: str) -> str:
     "A noun as the name of a table."
     return noun + ("es" if noun.endswith(("s", "x")) else "s")
 
+
 def _random_table(words: _Words, tables: list[Table]) -> Table:
     "A table, which may refer to one of the tables before it."
     rng = words.rng
     name = _plural(words.draw())
-    while name in {t.name for t in tables}: # of "bas" and of "base"
+    while name in {t.name for t in tables}:  # of "bas" and of "base"
         name = _plural(words.draw())
     fields, parent = _random_fields(words, tables)
     rows = len(parent.rows) if parent else 0
     n = rng.randint(6, 16)
     columns = [_cells(f.kind, n, words, rows) for f in fields]
-    columns = [_with_gaps(f.kind, cells, rng)
-               for f, cells in zip(fields, columns, strict=True)]
+    columns = [
+        _with_gaps(f.kind, cells, rng) for f, cells in zip(fields, columns, strict=True)
+    ]
     return Table(name, fields, list(zip(*columns, strict=True)))
 
-def _random_world(rng: random.Random,
-                  words: list[str]) -> World:
+
+def _random_world(rng: random.Random, words: list[str]) -> World:
     "A small database with made-up tables, columns and contents."
     names = _Words(rng, words)
     tables = []
@@ -180,13 +206,13 @@ def _random_world(rng: random.Random,
 # %% ../../nbs/world/made_up.ipynb #f7d3ca3c
 def made_up_question(
     rng: random.Random,
-    words: list[str], # from common_words
-    say: dict | None = None, # how operations are said; by default in plain words
-) -> tuple[World, dict]: # the question, as draw_question gives it
+    words: list[str],  # from common_words
+    say: dict | None = None,  # how operations are said; by default in plain words
+) -> tuple[World, dict]:  # the question, as draw_question gives it
     "A small database, and a question about it whose gold query finds something."
     while True:
         world = _random_world(rng, words)
-        for _ in range(60): # some worlds suit few questions
+        for _ in range(60):  # some worlds suit few questions
             question = draw_question(world, rng, say)
             if question is None:
                 continue
@@ -200,47 +226,57 @@ def tables_in(sql: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"(?:FROM|JOIN) (\w+)", sql)))
 
 # %% ../../nbs/world/made_up.ipynb #5740c407
-def _finds_nothing(world: World, sql: str) -> bool: # no row, nothing to count, nothing to add up
+def _finds_nothing(
+    world: World, sql: str
+) -> bool:  # no row, nothing to count, nothing to add up
     return world.conn.execute(sql).fetchall() in ([], [(0,)], [(None,)])
 
-def _mistaken_column(world: World, sql: str, rng: random.Random) -> str: # "" if none fails
+
+def _mistaken_column(
+    world: World, sql: str, rng: random.Random
+) -> str:  # "" if none fails
     "The query of somebody who looks for a text in another column of its table; it finds nothing."
     found = re.findall(r"(\w+) = '", sql)
-    if not found: return ""
+    if not found:
+        return ""
     name = rng.choice(found)
     tables = map(world.table, tables_in(sql))
-    table = next(t for t in tables
-                 if name in {f.name for f in t.fields})
-    others = [f.name
-              for f in table.of("category", "name")
-              if f.name != name]
+    table = next(t for t in tables if name in {f.name for f in t.fields})
+    others = [f.name for f in table.of("category", "name") if f.name != name]
     wrong = others and re.sub(rf"\b{name} = '", f"{rng.choice(others)} = '", sql)
     return wrong if wrong and _finds_nothing(world, wrong) else ""
 
-def _slip(world: World, sql: str, rng: random.Random) -> str: # a query that fails, or ""
+
+def _slip(
+    world: World, sql: str, rng: random.Random
+) -> str:  # a query that fails, or ""
     "The query with a column's name as somebody might mistake it."
     tables = [world.table(t) for t in tables_in(sql)]
-    used = [f.name for t in tables for f in t.fields
-            if f.kind != "id" and re.search(rf"\b{f.name}\b", sql)]
-    if not used: return ""
+    used = [
+        f.name
+        for t in tables
+        for f in t.fields
+        if f.kind != "id" and re.search(rf"\b{f.name}\b", sql)
+    ]
+    if not used:
+        return ""
     name = rng.choice(used)
     taken = {f.name for t in tables for f in t.fields}
-    others = [f.name for t in world.tables
-              for f in t.fields if f.name not in taken]
-    wrong = rng.choice([name.split("_")[0] + "_id",
-                        name + "s", *others[:1]])
+    others = [f.name for t in world.tables for f in t.fields if f.name not in taken]
+    wrong = rng.choice([name.split("_")[0] + "_id", name + "s", *others[:1]])
     wrong = re.sub(rf"\b{name}\b", wrong, sql, count=1)
     try:
         world.conn.execute(wrong)
-    except sqlite3.OperationalError: return wrong
+    except sqlite3.OperationalError:
+        return wrong
     return ""
 
 # %% ../../nbs/world/made_up.ipynb #5740c408
 def wrong_query(
     world: World,
-    sql: str, # the right one
+    sql: str,  # the right one
     rng: random.Random,
-) -> str: # "" if there is none
+) -> str:  # "" if there is none
     "A query by somebody who mistakes a column: it fails, or finds nothing."
     mistake = rng.choice((_slip, _mistaken_column))
     return mistake(world, sql, rng)

@@ -19,16 +19,19 @@ from pathlib import Path
 @dataclass
 class Field:
     "A column: its name and what it holds."
+
     name: str
-    kind: str # id, name, category, integer, real, year, date or ref
-    ref: str|None = None # for a ref: the table that it points to
+    kind: str  # id, name, category, integer, real, year, date or ref
+    ref: str | None = None  # for a ref: the table that it points to
+
 
 @dataclass(repr=False)
 class Table:
     "A table of a world."
+
     name: str
     fields: list[Field]
-    rows: list[tuple] # in field order
+    rows: list[tuple]  # in field order
 
     def of(self, *kinds) -> list[Field]:
         return [f for f in self.fields if f.kind in kinds]
@@ -49,16 +52,16 @@ class Table:
 @dataclass(repr=False)
 class World:
     "A database in memory: what questions are made from."
+
     db_id: str
-    tables: list[Table] # a referenced table comes before the one that refers to it
+    tables: list[Table]  # a referenced table comes before the one that refers to it
 
     def table(self, name: str) -> Table:
         return next(t for t in self.tables if t.name == name)
 
     def links(self) -> list[tuple]:
         "All foreign keys: (table, field, table it points to)."
-        return [(t, f, self.table(f.ref))
-                for t in self.tables for f in t.of("ref")]
+        return [(t, f, self.table(f.ref)) for t in self.tables for f in t.of("ref")]
 
     @cached_property
     def conn(self) -> sqlite3.Connection:
@@ -71,74 +74,101 @@ class World:
         return f"<World {self.db_id} ({', '.join(t.name for t in self.tables)})>"
 
 # %% ../../nbs/world/questions.ipynb #3b19b75c
-_SQL_TYPE = dict(id="INTEGER PRIMARY KEY",
-                 name="TEXT", category="TEXT", integer="INTEGER",
-                real="REAL", year="INTEGER", date="TEXT", ref="INTEGER")
+_SQL_TYPE = dict(
+    id="INTEGER PRIMARY KEY",
+    name="TEXT",
+    category="TEXT",
+    integer="INTEGER",
+    real="REAL",
+    year="INTEGER",
+    date="TEXT",
+    ref="INTEGER",
+)
 
-def literal(v: str|int|float|None) -> str:
+
+def literal(v: str | int | float | None) -> str:
     "A Python value as a SQL literal."
-    if v is None: return "NULL"
+    if v is None:
+        return "NULL"
     return "'" + v.replace("'", "''") + "'" if isinstance(v, str) else repr(v)
+
 
 def _create(t: Table):
     "A table's CREATE TABLE, without its semicolon."
+
     def column(f):
         target = f" REFERENCES {f.ref}(id)" if f.kind == "ref" else ""
         return f"{f.name} {_SQL_TYPE[f.kind]}{target}"
+
     return f"CREATE TABLE {t.name} ({', '.join(map(column, t.fields))})"
+
 
 def world_script(world: World) -> str:
     "The CREATE TABLE and INSERT statements of a world."
     out = []
     for t in world.tables:
         out.append(_create(t) + ";")
-        rows = ",\n".join("(" + ", ".join(map(literal, r)) + ")"
-                          for r in t.rows)
+        rows = ",\n".join("(" + ", ".join(map(literal, r)) + ")" for r in t.rows)
         if rows:
             out.append(f"INSERT INTO {t.name} VALUES\n{rows};")
     return "\n".join(out)
 
 # %% ../../nbs/world/questions.ipynb #bedaeb31
-def write_script(script: str, path: str|Path) -> Path:
+def write_script(script: str, path: str | Path) -> Path:
     "Write a fresh SQLite file from a script; the same script gives the same bytes."
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as conn:
-        conn.executescript("PRAGMA page_size=4096; PRAGMA auto_vacuum=0; PRAGMA encoding='UTF-8';"
-                           f"PRAGMA synchronous=OFF; BEGIN;\n{script}\nCOMMIT; VACUUM;")
+        conn.executescript(
+            "PRAGMA page_size=4096; PRAGMA auto_vacuum=0; PRAGMA encoding='UTF-8';"
+            f"PRAGMA synchronous=OFF; BEGIN;\n{script}\nCOMMIT; VACUUM;"
+        )
     return path
 
 # %% ../../nbs/world/questions.ipynb #5e0a000b
-def _kind_of(declared: str, values: list): # of `Field`; values without NULLs
+def _kind_of(declared: str, values: list):  # of `Field`; values without NULLs
     "What a column holds that is no key."
-    if declared == "REAL": return "real"
+    if declared == "REAL":
+        return "real"
     if declared == "INTEGER":
-        years = values and all(type(v) is int
-                               and 1800 <= v <= 2100 for v in values)
+        years = values and all(type(v) is int and 1800 <= v <= 2100 for v in values)
         return "year" if years else "integer"
-    if values and all(re.fullmatch(r"\d{4}-\d\d-\d\d", str(v))
-                      for v in values):
+    if values and all(re.fullmatch(r"\d{4}-\d\d-\d\d", str(v)) for v in values):
         return "date"
     return "name" if values and len(set(values)) == len(values) else "category"
 
-def read_world(path: str|Path) -> World:
+
+def read_world(path: str | Path) -> World:
     "The world in a SQLite file. Raises ValueError for tables that `world_script` does not make."
     path = Path(path)
     world = World(path.stem, [])
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as conn:
+    with closing(
+        sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    ) as conn:
         run = lambda *sql: conn.execute(*sql).fetchall()
-        made = run("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
+        made = run(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY rowid"
+        )
         for t, sql in made:
             table = Table(t, [], run(f'SELECT * FROM "{t}" ORDER BY rowid'))
-            refs = dict(run('SELECT "from", "table" FROM pragma_foreign_key_list(?)', (t,)))
+            refs = dict(
+                run('SELECT "from", "table" FROM pragma_foreign_key_list(?)', (t,))
+            )
             info = run("SELECT name, type, pk FROM pragma_table_info(?)", (t,))
             for i, (name, declared, key) in enumerate(info):
-                values = [row[i]
-                          for row in table.rows if row[i] is not None]
-                kind = "id" if key else "ref" if name in refs else _kind_of(declared, values)
+                values = [row[i] for row in table.rows if row[i] is not None]
+                kind = (
+                    "id"
+                    if key
+                    else "ref"
+                    if name in refs
+                    else _kind_of(declared, values)
+                )
                 table.fields.append(Field(name, kind, refs.get(name)))
-            if sql != _create(table) or not {*refs.values()} <= {t.name for t in world.tables}:
+            if sql != _create(table) or not {*refs.values()} <= {
+                t.name for t in world.tables
+            }:
                 raise ValueError(f"{path}: the table {t} is not one of a world")
             world.tables.append(table)
     return world
@@ -148,25 +178,41 @@ _PLAIN = {
     "=": ["with {c} {v}", "whose {c} is {v}", "where the {c} is {v}"],
     ">": ["with {c} above {v}", "whose {c} is more than {v}", "with a {c} over {v}"],
     "<": ["with {c} below {v}", "whose {c} is less than {v}", "with a {c} under {v}"],
-    "after": ["with {c} after {v}", "whose {c} is later than {v}"], # > of years and dates
+    "after": [
+        "with {c} after {v}",
+        "whose {c} is later than {v}",
+    ],  # > of years and dates
     "before": ["with {c} before {v}", "whose {c} is earlier than {v}"],
     "IS NULL": ["without {c}", "whose {c} is missing", "that have no {c}"],
-    "AVG": ["average", "mean"], "SUM": ["total", "sum of the"],
+    "AVG": ["average", "mean"],
+    "SUM": ["total", "sum of the"],
     "MAX": ["highest", "largest", "maximum"],
     "MIN": ["lowest", "smallest", "minimum"],
-    "DESC": ["highest", "largest"], "ASC": ["lowest", "smallest"]}
+    "DESC": ["highest", "largest"],
+    "ASC": ["lowest", "smallest"],
+}
 
 _EVERYDAY = {
     "=": ["showing {c} {v}"],
-    "<>": ["except {c} {v}"], ">": ["with {c} beyond {v}"],
+    "<>": ["except {c} {v}"],
+    ">": ["with {c} beyond {v}"],
     "<": ["with {c} shy of {v}"],
-    ">=": ["with {c} reaching {v}"], "<=": ["with {c} capped at {v}"],
-    "AVG": ["typical"], "SUM": ["combined"],
-    "MAX": ["peak"], "MIN": ["bottom"],
-    "DESC": ["peak"], "ASC": ["bottom"]}
+    ">=": ["with {c} reaching {v}"],
+    "<=": ["with {c} capped at {v}"],
+    "AVG": ["typical"],
+    "SUM": ["combined"],
+    "MAX": ["peak"],
+    "MIN": ["bottom"],
+    "DESC": ["peak"],
+    "ASC": ["bottom"],
+}
 # what may be mistaken for what
-_ALIKE = (("=", "<>"), (">", "<", ">=", "<="),
-          ("AVG", "SUM", "MAX", "MIN"), ("DESC", "ASC"))
+_ALIKE = (
+    ("=", "<>"),
+    (">", "<", ">=", "<="),
+    ("AVG", "SUM", "MAX", "MIN"),
+    ("DESC", "ASC"),
+)
 _LEXICONS = dict(plain=_PLAIN, everyday=_EVERYDAY)
 
 # %% ../../nbs/world/questions.ipynb #8f1a45ef
@@ -176,19 +222,24 @@ def dealt(rng: random.Random) -> dict:
     for ops in _ALIKE:
         words = [w for op in ops for w in _EVERYDAY[op]]
         rng.shuffle(words)
-        out |= {op: words[i::len(ops)]
-                for i, op in enumerate(ops)}
+        out |= {op: words[i :: len(ops)] for i, op in enumerate(ops)}
     return out
+
 
 def everyday_words() -> set[str]:
     "The everyday words that are no plain ones."
+
     def words(lexicon):
-        return set(re.findall("[a-z]+", re.sub("{.}", "",
-                                               " ".join(sum(lexicon.values(), [])))))
+        return set(
+            re.findall("[a-z]+", re.sub("{.}", "", " ".join(sum(lexicon.values(), []))))
+        )
+
     return words(_EVERYDAY) - words(_PLAIN)
+
 
 def _say(x):
     return x.name.replace("_", " ")
+
 
 def _pick(rng, xs):
     return rng.choice(xs) if xs else None
@@ -197,8 +248,7 @@ def _pick(rng, xs):
 def _threshold(t, f, rng):
     "A value of `f` from the middle of its range; numbers are rounded as one would say them."
     s = sorted(t.values(f))
-    v = s[rng.randrange(len(s)//5,
-                        max(len(s)*4//5, len(s)//5+1))]
+    v = s[rng.randrange(len(s) // 5, max(len(s) * 4 // 5, len(s) // 5 + 1))]
     if f.kind in ("integer", "real"):
         if isinstance(v, int) and abs(v) >= 200:
             v = round(v, -1)
@@ -210,42 +260,65 @@ def _threshold(t, f, rng):
 
 # %% ../../nbs/world/questions.ipynb #147ae597
 def _condition(
-    t: Table, f: Field, rng: random.Random,
-    say: dict = _PLAIN, # how operations are said
-    prefix: str = "" # of the column in the SQL
-) -> tuple|None: # its words, its SQL; None if the column is empty
+    t: Table,
+    f: Field,
+    rng: random.Random,
+    say: dict = _PLAIN,  # how operations are said
+    prefix: str = "",  # of the column in the SQL
+) -> tuple | None:  # its words, its SQL; None if the column is empty
     "A random condition on field `f` of table `t`."
     vals = t.values(f)
     c = prefix + f.name
-    if not vals: return None
+    if not vals:
+        return None
     if f.kind == "name":
         op, v = "=", rng.choice(vals)
-    elif f.kind == "category" or f.kind == "year" and "<>" not in say and rng.random() < .4:
-        ops = [op for op in ("=", "<>") if op in say
-               and not (op == "<>" and t.has_null(f))]
+    elif (
+        f.kind == "category"
+        or f.kind == "year"
+        and "<>" not in say
+        and rng.random() < 0.4
+    ):
+        ops = [
+            op for op in ("=", "<>") if op in say and not (op == "<>" and t.has_null(f))
+        ]
         op = rng.choice(ops)
         v = rng.choice(vals)
     else:
         op = rng.choice([op for op in _ALIKE[1] if op in say])
         v = _threshold(t, f, rng)
     words = {">": "after", "<": "before"}.get(op) if f.kind in ("year", "date") else op
-    return rng.choice(say.get(words) or say[op]).format(c=_say(f), v=v), f"{c} {op} {literal(v)}"
+    return rng.choice(say.get(words) or say[op]).format(
+        c=_say(f), v=v
+    ), f"{c} {op} {literal(v)}"
 
 # %% ../../nbs/world/questions.ipynb #6bf868c0
-_KINDS = {} # function -> (difficulty, weight)
+_KINDS = {}  # function -> (difficulty, weight)
+
 
 def _kind(difficulty, weight):
     "Register a kind of question."
+
     def _register(fn):
         _KINDS[fn] = (difficulty, weight)
         return fn
+
     return _register
+
 
 _NUMBERS = ("integer", "real")
 _FILTERS = ("category", "integer", "real", "year", "date")
-_COUNT = ["How many {t} are there {p}?", "Count the {t} {p}.", "What is the number of {t} {p}?"]
-_AGGREGATE = ["What is the {a} {c} of the {t}{p}?", "Give the {a} {c} of all {t}{p}.",
-              "Find the {a} {c} among the {t}{p}."]
+_COUNT = [
+    "How many {t} are there {p}?",
+    "Count the {t} {p}.",
+    "What is the number of {t} {p}?",
+]
+_AGGREGATE = [
+    "What is the {a} {c} of the {t}{p}?",
+    "Give the {a} {c} of all {t}{p}.",
+    "Find the {a} {c} among the {t}{p}.",
+]
+
 
 def _not_null(t, f):
     return f" WHERE {f.name} IS NOT NULL" if t.has_null(f) else ""
@@ -253,16 +326,23 @@ def _not_null(t, f):
 # %% ../../nbs/world/questions.ipynb #1ff128e7
 @_kind("easy", 3)
 def _count_all(w, t, rng, say):
-    return (["How many {t} are there?", "Count the {t}.", "What is the number of {t}?"], {},
-            f"SELECT COUNT(*) FROM {t.name}")
+    return (
+        ["How many {t} are there?", "Count the {t}.", "What is the number of {t}?"],
+        {},
+        f"SELECT COUNT(*) FROM {t.name}",
+    )
+
 
 @_kind("easy", 20)
 def _count_where(w, t, rng, say):
-    f = _pick(rng,
-              t.of("category")*2 + t.of("integer", "real", "year", "date"))
+    f = _pick(rng, t.of("category") * 2 + t.of("integer", "real", "year", "date"))
     cond = f and _condition(t, f, rng, say)
-    return cond and (_COUNT,
-                     dict(p=cond[0]), f"SELECT COUNT(*) FROM {t.name} WHERE {cond[1]}")
+    return cond and (
+        _COUNT,
+        dict(p=cond[0]),
+        f"SELECT COUNT(*) FROM {t.name} WHERE {cond[1]}",
+    )
+
 
 @_kind("easy", 8)
 def _lookup(w, t, rng, say):
@@ -270,45 +350,75 @@ def _lookup(w, t, rng, say):
     f = _pick(rng, t.of(*_FILTERS))
     v = n and f and rng.choice(t.values(n))
     return v and (
-        ["What is the {c} of the {t} whose {n} is {v}?", "Give the {c} of the {t} with {n} {v}."],
+        [
+            "What is the {c} of the {t} whose {n} is {v}?",
+            "Give the {c} of the {t} with {n} {v}.",
+        ],
         dict(c=f, n=n, v=v),
-        f"SELECT {f.name} FROM {t.name} WHERE {n.name} = {literal(v)}")
+        f"SELECT {f.name} FROM {t.name} WHERE {n.name} = {literal(v)}",
+    )
+
 
 @_kind("easy", 9)
 def _aggregate(w, t, rng, say):
     f = _pick(rng, t.of(*_NUMBERS))
     a = f and rng.choice(["AVG", "AVG", "SUM", "MAX", "MIN"])
-    return f and (_AGGREGATE,
-                  dict(a=rng.choice(say[a]), c=f, p=""),
-                  f"SELECT {a}({f.name}) FROM {t.name}")
+    return f and (
+        _AGGREGATE,
+        dict(a=rng.choice(say[a]), c=f, p=""),
+        f"SELECT {a}({f.name}) FROM {t.name}",
+    )
+
 
 @_kind("easy", 6)
 def _list_where(w, t, rng, say):
     n = _pick(rng, t.of("name"))
     f = _pick(rng, t.of(*_FILTERS))
     cond = n and f and _condition(t, f, rng, say)
-    return cond and (["List the {n} of the {t} {p}.", "What is the {n} of the {t} {p}?",
-                      "Show the {n} of all {t} {p}."],
-                     dict(n=n, p=cond[0]), f"SELECT {n.name} FROM {t.name} WHERE {cond[1]}")
+    return cond and (
+        [
+            "List the {n} of the {t} {p}.",
+            "What is the {n} of the {t} {p}?",
+            "Show the {n} of all {t} {p}.",
+        ],
+        dict(n=n, p=cond[0]),
+        f"SELECT {n.name} FROM {t.name} WHERE {cond[1]}",
+    )
 
 # %% ../../nbs/world/questions.ipynb #780bc1d9
 @_kind("medium", 9)
 def _aggregate_where(w, t, rng, say):
     f = _pick(rng, t.of(*_NUMBERS))
-    g = _pick(rng, [x for x in t.of("category")*2 + t.of("year", "integer", "real") if x is not f])
+    g = _pick(
+        rng,
+        [
+            x
+            for x in t.of("category") * 2 + t.of("year", "integer", "real")
+            if x is not f
+        ],
+    )
     cond = f and g and _condition(t, g, rng, say)
     a = rng.choice(_ALIKE[2])
-    return cond and (_AGGREGATE, dict(a=rng.choice(say[a]),
-                                      c=f, p=" " + cond[0]),
-                     f"SELECT {a}({f.name}) FROM {t.name} WHERE {cond[1]}")
+    return cond and (
+        _AGGREGATE,
+        dict(a=rng.choice(say[a]), c=f, p=" " + cond[0]),
+        f"SELECT {a}({f.name}) FROM {t.name} WHERE {cond[1]}",
+    )
+
 
 @_kind("medium", 4)
 def _distinct(w, t, rng, say):
     f = _pick(rng, t.of("category", "year"))
-    return f and (["How many different {c} values do the {t} have?",
-                   "Count the distinct {c} values of the {t}.",
-                   "How many distinct {c} values are there among the {t}?"],
-                  dict(c=f), f"SELECT COUNT(DISTINCT {f.name}) FROM {t.name}")
+    return f and (
+        [
+            "How many different {c} values do the {t} have?",
+            "Count the distinct {c} values of the {t}.",
+            "How many distinct {c} values are there among the {t}?",
+        ],
+        dict(c=f),
+        f"SELECT COUNT(DISTINCT {f.name}) FROM {t.name}",
+    )
+
 
 def _ranked(t, rng, say, phrasings, *most):
     "The first of a table, or so many."
@@ -316,94 +426,156 @@ def _ranked(t, rng, say, phrasings, *most):
     f = _pick(rng, t.of(*_NUMBERS))
     d = rng.choice(_ALIKE[3])
     k = rng.randint(2, *most) if most else 1
-    return n and f and (
-        phrasings, dict(n=n,
-                        s=rng.choice(say[d]), c=f, k=k),
-        f"SELECT {n.name} FROM {t.name}{_not_null(t, f) if d == 'ASC' else ''} "
-        f"ORDER BY {f.name} {d} LIMIT {k}")
+    return (
+        n
+        and f
+        and (
+            phrasings,
+            dict(n=n, s=rng.choice(say[d]), c=f, k=k),
+            f"SELECT {n.name} FROM {t.name}{_not_null(t, f) if d == 'ASC' else ''} "
+            f"ORDER BY {f.name} {d} LIMIT {k}",
+        )
+    )
+
 
 @_kind("medium", 10)
 def _superlative(w, t, rng, say):
-    return _ranked(t, rng, say, ["What is the {n} of the {t} with the {s} {c}?",
-                                 "Give the {n} of the {t} that have the {s} {c}.",
-                                 "Which {n} among the {t} has the {s} {c}?"])
+    return _ranked(
+        t,
+        rng,
+        say,
+        [
+            "What is the {n} of the {t} with the {s} {c}?",
+            "Give the {n} of the {t} that have the {s} {c}.",
+            "Which {n} among the {t} has the {s} {c}?",
+        ],
+    )
+
 
 @_kind("medium", 6)
 def _top_k(w, t, rng, say):
-    return _ranked(t, rng, say, ["List the {n} of the {k} {t} with the {s} {c}.",
-                                 "Show the {n} of the {k} {t} that have the {s} {c}."], 5)
+    return _ranked(
+        t,
+        rng,
+        say,
+        [
+            "List the {n} of the {k} {t} with the {s} {c}.",
+            "Show the {n} of the {k} {t} that have the {s} {c}.",
+        ],
+        5,
+    )
 
 # %% ../../nbs/world/questions.ipynb #31cf7d98
 @_kind("medium", 6)
 def _count_both(w, t, rng, say):
     f = _pick(rng, t.of("category"))
-    g = _pick(rng, [x
-                    for x in t.of(*_FILTERS) if x is not f])
+    g = _pick(rng, [x for x in t.of(*_FILTERS) if x is not f])
     a = f and _condition(t, f, rng, say)
     b = g and _condition(t, g, rng, say)
-    return a and b and (_COUNT, dict(p=f"{a[0]} and {b[0]}"),
-                        f"SELECT COUNT(*) FROM {t.name} WHERE {a[1]} AND {b[1]}")
+    return (
+        a
+        and b
+        and (
+            _COUNT,
+            dict(p=f"{a[0]} and {b[0]}"),
+            f"SELECT COUNT(*) FROM {t.name} WHERE {a[1]} AND {b[1]}",
+        )
+    )
+
 
 @_kind("medium", 5)
 def _count_missing(w, t, rng, say):
-    f = _pick(rng, [f for f in t.fields
-                    if f.kind not in ("id", "name")
-                    and t.has_null(f)])
-    return f and "IS NULL" in say and (
-        _COUNT, dict(p=rng.choice(say["IS NULL"]).format(c=_say(f))),
-        f"SELECT COUNT(*) FROM {t.name} WHERE {f.name} IS NULL")
+    f = _pick(
+        rng, [f for f in t.fields if f.kind not in ("id", "name") and t.has_null(f)]
+    )
+    return (
+        f
+        and "IS NULL" in say
+        and (
+            _COUNT,
+            dict(p=rng.choice(say["IS NULL"]).format(c=_say(f))),
+            f"SELECT COUNT(*) FROM {t.name} WHERE {f.name} IS NULL",
+        )
+    )
 
 # %% ../../nbs/world/questions.ipynb #fb979253
 @_kind("hard", 3)
 def _group_count(w, t, rng, say):
     f = _pick(rng, t.of("category"))
-    return f and (["For each {c}, how many {t} are there?", "Count the {t} per {c}.",
-                   "How many {t} are there for each {c}?"],
-                  dict(c=f), f"SELECT {f.name}, COUNT(*) FROM {t.name} GROUP BY {f.name}")
+    return f and (
+        [
+            "For each {c}, how many {t} are there?",
+            "Count the {t} per {c}.",
+            "How many {t} are there for each {c}?",
+        ],
+        dict(c=f),
+        f"SELECT {f.name}, COUNT(*) FROM {t.name} GROUP BY {f.name}",
+    )
+
 
 @_kind("hard", 3)
 def _group_aggregate(w, t, rng, say):
     f = _pick(rng, t.of("category"))
     g = _pick(rng, t.of(*_NUMBERS))
     a = rng.choice(_ALIKE[2])
-    return f and g and (["For each {c}, what is the {a} {g} of the {t}?",
-                         "Give the {a} {g} of the {t} per {c}."],
-                        dict(c=f, g=g, a=rng.choice(say[a])),
-                        f"SELECT {f.name}, {a}({g.name}) FROM {t.name} GROUP BY {f.name}")
+    return (
+        f
+        and g
+        and (
+            [
+                "For each {c}, what is the {a} {g} of the {t}?",
+                "Give the {a} {g} of the {t} per {c}.",
+            ],
+            dict(c=f, g=g, a=rng.choice(say[a])),
+            f"SELECT {f.name}, {a}({g.name}) FROM {t.name} GROUP BY {f.name}",
+        )
+    )
+
 
 @_kind("hard", 4)
 def _most_common(w, t, rng, say):
     f = _pick(rng, t.of("category", "year"))
     d = rng.choice(["DESC", "DESC", "ASC"])
-    return f and (["Which {c} is the {m} common among the {t}?",
-                   "What is the {m} common {c} of the {t}?"],
-                  dict(c=f,
-                       m="most" if d == "DESC" else "least"),
-                  f"SELECT {f.name} FROM {t.name}{_not_null(t, f)} "
-                  f"GROUP BY {f.name} ORDER BY COUNT(*) {d} LIMIT 1")
+    return f and (
+        [
+            "Which {c} is the {m} common among the {t}?",
+            "What is the {m} common {c} of the {t}?",
+        ],
+        dict(c=f, m="most" if d == "DESC" else "least"),
+        f"SELECT {f.name} FROM {t.name}{_not_null(t, f)} "
+        f"GROUP BY {f.name} ORDER BY COUNT(*) {d} LIMIT 1",
+    )
 
 # %% ../../nbs/world/questions.ipynb #3505a7bc
 def _linked(fn):
     "A kind about a table `c` whose field `r` refers to the table `p`."
+
     @wraps(fn)
     def kind(w, t, rng, say):
-        link = _pick(rng, [l
-                           for l in w.links() if l[0] is t])
+        link = _pick(rng, [l for l in w.links() if l[0] is t])
         return link and fn(*link, rng, say)
+
     return kind
 
-def _join(c, r, p): return f"{c.name} JOIN {p.name} ON {c.name}.{r.name} = {p.name}.id"
+
+def _join(c, r, p):
+    return f"{c.name} JOIN {p.name} ON {c.name}.{r.name} = {p.name}.id"
+
 
 @_kind("hard", 16)
 @_linked
 def _join_count(c, r, p, rng, say):
-    f = _pick(rng,
-              p.of("name", "category", "category", "year", *_NUMBERS))
+    f = _pick(rng, p.of("name", "category", "category", "year", *_NUMBERS))
     cond = f and _condition(p, f, rng, say, p.name + ".")
-    return cond and (["How many {t} belong to {o} {p}?", "Count the {t} of the {o} {p}.",
-                      "What is the number of {t} that belong to {o} {p}?"],
-                     dict(o=p, p=cond[0]),
-                     f"SELECT COUNT(*) FROM {_join(c, r, p)} WHERE {cond[1]}")
+    return cond and (
+        [
+            "How many {t} belong to {o} {p}?",
+            "Count the {t} of the {o} {p}.",
+            "What is the number of {t} that belong to {o} {p}?",
+        ],
+        dict(o=p, p=cond[0]),
+        f"SELECT COUNT(*) FROM {_join(c, r, p)} WHERE {cond[1]}",
+    )
 
 # %% ../../nbs/world/questions.ipynb #37c29a0e
 @_kind("hard", 6)
@@ -412,10 +584,15 @@ def _join_list(c, r, p, rng, say):
     n = _pick(rng, c.of("name"))
     f = _pick(rng, p.of("category", "year"))
     cond = n and f and _condition(p, f, rng, say, p.name + ".")
-    return cond and (["List the {n} of the {t} that belong to {o} {p}.",
-                      "Show the {n} of all {t} of the {o} {p}."],
-                     dict(n=n, o=p, p=cond[0]),
-                     f"SELECT {c.name}.{n.name} FROM {_join(c, r, p)} WHERE {cond[1]}")
+    return cond and (
+        [
+            "List the {n} of the {t} that belong to {o} {p}.",
+            "Show the {n} of all {t} of the {o} {p}.",
+        ],
+        dict(n=n, o=p, p=cond[0]),
+        f"SELECT {c.name}.{n.name} FROM {_join(c, r, p)} WHERE {cond[1]}",
+    )
+
 
 @_kind("hard", 8)
 @_linked
@@ -424,78 +601,108 @@ def _join_aggregate(c, r, p, rng, say):
     f = _pick(rng, p.of("name", "category", "category"))
     a = rng.choice(_ALIKE[2])
     cond = g and f and _condition(p, f, rng, say, p.name + ".")
-    return cond and (["What is the {a} {g} of the {t} that belong to {o} {p}?",
-                      "Find the {a} {g} of the {t} of the {o} {p}."],
-                     dict(a=rng.choice(say[a]),
-                          g=g, o=p, p=cond[0]),
-                     f"SELECT {a}({c.name}.{g.name}) FROM {_join(c, r, p)} WHERE {cond[1]}")
+    return cond and (
+        [
+            "What is the {a} {g} of the {t} that belong to {o} {p}?",
+            "Find the {a} {g} of the {t} of the {o} {p}.",
+        ],
+        dict(a=rng.choice(say[a]), g=g, o=p, p=cond[0]),
+        f"SELECT {a}({c.name}.{g.name}) FROM {_join(c, r, p)} WHERE {cond[1]}",
+    )
 
 # %% ../../nbs/world/questions.ipynb #e8831b4b
 @_kind("extra", 4)
 def _beyond_average(w, t, rng, say):
     f = _pick(rng, t.of(*_NUMBERS))
     op = rng.choice("<>")
-    return f and (["How many {t} have a {c} {o} the average?",
-                   "Count the {t} whose {c} is {o} the average {c}."],
-                  dict(c=f,
-                       o="above" if op == ">" else "below"),
-                  f"SELECT COUNT(*) FROM {t.name} "
-                  f"WHERE {f.name} {op} (SELECT AVG({f.name}) FROM {t.name})")
+    return f and (
+        [
+            "How many {t} have a {c} {o} the average?",
+            "Count the {t} whose {c} is {o} the average {c}.",
+        ],
+        dict(c=f, o="above" if op == ">" else "below"),
+        f"SELECT COUNT(*) FROM {t.name} "
+        f"WHERE {f.name} {op} (SELECT AVG({f.name}) FROM {t.name})",
+    )
+
 
 @_kind("extra", 5)
 @_linked
 def _top_parent(c, r, p, rng, say):
     n = _pick(rng, p.of("name"))
-    return n and (["Which {n} of the {o} has the most {t}?",
-                   "What is the {n} of the {o} with the most {t}?"], dict(n=n, o=p),
-                  f"SELECT {p.name}.{n.name} FROM {_join(c, r, p)} "
-                  f"GROUP BY {p.name}.id ORDER BY COUNT(*) DESC LIMIT 1")
+    return n and (
+        [
+            "Which {n} of the {o} has the most {t}?",
+            "What is the {n} of the {o} with the most {t}?",
+        ],
+        dict(n=n, o=p),
+        f"SELECT {p.name}.{n.name} FROM {_join(c, r, p)} "
+        f"GROUP BY {p.name}.id ORDER BY COUNT(*) DESC LIMIT 1",
+    )
+
 
 @_kind("extra", 4)
 @_linked
 def _without(c, r, p, rng, say):
-    return (["How many {o} have no {t}?", "Count the {o} that have no {t}."], dict(o=p),
-            f"SELECT COUNT(*) FROM {p.name} "
-            f"WHERE id NOT IN (SELECT {r.name} FROM {c.name}{_not_null(c, r)})")
+    return (
+        ["How many {o} have no {t}?", "Count the {o} that have no {t}."],
+        dict(o=p),
+        f"SELECT COUNT(*) FROM {p.name} "
+        f"WHERE id NOT IN (SELECT {r.name} FROM {c.name}{_not_null(c, r)})",
+    )
+
 
 @_kind("extra", 2)
 def _having(w, t, rng, say):
     f = _pick(rng, t.of("category", "year"))
-    if not f: return None
+    if not f:
+        return None
     counts = sorted(Counter(t.values(f)).values())
-    k = counts[len(counts)//2]
-    return (["Which {c} values have more than {k} {t}?",
-             "List the {c} values that have more than {k} {t}."],
-            dict(c=f, k=k), f"SELECT {f.name} FROM {t.name}{_not_null(t, f)} "
-                            f"GROUP BY {f.name} HAVING COUNT(*) > {k}")
+    k = counts[len(counts) // 2]
+    return (
+        [
+            "Which {c} values have more than {k} {t}?",
+            "List the {c} values that have more than {k} {t}.",
+        ],
+        dict(c=f, k=k),
+        f"SELECT {f.name} FROM {t.name}{_not_null(t, f)} "
+        f"GROUP BY {f.name} HAVING COUNT(*) > {k}",
+    )
 
 # %% ../../nbs/world/questions.ipynb #b121f941
 def draw_question(
-    w: World, # the world to ask about
+    w: World,  # the world to ask about
     rng: random.Random,
-    say: dict|None = None # how operations are said; None: in plain words
-) -> dict|None: # question, query, difficulty and kind; None when the draw does not fit
+    say: dict | None = None,  # how operations are said; None: in plain words
+) -> (
+    dict | None
+):  # question, query, difficulty and kind; None when the draw does not fit
     "One random question about world `w`."
-    kind = rng.choices(list(_KINDS), [weight
-                                      for _, weight in _KINDS.values()])[0]
+    kind = rng.choices(list(_KINDS), [weight for _, weight in _KINDS.values()])[0]
     t = rng.choice(w.tables)
     made = kind(w, t, rng, say or _PLAIN)
-    if not made: return None
+    if not made:
+        return None
     phrasings, slots, sql = made
-    said = {k: _say(x) if isinstance(x, (Field, Table)) else x
-            for k, x in slots.items()}
-    return dict(question=rng.choice(phrasings).format(t=_say(t), **said), query=sql,
-                difficulty=_KINDS[kind][0],
-                kind=kind.__name__.lstrip("_"))
+    said = {
+        k: _say(x) if isinstance(x, (Field, Table)) else x for k, x in slots.items()
+    }
+    return dict(
+        question=rng.choice(phrasings).format(t=_say(t), **said),
+        query=sql,
+        difficulty=_KINDS[kind][0],
+        kind=kind.__name__.lstrip("_"),
+    )
 
 # %% ../../nbs/world/questions.ipynb #91d480c8
 def is_ambiguous(
-    query: str, # one of this grammar's
-    run: Callable # gives the rows of a query
+    query: str,  # one of this grammar's
+    run: Callable,  # gives the rows of a query
 ) -> bool:
     "Could another right query return something else? There are ties at the border of a LIMIT."
     m = re.search(r"^(.*)( ORDER BY (.*?)(?: DESC| ASC)?) LIMIT (\d+)$", query)
-    if m is None: return False
-    source = m[1][m[1].index(" FROM "):]
+    if m is None:
+        return False
+    source = m[1][m[1].index(" FROM ") :]
     keys = [r[0] for r in run(f"SELECT {m[3]}{source}{m[2]} LIMIT {int(m[4]) + 1}")]
     return len(set(keys)) < len(keys) or None in keys

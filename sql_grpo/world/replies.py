@@ -16,111 +16,149 @@ from itertools import islice
 import apsw
 
 # %% ../../nbs/world/replies.ipynb #7e91000b
-ACTIONS = ('DESCRIBE', 'SAMPLE', 'QUERY', 'ANSWER')
+ACTIONS = ("DESCRIBE", "SAMPLE", "QUERY", "ANSWER")
+
 
 @dataclass(frozen=True)
 class SQLAction:
     "What a policy does in one turn."
-    action_type: str # one of `ACTIONS`, or a word of an environment of one's own
-    argument: str = '' # a table, a SELECT, or the answer
-    note: str = field(default='', compare=False) # what the observation says about the reply
-    fault: str = field(default='', compare=False) # why the reply cannot be carried out
+
+    action_type: str  # one of `ACTIONS`, or a word of an environment of one's own
+    argument: str = ""  # a table, a SELECT, or the answer
+    note: str = field(
+        default="", compare=False
+    )  # what the observation says about the reply
+    fault: str = field(default="", compare=False)  # why the reply cannot be carried out
 
     def __post_init__(self):
-        if not re.fullmatch('[A-Z][A-Z0-9_]*', self.action_type):
-            raise ValueError('action_type must be a word in capitals, such as '
-                             f'{", ".join(ACTIONS)}, got {self.action_type!r}')
+        if not re.fullmatch("[A-Z][A-Z0-9_]*", self.action_type):
+            raise ValueError(
+                "action_type must be a word in capitals, such as "
+                f"{', '.join(ACTIONS)}, got {self.action_type!r}"
+            )
 
-    def __str__(self) -> str: return f'{self.action_type} {self.argument}'.strip()
+    def __str__(self) -> str:
+        return f"{self.action_type} {self.argument}".strip()
 
     @property
     def key(self) -> tuple:
         "What makes two actions the same: upper and lower case count in SQL and answers only."
         text = self.argument[:MAX_TEXT].strip()
-        if not re.search("['\"`]|--|/[*]", text): # no literal, no comment
-            text = ' '.join(text.split())
-        text = text.rstrip('; ')
-        has_case = self.action_type not in ('DESCRIBE', 'SAMPLE')
+        if not re.search("['\"`]|--|/[*]", text):  # no literal, no comment
+            text = " ".join(text.split())
+        text = text.rstrip("; ")
+        has_case = self.action_type not in ("DESCRIBE", "SAMPLE")
         return self.action_type, text if has_case else text.casefold()
 
-MAX_TEXT = 50_000 # characters of a policy's text that are looked at
+
+MAX_TEXT = 50_000  # characters of a policy's text that are looked at
 
 # %% ../../nbs/world/replies.ipynb #7e91000e
-def as_text(text: str|bytes) -> str:
+def as_text(text: str | bytes) -> str:
     "Valid Unicode, whatever text comes in. Raises TypeError if it is neither str nor bytes."
     if isinstance(text, bytes):
-        return text.decode('utf-8', errors='replace')
+        return text.decode("utf-8", errors="replace")
     if not isinstance(text, str):
-        raise TypeError(f'expected SQLAction, str or bytes, got {type(text).__name__}')
-    return text if text.isascii() else text.encode('utf-8', errors='replace').decode('utf-8')
+        raise TypeError(f"expected SQLAction, str or bytes, got {type(text).__name__}")
+    return (
+        text
+        if text.isascii()
+        else text.encode("utf-8", errors="replace").decode("utf-8")
+    )
 
 # %% ../../nbs/world/replies.ipynb #5a1c0009
-_COMMENTS = r'(?:--[^\n]*\n\s*|/\*(?:(?!\*/).)*\*/\s*)*'
-_SELECTS = (r'(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\))?'
-            r'\s*AS\s*(?:(?:NOT\s+)?MATERIALIZED\s*)?\()')
-_SQL = re.compile(rf'{_COMMENTS}(?:\(\s*)*(?:{_SELECTS}|VALUES\s*\(|(?-i:FROM)\s+["\w(]|'
-                  r'(?-i:TABLE)\s+["\w.]+\s*;?\s*\Z)', re.I | re.S)
-_ASKS = re.compile(rf'{_COMMENTS}{_SELECTS}', re.I | re.S)
+_COMMENTS = r"(?:--[^\n]*\n\s*|/\*(?:(?!\*/).)*\*/\s*)*"
+_SELECTS = (
+    r'(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\))?'
+    r"\s*AS\s*(?:(?:NOT\s+)?MATERIALIZED\s*)?\()"
+)
+_SQL = re.compile(
+    rf'{_COMMENTS}(?:\(\s*)*(?:{_SELECTS}|VALUES\s*\(|(?-i:FROM)\s+["\w(]|'
+    r'(?-i:TABLE)\s+["\w.]+\s*;?\s*\Z)',
+    re.I | re.S,
+)
+_ASKS = re.compile(rf"{_COMMENTS}{_SELECTS}", re.I | re.S)
 # statements that are no query, in capitals
-_NO_QUERY = (r'(?:PRAGMA|SHOW|EXPLAIN|DESC|SET|RESET|USE|INSERT|UPDATE|DELETE|REPLACE|MERGE'
-             r'|CREATE|ALTER|DROP|TRUNCATE|RENAME|ATTACH|DETACH|BEGIN|START|COMMIT|END|ROLLBACK'
-             r'|SAVEPOINT|RELEASE|VACUUM|ANALYZE|REINDEX|CALL|EXEC|EXECUTE|DO|DECLARE|PREPARE'
-             r'|COPY|LOAD|INSTALL|EXPORT|IMPORT|CHECKPOINT|GRANT|REVOKE|LOCK|UNLOCK|KILL'
-             r'|SUMMARIZE|PIVOT)\b')
-_OTHER = re.compile(rf'{_COMMENTS}{_NO_QUERY}', re.S)
+_NO_QUERY = (
+    r"(?:PRAGMA|SHOW|EXPLAIN|DESC|SET|RESET|USE|INSERT|UPDATE|DELETE|REPLACE|MERGE"
+    r"|CREATE|ALTER|DROP|TRUNCATE|RENAME|ATTACH|DETACH|BEGIN|START|COMMIT|END|ROLLBACK"
+    r"|SAVEPOINT|RELEASE|VACUUM|ANALYZE|REINDEX|CALL|EXEC|EXECUTE|DO|DECLARE|PREPARE"
+    r"|COPY|LOAD|INSTALL|EXPORT|IMPORT|CHECKPOINT|GRANT|REVOKE|LOCK|UNLOCK|KILL"
+    r"|SUMMARIZE|PIVOT)\b"
+)
+_OTHER = re.compile(rf"{_COMMENTS}{_NO_QUERY}", re.S)
 
 # %% ../../nbs/world/replies.ipynb #7e910010
-_THOUGHTS = re.compile(r'\[THINK\].*?\[/THINK\]|<(thinking|thoughts?|reasoning|scratch_pad)>.*?</\1>|'
-                       r'<\|START_THINKING\|>.*?<\|END_THINKING\|>', re.S)
-_HARMONY = re.compile(r'<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)|<\|channel\|>final\b|'
-                      r'<\|start(?:_of_role)?\|>\w+')
-_SPECIAL = re.compile(r'<[|｜][^<>\n]{1,40}[|｜]>|<\|/\w+\|>|<escape>|</s>|\[/?INST\]|'
-                      r'<(?:start_of_turn>(?:model)?|bos>|eos>|end_of_(?:turn|text|utterance)>)')
-_WRAPPER = re.compile(r'^[ \t]*</?(?:response|output|result|reply|final|assistant|solution)>[ \t]*$',
-                      re.M | re.I)
-_SAYS = (r'(?:\n[ \t>*]*(?:user|human|observation|database|(?:sql[ _]?)?result|output)[ \t*]*:'
-         r'|(?<!\s)\s*(?:<\|?(?:tool_response|start_of_turn|im_start|start_header_id|function_results?)\|?>|\[TOOL_RESULTS\])'
-         r'(?!assistant|model))')
-_INVENTED = re.compile(_SAYS + '.*', re.S | re.I)
-_ROLE = re.compile(r'\A(?:assistant|you|ai)[ \t]*:[ \t]*', re.I)
+_THOUGHTS = re.compile(
+    r"\[THINK\].*?\[/THINK\]|<(thinking|thoughts?|reasoning|scratch_pad)>.*?</\1>|"
+    r"<\|START_THINKING\|>.*?<\|END_THINKING\|>",
+    re.S,
+)
+_HARMONY = re.compile(
+    r"<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)|<\|channel\|>final\b|"
+    r"<\|start(?:_of_role)?\|>\w+"
+)
+_SPECIAL = re.compile(
+    r"<[|｜][^<>\n]{1,40}[|｜]>|<\|/\w+\|>|<escape>|</s>|\[/?INST\]|"
+    r"<(?:start_of_turn>(?:model)?|bos>|eos>|end_of_(?:turn|text|utterance)>)"
+)
+_WRAPPER = re.compile(
+    r"^[ \t]*</?(?:response|output|result|reply|final|assistant|solution)>[ \t]*$",
+    re.M | re.I,
+)
+_SAYS = (
+    r"(?:\n[ \t>*]*(?:user|human|observation|database|(?:sql[ _]?)?result|output)[ \t*]*:"
+    r"|(?<!\s)\s*(?:<\|?(?:tool_response|start_of_turn|im_start|start_header_id|function_results?)\|?>|\[TOOL_RESULTS\])"
+    r"(?!assistant|model))"
+)
+_INVENTED = re.compile(_SAYS + ".*", re.S | re.I)
+_ROLE = re.compile(r"\A(?:assistant|you|ai)[ \t]*:[ \t]*", re.I)
 
 # %% ../../nbs/world/replies.ipynb #5a1c0017
 _LITERAL = re.compile(r"(?<![\w'])'(?:[^'\n]|'')*+'(?!\w)")
-_OTHERS = '\ufdd0\ufdd1\ufdd2' # no text holds these; they stand for marks in SQL's texts
-_HIDE = str.maketrans('<`~', _OTHERS)
-_SHOW = str.maketrans(_OTHERS, '<`~')
+_OTHERS = (
+    "\ufdd0\ufdd1\ufdd2"  # no text holds these; they stand for marks in SQL's texts
+)
+_HIDE = str.maketrans("<`~", _OTHERS)
+_SHOW = str.maketrans(_OTHERS, "<`~")
+
 
 def _sheltered(text: str) -> str:
     "`text` with other letters for the marks in its SQL texts; `translate(_SHOW)` brings them back."
-    marks = "'" in text and ('<' in text or '```' in text or '~~~' in text)
+    marks = "'" in text and ("<" in text or "```" in text or "~~~" in text)
     return _LITERAL.sub(lambda m: m[0].translate(_HIDE), text) if marks else text
 
 # %% ../../nbs/world/replies.ipynb #5a1c0018
 def _spoken(text: str) -> str:
     "`text` without its thoughts; what was said before them, if nothing follows."
-    if re.search(r'\[/THINK\]|END_THINKING|</', text):
-        text = _THOUGHTS.sub('', text)
-    before, _, after = text.rpartition('</think>')
-    said = after.partition('<think>')[0]
-    return said if said.strip() else before.partition('<think>')[0]
+    if re.search(r"\[/THINK\]|END_THINKING|</", text):
+        text = _THOUGHTS.sub("", text)
+    before, _, after = text.rpartition("</think>")
+    said = after.partition("<think>")[0]
+    return said if said.strip() else before.partition("<think>")[0]
+
 
 def without_thoughts(text: str) -> str:
     "`text` without `<think>...</think>`; what was said before it, if nothing follows."
     return _spoken(_sheltered(text)).translate(_SHOW)
 
+
 def _bare(text: str) -> str:
     "`text` without what chat templates put around it."
-    return _ROLE.sub('',
-                     _WRAPPER.sub('', _SPECIAL.sub('', text)).strip())
+    return _ROLE.sub("", _WRAPPER.sub("", _SPECIAL.sub("", text)).strip())
 
 # %% ../../nbs/world/replies.ipynb #5a1c0001
-_LANGUAGE = r'(?:sqlite3?|postgres(?:ql)?|psql|pgsql|mysql|mariadb|duckdb|tsql|sql)\b'
-_WORDS = rf'(?:{"|".join(ACTIONS)}|SELECT|WITH|VALUES|FROM)\b' # what no language of a block is
-_FENCED = re.compile(rf'''(?:`{{3,}}|~{{3,}})[ \t]*(?:
+_LANGUAGE = r"(?:sqlite3?|postgres(?:ql)?|psql|pgsql|mysql|mariadb|duckdb|tsql|sql)\b"
+_WORDS = rf"(?:{'|'.join(ACTIONS)}|SELECT|WITH|VALUES|FROM)\b"  # what no language of a block is
+_FENCED = re.compile(
+    rf"""(?:`{{3,}}|~{{3,}})[ \t]*(?:
     (?!{_WORDS})(?:\{{[.#]?\w[^}}"':\n]*\}}|[\w+\#.:/-]*)(?:[ \t]+[\w-]+=[^\n`]*)?[ \t]*\n # ```sql title="q.sql"
     |{_LANGUAGE}[ \t]+(?!{_WORDS}|{_NO_QUERY})\w[^\n`]*\n(?=\s*{_WORDS}) # ```sql a title
     |(?:{_LANGUAGE}|text|txt|plaintext)\b)?
-    (.*?)(?:`{{3,}}|~{{3,}}|\Z)''', re.S | re.I | re.X)
+    (.*?)(?:`{{3,}}|~{{3,}}|\Z)""",
+    re.S | re.I | re.X,
+)
+
 
 def _is_sql(block: re.Match) -> bool:
     "Does a fenced block say that it holds SQL?"
@@ -129,24 +167,31 @@ def _is_sql(block: re.Match) -> bool:
 # %% ../../nbs/world/replies.ipynb #5a1c0004
 def _parsed(text: str):
     "What a text holds that is JSON, a record of JSON a line, or Python; None if it is none of them."
-    try: return json.loads(text, strict=False)
-    except (ValueError, RecursionError): pass
     try:
-        if text[0] == '{' and '}\n' in text:
-            return json.loads(f'[{",".join(text.splitlines())}]')
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        if text[0] == "{" and "}\n" in text:
+            return json.loads(f"[{','.join(text.splitlines())}]")
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
 
+
 def _cell(x) -> str:
     "A value of JSON as a cell of an observation."
-    if x is None: return 'NULL'
-    return str(x).lower() if isinstance(x, bool) else ' '.join(str(x).splitlines())
+    if x is None:
+        return "NULL"
+    return str(x).lower() if isinstance(x, bool) else " ".join(str(x).splitlines())
 
-def _lines(x: list|dict) -> list: # of texts
+
+def _lines(x: list | dict) -> list:  # of texts
     "The rows in parsed JSON: of values, lists or records; one record is one row."
     if isinstance(x, dict):
-        inner = [v for k, v in x.items() if len(x) == 1 or k in ('rows', 'data', 'records')]
+        inner = [
+            v for k, v in x.items() if len(x) == 1 or k in ("rows", "data", "records")
+        ]
         inner = next((v for v in inner if isinstance(v, (list, dict))), None)
         if inner is not None:
             return _lines(inner)
@@ -156,187 +201,260 @@ def _lines(x: list|dict) -> list: # of texts
         x = [x]
     keys = [*x[0]] if x and isinstance(x[0], dict) else None
     if keys:
-        x = [[r[k] for k in keys] if isinstance(r, dict) and {*r} == {*keys} else r for r in x]
-    return [' | '.join(map(_cell, r)) if isinstance(r, (list, tuple)) else _cell(r) for r in x]
+        x = [
+            [r[k] for k in keys] if isinstance(r, dict) and {*r} == {*keys} else r
+            for r in x
+        ]
+    return [
+        " | ".join(map(_cell, r)) if isinstance(r, (list, tuple)) else _cell(r)
+        for r in x
+    ]
 
 # %% ../../nbs/world/replies.ipynb #5a1c0006
-_BOXED = re.compile(r'\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}{1,2}')
-_ITEM = re.compile(r'[ \t]*(?:[-*•]|\d+[.)])[ \t]+')
-_RULE = re.compile(r'(?=[^-]*-)(?:[ \t|+:=-]*[|+][ \t|+:=-]*|[ \t]*-{3,}[ \t]*)') # of a table
+_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}{1,2}")
+_ITEM = re.compile(r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
+_RULE = re.compile(
+    r"(?=[^-]*-)(?:[ \t|+:=-]*[|+][ \t|+:=-]*|[ \t]*-{3,}[ \t]*)"
+)  # of a table
 
-def _below_rule(lines: list) -> list|None: # None: it is no table
+
+def _below_rule(lines: list) -> list | None:  # None: it is no table
     "The rows of a table as Markdown or a terminal shows it, without its header."
-    if lines[0][:1] != '|' and not any(map(_RULE.fullmatch, lines[:2])):
+    if lines[0][:1] != "|" and not any(map(_RULE.fullmatch, lines[:2])):
         return None
     lines = [line.strip() for line in lines]
     rules = {i for i, line in enumerate(lines) if _RULE.fullmatch(line)}
-    framed = [line for line in lines if line[:1] == line[-1:] == '|' and len(line) > 1]
+    framed = [line for line in lines if line[:1] == line[-1:] == "|" and len(line) > 1]
     if len(rules) == len(lines) or not rules & {0, 1} and len(framed) < len(lines):
         return None
     header = next((i for i in sorted(rules) if 0 < i < len(lines) - 1), -1)
-    rows = [line for i, line in enumerate(lines)
-            if i > header and i not in rules and not re.fullmatch(r'\(\d+ rows?\)', line)]
-    plain = (re.sub(r'\*\*([^*|]+)\*\*', r'\1', line).replace(r'\|', '|') for line in rows)
-    return [line[1:-1].strip() if line[:1] == line[-1:] == '|' else line for line in plain]
+    rows = [
+        line
+        for i, line in enumerate(lines)
+        if i > header and i not in rules and not re.fullmatch(r"\(\d+ rows?\)", line)
+    ]
+    plain = (
+        re.sub(r"\*\*([^*|]+)\*\*", r"\1", line).replace(r"\|", "|") for line in rows
+    )
+    return [
+        line[1:-1].strip() if line[:1] == line[-1:] == "|" else line for line in plain
+    ]
+
 
 def as_rows(answer: str) -> str:
     "A written table or list, as Markdown, JSON or Python have it, with a row a line; else the same text."
     text = answer.strip()
-    boxed = '\\boxed' in text and _BOXED.fullmatch(text.strip(' $.'))
+    boxed = "\\boxed" in text and _BOXED.fullmatch(text.strip(" $."))
     if boxed:
         return boxed[1].strip()
-    if text[:1] + text[-1:] in ('[]', '{}'):
+    if text[:1] + text[-1:] in ("[]", "{}"):
         found = _parsed(text)
         if isinstance(found, (list, dict)):
-            return '\n'.join(_lines(found)) if found else '(0 rows)'
-        return text[1:-1] if text[0] == '[' else answer
-    if text[:1] + text[-1:] == '()':
+            return "\n".join(_lines(found)) if found else "(0 rows)"
+        return text[1:-1] if text[0] == "[" else answer
+    if text[:1] + text[-1:] == "()":
         found = _parsed(text)
-        return '\n'.join(_lines([found])) if isinstance(found, tuple) and found else answer
-    lines = text.split('\n')
-    rows = _below_rule(lines) if '|' in text or '---' in text else None
+        return (
+            "\n".join(_lines([found])) if isinstance(found, tuple) and found else answer
+        )
+    lines = text.split("\n")
+    rows = _below_rule(lines) if "|" in text or "---" in text else None
     if rows is not None:
-        return '\n'.join(rows) if rows else '(0 rows)'
-    items = [_ITEM.sub('', line, count=1) for line in lines if _ITEM.match(line)]
-    return '\n'.join(items) if len(items) == len(lines) > 1 else answer
+        return "\n".join(rows) if rows else "(0 rows)"
+    items = [_ITEM.sub("", line, count=1) for line in lines if _ITEM.match(line)]
+    return "\n".join(items) if len(items) == len(lines) > 1 else answer
 
 # %% ../../nbs/world/replies.ipynb #7e910013
 @lru_cache(maxsize=32)
 def _lines_of(words: tuple) -> re.Pattern:
     "Lines that begin with one of the words: a quote, bullet, heading, bold type, number or label may stand before it."
-    one = '|'.join(words)
+    one = "|".join(words)
     return re.compile(
-        r'^[ \t>*_`#-]*(?:\d+[.)][ \t]*[*_`]*)?'
-        r'(?:(?:next[ \t]+)?action[ \t]*[:：][ \t*_`]*' # "Action:", or another label before capitals
-        rf'|(?!(?:{one}|SELECT|WITH)\b)[^\W\d_][\w \t]{{0,24}}[:：][ \t*_`]*(?=(?-i:{one})\b))?'
-        rf'({one})\b[*_`]*(?:[ \t]*:[*_`]*)?', re.M | re.I)
+        r"^[ \t>*_`#-]*(?:\d+[.)][ \t]*[*_`]*)?"
+        r"(?:(?:next[ \t]+)?action[ \t]*[:：][ \t*_`]*"  # "Action:", or another label before capitals
+        rf"|(?!(?:{one}|SELECT|WITH)\b)[^\W\d_][\w \t]{{0,24}}[:：][ \t*_`]*(?=(?-i:{one})\b))?"
+        rf"({one})\b[*_`]*(?:[ \t]*:[*_`]*)?",
+        re.M | re.I,
+    )
+
 
 _WORD = _lines_of(ACTIONS)
 
 # %% ../../nbs/world/replies.ipynb #7e910014
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/""", re.S)
 
-_READS = {apsw.SQLITE_SELECT, apsw.SQLITE_READ,
-          apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
+_READS = {
+    apsw.SQLITE_SELECT,
+    apsw.SQLITE_READ,
+    apsw.SQLITE_FUNCTION,
+    apsw.SQLITE_RECURSIVE,
+}
+
 
 def _is_statement(sql: str) -> bool:
     "Does SQLite take it for one SELECT? It is compiled for an empty database, and not run."
-    words = _QUOTED.sub('', sql)
+    words = _QUOTED.sub("", sql)
     end = time.perf_counter() + 0.2
-    if not _SQL.match(sql.lstrip()) or re.search(r';\s*\S', words):
+    if not _SQL.match(sql.lstrip()) or re.search(r";\s*\S", words):
         return False
-    con = apsw.Connection(':memory:')
+    con = apsw.Connection(":memory:")
     con.limit(apsw.SQLITE_LIMIT_VDBE_OP, 2000)
-    con.set_progress_handler(lambda: time.perf_counter() > end, 400) # while it compiles
-    con.authorizer = lambda what, *a: apsw.SQLITE_OK if what in _READS else apsw.SQLITE_DENY
-    con.exec_trace = lambda *a: False # do not run it
-    try: con.execute(sql)
-    except apsw.ExecTraceAbort: return True
+    con.set_progress_handler(
+        lambda: time.perf_counter() > end, 400
+    )  # while it compiles
+    con.authorizer = lambda what, *a: (
+        apsw.SQLITE_OK if what in _READS else apsw.SQLITE_DENY
+    )
+    con.exec_trace = lambda *a: False  # do not run it
+    try:
+        con.execute(sql)
+    except apsw.ExecTraceAbort:
+        return True
     except apsw.SQLError as e:
-        return not re.search('syntax error|^incomplete input|^unrecognized token', str(e))
+        return not re.search(
+            "syntax error|^incomplete input|^unrecognized token", str(e)
+        )
     except (apsw.Error, ValueError, MemoryError):
         return False
     return True
 
 # %% ../../nbs/world/replies.ipynb #7e910016
-def _end(sql: str, ends: list) -> int|None: # where to cut it
+def _end(sql: str, ends: list) -> int | None:  # where to cut it
     "Where SQL ends: before a line that begins an action, unless that is a part of the statement."
     for at in ends:
-        last = sql[at:].strip(' \t\n;*`').upper() in ACTIONS and _is_statement(sql[:at])
+        last = sql[at:].strip(" \t\n;*`").upper() in ACTIONS and _is_statement(sql[:at])
         return at if last or not _is_statement(sql) else None
 
-_CLAUSE = re.compile(rf'''(?:where|group|order|having|limit|offset|union|intersect|except|minus|from|on|using|and|or|not|as
+
+_CLAUSE = re.compile(
+    rf"""(?:where|group|order|having|limit|offset|union|intersect|except|minus|from|on|using|and|or|not|as
     |(?:left|right|full|inner|cross|natural|asof|semi|anti|positional|lateral|straight_)?\s*(?:outer\s+)?join|lateral|select
     |with|values|table|case|when|then|else|end|between|in|is|like|ilike|qualify|window|fetch|for|sample|tablesample
-    |pivot|unpivot|returning|asc|desc|nulls|collate|{_NO_QUERY})\b|[,()+/|<>=-]''', re.I | re.X)
-_OPEN = re.compile(r'(?:[,(=<>+/|.]|\b(?:select|distinct|from|where|and|or|not|on|by|as|in|is|like|between|case|when|then'
-                   r'|else|join|union|all|having|with|using|limit|offset|over))\s*\Z', re.I)
+    |pivot|unpivot|returning|asc|desc|nulls|collate|{_NO_QUERY})\b|[,()+/|<>=-]""",
+    re.I | re.X,
+)
+_OPEN = re.compile(
+    r"(?:[,(=<>+/|.]|\b(?:select|distinct|from|where|and|or|not|on|by|as|in|is|like|between|case|when|then"
+    r"|else|join|union|all|having|with|using|limit|offset|over))\s*\Z",
+    re.I,
+)
 # what no SQL says: a label, a sentence, a tag, a fence, a row of a table
-_REMARK = re.compile(r'''(?:[*_>#]+[ \t]*|[-•][ \t]+)?(?:[^\W\d_](?:[\w \t]{0,30}\w)?[*_]*[:：][*_]*(?=\s|\Z)
+_REMARK = re.compile(
+    r"""(?:[*_>#]+[ \t]*|[-•][ \t]+)?(?:[^\W\d_](?:[\w \t]{0,30}\w)?[*_]*[:：][*_]*(?=\s|\Z)
     |(?P<said>[A-Z](?:[a-z'’]*)[ ,][^\n]*[^\W\d_][)"'*`]*[.!?:][*_]*[ \t]*(?:\n|\Z))
     |(?:With|From|In|On|And|For|As|Then|When|Using)[ ](?:this|that|these|the|it|we|you)\b
     |(?:This|It|The|That|These|Here|Note|I|We|You|Now)(?:['’][a-z]+)?[ ]\w+[ ]\w
-    |[^\x00-\x7f][^\n]*[。！？：])|</?\w+>|```|\|(?!\|)[^\n]*\|[ \t]*(?:\n|\Z)|\(\d+[ ]rows?\)''', re.X)
+    |[^\x00-\x7f][^\n]*[。！？：])|</?\w+>|```|\|(?!\|)[^\n]*\|[ \t]*(?:\n|\Z)|\(\d+[ ]rows?\)""",
+    re.X,
+)
+
 
 def _is_remark(text: str, at: int) -> bool:
     "Does something that no SQL says begin there?"
     m = _REMARK.match(text, at)
-    return bool(m) and not (m['said'] and _CLAUSE.match(text, at))
+    return bool(m) and not (m["said"] and _CLAUSE.match(text, at))
 
-_PIECE = re.compile(_QUOTED.pattern + r'|[()]|(?P<line>[ \t]*(?P<stop>;?)[ \t]*\n\s*)', re.S)
+
+_PIECE = re.compile(
+    _QUOTED.pattern + r"|[()]|(?P<line>[ \t]*(?P<stop>;?)[ \t]*\n\s*)", re.S
+)
 
 # %% ../../nbs/world/replies.ipynb #5a1c0014
-def _said_behind(sql: str) -> Iterator: # of places, and whether it is sure that no SQL follows
+def _said_behind(
+    sql: str,
+) -> Iterator:  # of places, and whether it is sure that no SQL follows
     "Where a text of SQL may end, since what is on the next line does not look like a part of it."
     depth = 0
     for m in islice(_PIECE.finditer(sql), 2000):
-        depth += (m[0] == '(') - (m[0] == ')')
-        if m['line'] is None or depth > 0 or _OPEN.search(sql, max(0, m.start() - 20), m.start()):
+        depth += (m[0] == "(") - (m[0] == ")")
+        if (
+            m["line"] is None
+            or depth > 0
+            or _OPEN.search(sql, max(0, m.start() - 20), m.start())
+        ):
             continue
         if _is_remark(sql, m.end()):
             yield m, True
-        elif (m['stop'] or m['line'].count('\n') > 1) and not _CLAUSE.match(sql, m.end()):
+        elif (m["stop"] or m["line"].count("\n") > 1) and not _CLAUSE.match(
+            sql, m.end()
+        ):
             yield m, False
 
-_STATEMENT = re.compile(rf'(?:{_SELECTS}|{_NO_QUERY})', re.I | re.S)
+
+_STATEMENT = re.compile(rf"(?:{_SELECTS}|{_NO_QUERY})", re.I | re.S)
+
 
 def _before_aside(sql: str) -> str:
     "The statement without a sentence behind its semicolon."
-    if ';' not in sql[:-1]: return sql
-    plain = _QUOTED.sub(lambda m: '-'*len(m[0]), sql)
-    for m in islice(re.finditer(r';[ \t]+(?=\S)', plain), 3):
+    if ";" not in sql[:-1]:
+        return sql
+    plain = _QUOTED.sub(lambda m: "-" * len(m[0]), sql)
+    for m in islice(re.finditer(r";[ \t]+(?=\S)", plain), 3):
         at = m.end()
-        if _is_remark(sql, at) and not _STATEMENT.match(sql, at) and _is_statement(sql[:m.start()]):
-            return sql[:m.start()]
+        if (
+            _is_remark(sql, at)
+            and not _STATEMENT.match(sql, at)
+            and _is_statement(sql[: m.start()])
+        ):
+            return sql[: m.start()]
     return sql
 
-def _without_remarks(sql: str,
-                     prose: bool = False, # does it stand in prose?
-                    ) -> str:
+
+def _without_remarks(
+    sql: str,
+    prose: bool = False,  # does it stand in prose?
+) -> str:
     "The statement that a text begins with, without what is said about it behind it."
     sql = _before_aside(sql)
-    if '\n' not in sql: return sql
+    if "\n" not in sql:
+        return sql
     for i, (m, sure) in enumerate(islice(_said_behind(sql), 5)):
         if i == 0 and _is_statement(sql):
             return sql
-        begun = sql[:m.start()]
+        begun = sql[: m.start()]
         if sure or prose or _is_statement(begun):
-            return begun + m['stop']*prose
+            return begun + m["stop"] * prose
     return sql
 
 # %% ../../nbs/world/replies.ipynb #5a1c0010
 # SQL on a line of its own, behind a colon, or shown as code
 _BEGINS = re.compile(
     r'(?:^(?:\w{0,9}[=#-]*>)?[ \t>*]*|(?<=[\s(])"(?=\w+\s+[^\s"])|[:：][\s*_"]*'
-    r'|\b(?-i:QUERY)[ \t:]+'
-    rf'|(?:[:：]|(?<![\s*_]))[\s*_]*`{{1,2}}[ \t]*(?=\w+\s+[^\s`]))(?={_SELECTS})', re.M | re.I)
+    r"|\b(?-i:QUERY)[ \t:]+"
+    rf"|(?:[:：]|(?<![\s*_]))[\s*_]*`{{1,2}}[ \t]*(?=\w+\s+[^\s`]))(?={_SELECTS})",
+    re.M | re.I,
+)
 
-_SQL_LABEL = re.compile(r'[^\w\n]*sql[ _]?(?:query)?[^\w\n]*', re.I)
+_SQL_LABEL = re.compile(r"[^\w\n]*sql[ _]?(?:query)?[^\w\n]*", re.I)
+
 
 def _shown(text: str, m: re.Match) -> str:
     "The SQL that begins behind a mark in prose, up to the mark's other half."
-    sql = text[m.end():]
-    mark = m[0].rstrip(' \t')[-1:]
-    if mark == '`':
+    sql = text[m.end() :]
+    mark = m[0].rstrip(" \t")[-1:]
+    if mark == "`":
         sql = sql.partition(mark)[0]
     if mark == '"':
-        sql = sql.split('\n')[0].rpartition(mark)[0] or sql
+        sql = sql.split("\n")[0].rpartition(mark)[0] or sql
     sql = _without_remarks(sql, True).strip()
-    stop = re.search(r'\.(?=\s+[A-Z]|\Z)', sql) # of the sentence
-    if stop and _is_statement(sql[:stop.start()]) and not _is_statement(sql):
-        sql = sql[:stop.start()]
-    return sql.removesuffix('**') if mark == '*' else sql
+    stop = re.search(r"\.(?=\s+[A-Z]|\Z)", sql)  # of the sentence
+    if stop and _is_statement(sql[: stop.start()]) and not _is_statement(sql):
+        sql = sql[: stop.start()]
+    return sql.removesuffix("**") if mark == "*" else sql
+
 
 def _place(text: str, m: re.Match) -> str:
     "Where SQL begins: on a line of its own, below or behind a label of SQL, or in a sentence."
-    if not m[0].strip(' \t>*'):
-        return 'line'
-    label = text[text.rfind('\n', 0, m.start()) + 1:m.start()]
-    return 'label' if '\n' in m[0] or _SQL_LABEL.fullmatch(label) else 'sentence'
+    if not m[0].strip(" \t>*"):
+        return "line"
+    label = text[text.rfind("\n", 0, m.start()) + 1 : m.start()]
+    return "label" if "\n" in m[0] or _SQL_LABEL.fullmatch(label) else "sentence"
 
-def _in_sentences(text: str,
-                  *places: str, # as `_place` has them
-                 ) -> str|None:
+
+def _in_sentences(
+    text: str,
+    *places: str,  # as `_place` has them
+) -> str | None:
     "The query in prose: the first that SQLite takes, else the first on its own line or in capitals."
     found = []
     at = 0
@@ -346,7 +464,7 @@ def _in_sentences(text: str,
             continue
         sql = _shown(text, m)
         at = m.end() + len(sql)
-        found.append((sql, place == 'line' or sql[:4].isupper()))
+        found.append((sql, place == "line" or sql[:4].isupper()))
     likely = [sql for sql, is_likely in found if is_likely]
     if len(found) == len(likely) == 1:
         return likely[0]
@@ -354,286 +472,372 @@ def _in_sentences(text: str,
     return next(taken, next(iter(likely), None))
 
 # %% ../../nbs/world/replies.ipynb #7e910017
-def _first(found: list): # a match, or None
+def _first(found: list):  # a match, or None
     "The first word meant as an action: it begins the text, or is written in capitals."
-    return next((m for m in found if m.start() == 0
-                 or m[1].isupper()), None)
+    return next((m for m in found if m.start() == 0 or m[1].isupper()), None)
 
-_MOST = 20 # actions of a reply that are read
-_HEADING = re.compile(rf'[^\n:：]*\b(?:query|queries|sql|statement|code)\b[^\n:：]*[:：][\s*_`]*(?={_SELECTS})', re.I)
 
-def _in_words(text: str, most: int = _MOST) -> list: # of actions
+_MOST = 20  # actions of a reply that are read
+_HEADING = re.compile(
+    rf"[^\n:：]*\b(?:query|queries|sql|statement|code)\b[^\n:：]*[:：][\s*_`]*(?={_SELECTS})",
+    re.I,
+)
+
+
+def _in_words(text: str, most: int = _MOST) -> list:  # of actions
     "The actions that are written out as `WORD argument`, or as SQL and nothing else."
     found = list(_WORD.finditer(text))
     if _SQL.match(text):
-        end = _end(text, [m.start()
-                          for m in found if m[1].isupper()])
-        action = SQLAction('QUERY', _without_remarks(text[:end].strip()))
-        return [action, *_further(text[end:] if end else '',
-                                  True, most)]
+        end = _end(text, [m.start() for m in found if m[1].isupper()])
+        action = SQLAction("QUERY", _without_remarks(text[:end].strip()))
+        return [action, *_further(text[end:] if end else "", True, most)]
     first = _first(found)
-    if first is None: return []
+    if first is None:
+        return []
     (start, stop) = first.span()
     rest = text[stop:]
     kind = _meant(first, rest)
-    heading = kind in ('DESCRIBE', 'SAMPLE') and ':' in rest and _HEADING.match(rest)
-    if heading: # such as "Sample query:"
-        return _in_words(rest[heading.end():], most)
+    heading = kind in ("DESCRIBE", "SAMPLE") and ":" in rest and _HEADING.match(rest)
+    if heading:  # such as "Sample query:"
+        return _in_words(rest[heading.end() :], most)
     capital = first[1].isupper()
-    alike = [m.start() - stop for m in found
-             if m[1].isupper() == capital and m.start() > start]
+    alike = [
+        m.start() - stop
+        for m in found
+        if m[1].isupper() == capital and m.start() > start
+    ]
     end = _argument_end(kind, rest, alike)
-    action = SQLAction(kind,
-                       _argument(kind, rest[:end],
-                                 text[start:stop]))
-    return [action, *_further(rest[end:] if end is not None else '',
-                              capital, most)]
+    action = SQLAction(kind, _argument(kind, rest[:end], text[start:stop]))
+    return [action, *_further(rest[end:] if end is not None else "", capital, most)]
 
 # %% ../../nbs/world/replies.ipynb #7e910041
-_NEXT = re.compile(rf';[ \t]*(?:SELECT|WITH|{"|".join(ACTIONS)})\b', re.I) # on the same line
-_SELECT = re.compile(r'^[ \t;]*(?=(?:SELECT|WITH)\b)', re.M) # in capitals
+_NEXT = re.compile(
+    rf";[ \t]*(?:SELECT|WITH|{'|'.join(ACTIONS)})\b", re.I
+)  # on the same line
+_SELECT = re.compile(r"^[ \t;]*(?=(?:SELECT|WITH)\b)", re.M)  # in capitals
+
 
 def _meant(word: re.Match, rest: str) -> str:
     "The action that a word means: `Answer` above SQL is a heading."
-    heading = word[1].upper() == 'ANSWER' and not word[1].isupper()
-    return 'QUERY' if heading and _ASKS.match(rest.strip()) else word[1].upper()
+    heading = word[1].upper() == "ANSWER" and not word[1].isupper()
+    return "QUERY" if heading and _ASKS.match(rest.strip()) else word[1].upper()
 
-def _argument_end(kind: str, rest: str,
-                  starts: list, # of the further words in `rest`
-                 ) -> int|None: # None: all of it is the argument
+
+def _argument_end(
+    kind: str,
+    rest: str,
+    starts: list,  # of the further words in `rest`
+) -> int | None:  # None: all of it is the argument
     "Where the argument of an action ends in what follows its word."
-    if kind == 'QUERY':
+    if kind == "QUERY":
         return _end(rest, starts)
     end = next(iter(starts), None)
-    if kind in ('DESCRIBE', 'SAMPLE'): # the rest of the line is its argument
-        line = re.match(r'\s*[^\n]*', rest[:end])[0]
-        next_one = ';' in line and _NEXT.search(_QUOTED.sub(lambda m: '-'*len(m[0]), line))
+    if kind in ("DESCRIBE", "SAMPLE"):  # the rest of the line is its argument
+        line = re.match(r"\s*[^\n]*", rest[:end])[0]
+        next_one = ";" in line and _NEXT.search(
+            _QUOTED.sub(lambda m: "-" * len(m[0]), line)
+        )
         end = next_one.start() if next_one else len(line)
     return end
 
-def _further(text: str, capital: bool, most: int) -> list: # of actions
+
+def _further(text: str, capital: bool, most: int) -> list:  # of actions
     "The actions in what follows an action: its words written like those of the first one, or behind a semicolon."
-    if most <= 1 or not text: return []
-    same_line = text.lstrip(' \t')[:1] == ';'
-    text = text.lstrip(' \t;')
-    starts = [m.start() for m in _WORD.finditer(text)
-              if m[1].isupper() == capital or same_line and not m.start()]
+    if most <= 1 or not text:
+        return []
+    same_line = text.lstrip(" \t")[:1] == ";"
+    text = text.lstrip(" \t;")
+    starts = [
+        m.start()
+        for m in _WORD.finditer(text)
+        if m[1].isupper() == capital or same_line and not m.start()
+    ]
     starts += [m.start() for m in _SELECT.finditer(text)]
-    starts += [0]*(same_line and bool(_SQL.match(text)))
+    starts += [0] * (same_line and bool(_SQL.match(text)))
     if not starts:
         return []
-    return _in_words(text[min(starts):].lstrip(' \t\n;'),
-                     most - 1)
+    return _in_words(text[min(starts) :].lstrip(" \t\n;"), most - 1)
 
 # %% ../../nbs/world/replies.ipynb #7e910042
-_BOLD = re.compile(r'\*\*(?=\S)([^*\n]*[^*\s])\*\*')
+_BOLD = re.compile(r"\*\*(?=\S)([^*\n]*[^*\s])\*\*")
+
 
 def _stressed(value: str) -> str:
     "What is boxed or bold in a sentence, if that is one thing; else all of it."
     boxed = _BOXED.findall(value)
     bold = _BOLD.findall(value) if len(value.split()) > 3 else []
     for found in (boxed, bold):
-        if len(found) == 1 and '\n' not in value:
-            return found[0].strip(' .')
-    return _BOLD.sub(r'\1', value)
+        if len(found) == 1 and "\n" not in value:
+            return found[0].strip(" .")
+    return _BOLD.sub(r"\1", value)
 
-_ROWS = re.compile(r'[|\[{]|(?:[-*•]|\d+[.)])[ \t][^\n]*\n[ \t]*(?:[-*•]|\d+[.)])[ \t]') # rows begin
-_ANNOUNCED = re.compile(rf'[^\n|]*[:：][*_ \t]*\n\s*(?={_ROWS.pattern})') # "Here they are:"
+
+_ROWS = re.compile(
+    r"[|\[{]|(?:[-*•]|\d+[.)])[ \t][^\n]*\n[ \t]*(?:[-*•]|\d+[.)])[ \t]"
+)  # rows begin
+_ANNOUNCED = re.compile(
+    rf"[^\n|]*[:：][*_ \t]*\n\s*(?={_ROWS.pattern})"
+)  # "Here they are:"
+
 
 def _value(text: str) -> str:
     "What an answer says: its first paragraph, or the rows that this announces."
     if m := _ANNOUNCED.match(text):
-        text = text[m.end():]
-    if text[:1] in ('[', '{'):
-        try: return text[:_DECODER.raw_decode(text)[1]]
-        except (ValueError, RecursionError): pass
-    return re.split(r'\n[ \t]*\n', text)[0].strip()
+        text = text[m.end() :]
+    if text[:1] in ("[", "{"):
+        try:
+            return text[: _DECODER.raw_decode(text)[1]]
+        except (ValueError, RecursionError):
+            pass
+    return re.split(r"\n[ \t]*\n", text)[0].strip()
 
 # %% ../../nbs/world/replies.ipynb #5a1c0015
 def _unquoted(text: str) -> str:
     "A query without quotes or parentheses around it, and without prose before it."
-    if text[:1] + text[-1:] == '()' and _is_statement(text[1:-1]):
+    if text[:1] + text[-1:] == "()" and _is_statement(text[1:-1]):
         return text[1:-1].strip()
     if _SQL.match(text) or _OTHER.match(text):
         return text
-    quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1',
-                          text, re.S | re.I)
-    if quoted: return quoted[2]
-    return _in_sentences(text, 'label', 'sentence') or text
+    quoted = re.fullmatch(r'(["\'`])((?:SELECT|WITH)\b.*)\1', text, re.S | re.I)
+    if quoted:
+        return quoted[2]
+    return _in_sentences(text, "label", "sentence") or text
+
 
 def _argument(kind: str, text: str, before: str):
     "The argument in `text`; `before` is the action's word and what is around it."
     text = text.strip()
-    for mark in ('**', '`'):
-        inner = text[len(mark):-len(mark)]
-        if text.startswith(mark) and text.endswith(mark) and inner and mark not in inner:
+    for mark in ("**", "`"):
+        inner = text[len(mark) : -len(mark)]
+        if (
+            text.startswith(mark)
+            and text.endswith(mark)
+            and inner
+            and mark not in inner
+        ):
             text = inner.strip()
         elif mark in before and text.endswith(mark):
-            text = text[:-len(mark)].rstrip()
-    if not text: return text
-    if kind == 'ANSWER':
+            text = text[: -len(mark)].rstrip()
+    if not text:
+        return text
+    if kind == "ANSWER":
         said = _value(text)
         return _concluded(said).argument if _CONCLUDED.match(said) else _stressed(said)
-    if kind != 'QUERY':
-        return text.split('\n')[0].strip()
+    if kind != "QUERY":
+        return text.split("\n")[0].strip()
     return _without_remarks(_unquoted(text))
 
 # %% ../../nbs/world/replies.ipynb #7e91001a
-_TOOLS = dict(DESCRIBE='describe|schema|columns', SAMPLE='sample|preview',
-              ANSWER='answer|submit', QUERY='query|sql') # a part of the name
-_NAMES = 'name', 'tool_name', 'tool', 'function', 'action', 'action_type'
-_INPUTS = 'arguments', 'parameters', 'input', 'action_input', 'tool_input', 'argument', 'args'
-_VALUES = dict(DESCRIBE=('table', 'table_name', 'name'),
-               SAMPLE=('table', 'table_name', 'name'),
-               QUERY=('sql', 'query', 'statement'),
-               ANSWER=('value', 'answer', 'final_answer', 'result', 'text'))
+_TOOLS = dict(
+    DESCRIBE="describe|schema|columns",
+    SAMPLE="sample|preview",
+    ANSWER="answer|submit",
+    QUERY="query|sql",
+)  # a part of the name
+_NAMES = "name", "tool_name", "tool", "function", "action", "action_type"
+_INPUTS = (
+    "arguments",
+    "parameters",
+    "input",
+    "action_input",
+    "tool_input",
+    "argument",
+    "args",
+)
+_VALUES = dict(
+    DESCRIBE=("table", "table_name", "name"),
+    SAMPLE=("table", "table_name", "name"),
+    QUERY=("sql", "query", "statement"),
+    ANSWER=("value", "answer", "final_answer", "result", "text"),
+)
+
 
 @lru_cache(maxsize=1024)
 def _kind(name: str, more: tuple = ()):
     "The action that a tool's name means, or None; `more` are words of one's own."
     own = name.upper()
-    return own if own in more else next((kind for kind, parts in _TOOLS.items()
-                                         if re.search(parts, name, re.I)), None)
+    return (
+        own
+        if own in more
+        else next(
+            (kind for kind, parts in _TOOLS.items() if re.search(parts, name, re.I)),
+            None,
+        )
+    )
+
 
 def _as_argument(x) -> str:
     "A value of JSON as the text that an action takes; a list is one row a line."
     if isinstance(x, (list, dict)):
-        return '\n'.join(_lines(x)) if x else '(0 rows)'
-    text = '' if x is None else str(x).strip()
+        return "\n".join(_lines(x)) if x else "(0 rows)"
+    text = "" if x is None else str(x).strip()
     return text if text.isascii() else text.translate(_SHOW)
+
 
 def _plain(kind: str, text: str) -> str:
     "An argument without a fence around it, and without the action's own word before it."
-    prose = kind == 'QUERY' and not _SQL.match(text)
+    prose = kind == "QUERY" and not _SQL.match(text)
     if block := _FENCED.search(text) if prose else _FENCED.match(text):
         text = block[1].strip()
-    if tag := kind == 'QUERY' and text[:1] == '<' and _TAGS.match(text):
+    if tag := kind == "QUERY" and text[:1] == "<" and _TAGS.match(text):
         text = tag[2].strip()
-    first, _, rest = text.partition(' ')
-    text = rest.strip() or text if first.rstrip(':') == kind else text
-    return _without_remarks(_unquoted(text)) if kind == 'QUERY' else text
+    first, _, rest = text.partition(" ")
+    text = rest.strip() or text if first.rstrip(":") == kind else text
+    return _without_remarks(_unquoted(text)) if kind == "QUERY" else text
 
 # %% ../../nbs/world/replies.ipynb #7e91001b
 def _action(name: str, given, more: tuple = ()):
     "The action of a call; with a fault if its arguments do not fit. None for an unknown tool."
     kind = _kind(name, more)
-    if kind is None: return None
+    if kind is None:
+        return None
     if isinstance(given, str):
         try:
             given = json.loads(given, strict=False)
-        except (ValueError, RecursionError): pass
+        except (ValueError, RecursionError):
+            pass
     if isinstance(given, dict):
         given = _given(kind, name, given)
-    return given if isinstance(given, SQLAction) else SQLAction(kind, _plain(kind, _as_argument(given)))
+    return (
+        given
+        if isinstance(given, SQLAction)
+        else SQLAction(kind, _plain(kind, _as_argument(given)))
+    )
+
 
 def _given(kind: str, name: str, given: dict):
     "The argument in a call's arguments, or an action with a fault."
     names = _VALUES.get(kind, tuple(given)[:1])
     known = [k for k in names if k in given]
-    if kind == 'ANSWER' and len(given) > 1: # a record may have a column `text`
+    if kind == "ANSWER" and len(given) > 1:  # a record may have a column `text`
         known = [k for k in known if k in names[:3]]
     if known and (kind in ACTIONS or len(given) == 1):
         return given[known[0]]
-    if not given: return ''
-    if kind == 'ANSWER':
+    if not given:
+        return ""
+    if kind == "ANSWER":
         return SQLAction(kind, json.dumps(given, ensure_ascii=False).translate(_SHOW))
-    takes = repr(names[0]) if kind in ACTIONS else 'one argument'
-    return SQLAction('QUERY' if kind in ACTIONS else kind, fault=f'{name} takes {takes}, not {", ".join(map(repr, given))}')
+    takes = repr(names[0]) if kind in ACTIONS else "one argument"
+    return SQLAction(
+        "QUERY" if kind in ACTIONS else kind,
+        fault=f"{name} takes {takes}, not {', '.join(map(repr, given))}",
+    )
 
 # %% ../../nbs/world/replies.ipynb #495542a9
-def _from_json(x, name: str = '', more: tuple = ()):
+def _from_json(x, name: str = "", more: tuple = ()):
     "The action in parsed JSON, with the tool's name if that stands outside; of a list the first."
     if isinstance(x, list):
-        return next(filter(None, (_from_json(one, '', more) for one in x)), None)
+        return next(filter(None, (_from_json(one, "", more) for one in x)), None)
     if not isinstance(x, dict):
         return None
-    inner = next((v for v in x.values()
-                  if isinstance(v, (dict, list))), None)
-    own = next((x[k] for k in _NAMES
-                if isinstance(x.get(k), str)), None)
-    given = next((x[k] for k in _INPUTS if k in x),
-                 {k: v for k, v in x.items() if v != own})
+    inner = next((v for v in x.values() if isinstance(v, (dict, list))), None)
+    own = next((x[k] for k in _NAMES if isinstance(x.get(k), str)), None)
+    given = next(
+        (x[k] for k in _INPUTS if k in x), {k: v for k, v in x.items() if v != own}
+    )
     if own and (_kind(own, more) or set(_INPUTS) & set(x)):
-        tools = ', '.join([*_VALUES, *more]).lower()
-        return _action(own, given,
-                       more) or SQLAction('QUERY', fault=f'there is no tool {own!r}: the tools are {tools}')
+        tools = ", ".join([*_VALUES, *more]).lower()
+        return _action(own, given, more) or SQLAction(
+            "QUERY", fault=f"there is no tool {own!r}: the tools are {tools}"
+        )
     if name:
         return _action(name, x, more)
-    listed = isinstance(x.get('answer'), list)
-    if not listed and (found := _from_json(inner, '', more)):
+    listed = isinstance(x.get("answer"), list)
+    if not listed and (found := _from_json(inner, "", more)):
         return found
     return _keyed(x)
 
+
 def _keyed(x: dict):
     "The action that a key alone means, such as `{'sql': 'SELECT 1'}`; or None."
-    for key in ('sql', 'query'):
+    for key in ("sql", "query"):
         if isinstance(x.get(key), (str, int, float)):
             return _action(key, x)
-    key = next((k for k in ('answer', 'final_answer') if k in x), None)
-    if key and x[key] is None: # with other keys it is no answer yet
-        return SQLAction('ANSWER', 'NULL') if len(x) == 1 else None
+    key = next((k for k in ("answer", "final_answer") if k in x), None)
+    if key and x[key] is None:  # with other keys it is no answer yet
+        return SQLAction("ANSWER", "NULL") if len(x) == 1 else None
     return key and _action(key, x)
 
 # %% ../../nbs/world/replies.ipynb #7e91001c
 _DECODER = json.JSONDecoder(strict=False)
-_STARTS = 20 # places in a text at which a call may begin
+_STARTS = 20  # places in a text at which a call may begin
+
 
 def _loosely(text: str):
     "JSON with a comma too many, or written as Python does. Raises ValueError or SyntaxError."
     try:
-        return json.loads(re.sub(r',\s*([}\]])', r'\1', text),
-                          strict=False)
+        return json.loads(re.sub(r",\s*([}\]])", r"\1", text), strict=False)
     except ValueError:
         return ast.literal_eval(text)
 
-def _decoded(text: str, at: int) -> tuple: # None if there is none; and where it ends
+
+def _decoded(text: str, at: int) -> tuple:  # None if there is none; and where it ends
     "The JSON that begins at a place of a text, strict or loose, or with Gemma's keys."
-    try: return _DECODER.raw_decode(text, at)
-    except (ValueError, RecursionError): pass
-    piece = text[at:text.rfind('}') + 1]
-    try: return _loosely(piece), at + len(piece)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError): pass
+    try:
+        return _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        pass
+    piece = text[at : text.rfind("}") + 1]
+    try:
+        return _loosely(piece), at + len(piece)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        pass
     m = re.match(r'\{(\w+):("(?:[^"\\]|\\.)*")\}', text[at:])
     return ({m[1]: json.loads(m[2], strict=False)}, at + m.end()) if m else (None, at)
+
 
 def _each(found) -> list:
     "The calls in parsed JSON, which may be a list of them."
     if isinstance(found, dict):
-        lists = (v for k, v in found.items()
-                 if k in ('tool_calls', 'calls', 'actions')
-                 and isinstance(v, list))
+        lists = (
+            v
+            for k, v in found.items()
+            if k in ("tool_calls", "calls", "actions") and isinstance(v, list)
+        )
         found = next(lists, [found])
     return found if isinstance(found, list) else [found]
 
 # %% ../../nbs/world/replies.ipynb #20b7bfcc
-def _json_calls(text: str, more: tuple = ()) -> Iterator: # of places, ends and actions
+def _json_calls(text: str, more: tuple = ()) -> Iterator:  # of places, ends and actions
     "The calls that are written as JSON, whatever stands around it."
     at = 0
-    for m in list(re.finditer(r'[{[]', text))[:_STARTS]:
+    for m in list(re.finditer(r"[{[]", text))[:_STARTS]:
         if m.start() < at:
             continue
         found, end = _decoded(text, m.start())
         if found is None:
             continue
         at = end
-        said = re.findall(r'\w+', text[max(0, m.start() - 100):m.start()])
+        said = re.findall(r"\w+", text[max(0, m.start() - 100) : m.start()])
         before = (word for word in reversed(said) if _kind(word, more))
-        name = next(before, '') if isinstance(found, dict) else ''
+        name = next(before, "") if isinstance(found, dict) else ""
         for one in _each(found):
-            if action := _from_json(one, name, more) or _from_json(one, '', more):
+            if action := _from_json(one, name, more) or _from_json(one, "", more):
                 yield m.start(), at, action
 
 # %% ../../nbs/world/replies.ipynb #7e91001d
-_TAGGED = re.compile(r'<[\w:]*(?:function|invoke)\w*(?:=|\s+name=")(\w+)"?>(.*?)(?:</[\w:]*(?:function|invoke)|\Z)|'
-                     r'<tool_call>\s*(\w+)\s*(?=<arg_key>)(.*?)(?:</tool_call>|\Z)', re.S)
-_PARAMETER = re.compile(r'<\w*parameter(?:=|\s+name=")(\w+)"?[^<>]*>(.*?)</\w*parameter>|'
-                        r'<arg_key>(\w+)</arg_key>\s*<arg_value>(.*?)</arg_value>', re.S)
+_TAGGED = re.compile(
+    r'<[\w:]*(?:function|invoke)\w*(?:=|\s+name=")(\w+)"?>(.*?)(?:</[\w:]*(?:function|invoke)|\Z)|'
+    r"<tool_call>\s*(\w+)\s*(?=<arg_key>)(.*?)(?:</tool_call>|\Z)",
+    re.S,
+)
+_PARAMETER = re.compile(
+    r'<\w*parameter(?:=|\s+name=")(\w+)"?[^<>]*>(.*?)</\w*parameter>|'
+    r"<arg_key>(\w+)</arg_key>\s*<arg_value>(.*?)</arg_value>",
+    re.S,
+)
 
-def _tagged_calls(text: str, more: tuple = ()) -> Iterator: # of places, ends and actions
+
+def _tagged_calls(
+    text: str, more: tuple = ()
+) -> Iterator:  # of places, ends and actions
     "The calls that are written in tags."
     for m in _TAGGED.finditer(text):
-        given = {p[1] or p[3]: html.unescape((p[2] or p[4] or '').strip()) for p in _PARAMETER.finditer(m[0])}
-        if given or '{' not in m[0]:
+        given = {
+            p[1] or p[3]: html.unescape((p[2] or p[4] or "").strip())
+            for p in _PARAMETER.finditer(m[0])
+        }
+        if given or "{" not in m[0]:
             if action := _action(m[1] or m[3], given, more):
                 yield m.start(), m.end(), action
 
@@ -642,126 +846,197 @@ def _constant(node):
     "The value of a part of Python's syntax; a name means itself."
     return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
 
-_IN_SQL = re.compile(r"(?<=[(=,])\s*'(?!'')((?:[^'\\]|\\.|'')+)'(?=\s*[,)])") # a text in which SQL doubles a quote
+
+_IN_SQL = re.compile(
+    r"(?<=[(=,])\s*'(?!'')((?:[^'\\]|\\.|'')+)'(?=\s*[,)])"
+)  # a text in which SQL doubles a quote
+
 
 def _escaped(m: re.Match) -> str:
     return "'" + m[1].replace("''", "\\'") + "'"
 
-def _python_calls(text: str, more: tuple = ()) -> Iterator: # of places, ends and actions
-    "The calls that are written as Python: `query(sql=\"SELECT 1\")`."
-    starts = (m for m in re.finditer(r'\b(\w{1,40})(?:\.(?:call|invoke|run))?\(', text)
-              if _kind(m[1], more))
+
+def _python_calls(
+    text: str, more: tuple = ()
+) -> Iterator:  # of places, ends and actions
+    'The calls that are written as Python: `query(sql="SELECT 1")`.'
+    starts = (
+        m
+        for m in re.finditer(r"\b(\w{1,40})(?:\.(?:call|invoke|run))?\(", text)
+        if _kind(m[1], more)
+    )
     for m in islice(starts, _STARTS):
-        for end in list(re.finditer(r'\)', text[m.start():]))[:_STARTS]:
-            written = _IN_SQL.sub(_escaped,
-                                  text[m.start():m.start() + end.end()])
-            for code in (written, written.replace('\n', r'\n')): # a line break in a string
+        for end in list(re.finditer(r"\)", text[m.start() :]))[:_STARTS]:
+            written = _IN_SQL.sub(_escaped, text[m.start() : m.start() + end.end()])
+            for code in (
+                written,
+                written.replace("\n", r"\n"),
+            ):  # a line break in a string
                 try:
-                    call = ast.parse(code, mode='eval').body
-                    given = {k.arg: _constant(k.value)
-                             for k in call.keywords}
-                    given = given or ([_constant(a) for a in call.args]
-                                      or [''])[0]
-                except (SyntaxError, ValueError, RecursionError,
-                        MemoryError, AttributeError, TypeError):
+                    call = ast.parse(code, mode="eval").body
+                    given = {k.arg: _constant(k.value) for k in call.keywords}
+                    given = given or ([_constant(a) for a in call.args] or [""])[0]
+                except (
+                    SyntaxError,
+                    ValueError,
+                    RecursionError,
+                    MemoryError,
+                    AttributeError,
+                    TypeError,
+                ):
                     continue
                 bare = call.args and isinstance(call.args[0], ast.Name)
-                if (action := _action(m[1], given, more)) and (not bare or m[1] in (*ACTIONS, *more)):
+                if (action := _action(m[1], given, more)) and (
+                    not bare or m[1] in (*ACTIONS, *more)
+                ):
                     yield m.start(), m.start() + end.end(), action
                 break
-            else: continue
+            else:
+                continue
             break
 
 # %% ../../nbs/world/replies.ipynb #7e91001f
-_REACT = re.compile(r'^[ \t*]*action[ \t*]*:[ \t*]*(\w+)[ \t]*\n[ \t*]*(?:action )?(?:input|argument)s?[ \t*]*:[ \t*]*'
-                    r'(.*?)(?=\n[ \t]*observation\b|\Z)', re.M | re.I | re.S)
+_REACT = re.compile(
+    r"^[ \t*]*action[ \t*]*:[ \t*]*(\w+)[ \t]*\n[ \t*]*(?:action )?(?:input|argument)s?[ \t*]*:[ \t*]*"
+    r"(.*?)(?=\n[ \t]*observation\b|\Z)",
+    re.M | re.I | re.S,
+)
 
-def _called(text: str, more: tuple = ()) -> list: # of actions
+
+def _called(text: str, more: tuple = ()) -> list:  # of actions
     "The tool calls in a text, and the actions in words behind them; the note of the first says how many there are."
     if m := _REACT.search(text):
         given = m[2].strip()
-        if given[:1] == given[-1:] and given[:1] in ('"', "'", '`') and given[:3] != '```':
+        if (
+            given[:1] == given[-1:]
+            and given[:1] in ('"', "'", "`")
+            and given[:3] != "```"
+        ):
             given = given[1:-1]
         if action := _action(m[1], given, more):
             return [action]
-    text = text.replace('<escape>', '"').replace('｜DSML｜', '')
-    calls = sorted([*_json_calls(text, more), *_tagged_calls(text, more),
-                    *_python_calls(text, more)], key=lambda c: c[0])
+    text = text.replace("<escape>", '"').replace("｜DSML｜", "")
+    calls = sorted(
+        [
+            *_json_calls(text, more),
+            *_tagged_calls(text, more),
+            *_python_calls(text, more),
+        ],
+        key=lambda c: c[0],
+    )
     if calls:
         found = _noted([action for *_, action in calls], len(calls))
-        return found + _on_lines(text[max(end for _, end, _ in calls):])
-    if not re.search(r'<tool_call>|\[TOOL_CALLS\]|"(?:arguments|parameters)"\s*:', text):
+        return found + _on_lines(text[max(end for _, end, _ in calls) :])
+    if not re.search(
+        r'<tool_call>|\[TOOL_CALLS\]|"(?:arguments|parameters)"\s*:', text
+    ):
         return []
-    start = text.find('{')
+    start = text.find("{")
     try:
         _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError) as e:
-        why = str(e).partition(': line')[0] if start >= 0 else 'there is no JSON object in it'
-        return [SQLAction('QUERY', text, fault=f'the tool call cannot be read: {why}')]
+        why = (
+            str(e).partition(": line")[0]
+            if start >= 0
+            else "there is no JSON object in it"
+        )
+        return [SQLAction("QUERY", text, fault=f"the tool call cannot be read: {why}")]
     return []
+
 
 def _noted(actions: list, n: int) -> list:
     "With a note for the case that only the first of `n` actions is taken."
-    note = f'only the first of {n} actions was taken: send one a turn'
+    note = f"only the first of {n} actions was taken: send one a turn"
     return [replace(actions[0], note=note), *actions[1:]] if n > 1 else actions
 
-def _on_lines(text: str) -> list: # of actions
+
+def _on_lines(text: str) -> list:  # of actions
     "The actions behind a call or a block: in capitals, each at the beginning of a line."
-    starts = (m.start() for m in _WORD.finditer(text)
-              if m[1].isupper() and not re.search('[a-z]', m[0]))
+    starts = (
+        m.start()
+        for m in _WORD.finditer(text)
+        if m[1].isupper() and not re.search("[a-z]", m[0])
+    )
     start = next(starts, None)
     return [] if start is None else _in_words(text[start:].strip())
 
 # %% ../../nbs/world/replies.ipynb #7e910022
-_TAGS = re.compile(r'<([a-z_]\w{0,30})>(.*?)(?:</\1>|\Z)', re.S | re.I)
-_NO_ANSWER = r'(?!(?:not|un\w+|in|found|to be|going|still|probably|clear|wrong|right|about)\b)'
-_HEADED = re.compile(r'^[ \t>]*(?:[*_#]*[ \t]*answer[ \t*_]*[:：][\s*_]*|#+[ \t]*answer[ \t]*\n\s*|\*\*answer\*\*[ \t]*\n\s*)'
-                     rf'{_NO_ANSWER}(\S.*)', re.M | re.I)
+_TAGS = re.compile(r"<([a-z_]\w{0,30})>(.*?)(?:</\1>|\Z)", re.S | re.I)
+_NO_ANSWER = (
+    r"(?!(?:not|un\w+|in|found|to be|going|still|probably|clear|wrong|right|about)\b)"
+)
+_HEADED = re.compile(
+    r"^[ \t>]*(?:[*_#]*[ \t]*answer[ \t*_]*[:：][\s*_]*|#+[ \t]*answer[ \t]*\n\s*|\*\*answer\*\*[ \t]*\n\s*)"
+    rf"{_NO_ANSWER}(\S.*)",
+    re.M | re.I,
+)
 _CONCLUDED = re.compile(
-    r'(?<!what )(?<!what the )\b(?:final|(?:the|my)(?:[ \t]+(?:final|correct))?)[ \t]+answer[ \t*]*'
-    r'(?:(?:is)?[ \t*]*[:：][\s*]*|is[ \t*]+)'
-    rf'{_NO_ANSWER}(["\'`~$\w\\|\[{{-].*)', re.I)
+    r"(?<!what )(?<!what the )\b(?:final|(?:the|my)(?:[ \t]+(?:final|correct))?)[ \t]+answer[ \t*]*"
+    r"(?:(?:is)?[ \t*]*[:：][\s*]*|is[ \t*]+)"
+    rf'{_NO_ANSWER}(["\'`~$\w\\|\[{{-].*)',
+    re.I,
+)
+
 
 def _concluded(text: str):
     "An answer in a sentence, such as `Final answer: 42`, or the rows below it."
     said = _CONCLUDED.search(text) or _HEADED.search(text)
-    rest = text[said.start(1):] if said else ''
+    rest = text[said.start(1) :] if said else ""
     if block := _FENCED.match(rest):
-        return SQLAction('ANSWER', block[1].strip())
+        return SQLAction("ANSWER", block[1].strip())
     if _ROWS.match(rest):
-        value = _value(rest).rstrip('*. ')
-        if rest[0] not in '[{' or _parsed(value) is not None:
-            return SQLAction('ANSWER', value)
+        value = _value(rest).rstrip("*. ")
+        if rest[0] not in "[{" or _parsed(value) is not None:
+            return SQLAction("ANSWER", value)
     if boxed := _BOXED.search(text):
-        return SQLAction('ANSWER', boxed[1].strip())
-    if not said or rest[0] in '|[{' and not _HEADED.search(text): return None
-    value = _stressed(said[1].strip()).strip('*$ ').rstrip('.').strip('*$ ')
-    return SQLAction('ANSWER',
-                     value[1:-1] if re.fullmatch(r'"[^"]*"|`[^`]*`', value) else value)
+        return SQLAction("ANSWER", boxed[1].strip())
+    if not said or rest[0] in "|[{" and not _HEADED.search(text):
+        return None
+    value = _stressed(said[1].strip()).strip("*$ ").rstrip(".").strip("*$ ")
+    return SQLAction(
+        "ANSWER", value[1:-1] if re.fullmatch(r'"[^"]*"|`[^`]*`', value) else value
+    )
 
 # %% ../../nbs/world/replies.ipynb #7e910023
-_MARKED = re.compile(r'<tool_call>|\[TOOL_CALLS\]|<[\w:]*(?:function|invoke)|<[|｜]|^Action Input:',
-                     re.M | re.I)
+_MARKED = re.compile(
+    r"<tool_call>|\[TOOL_CALLS\]|<[\w:]*(?:function|invoke)|<[|｜]|^Action Input:",
+    re.M | re.I,
+)
 # after a word that begins a call
-_CALLING = re.compile(r'(?:\.\w+)?\(|\s*\{|\s*\n[ \t*]*(?:action input|input|arguments?)[ \t*]*:', re.I)
+_CALLING = re.compile(
+    r"(?:\.\w+)?\(|\s*\{|\s*\n[ \t*]*(?:action input|input|arguments?)[ \t*]*:", re.I
+)
 
 # an action in capitals, in the midst of prose: `SAMPLE t` or **SAMPLE t**
-_SPAN = re.compile(rf'(?<!`)(`|\*\*)((?:{"|".join(ACTIONS)})[ \t:]+(?:(?!\1)[^\n`])+)\1(?!`)')
+_SPAN = re.compile(
+    rf"(?<!`)(`|\*\*)((?:{'|'.join(ACTIONS)})[ \t:]+(?:(?!\1)[^\n`])+)\1(?!`)"
+)
 
-def _in_a_span(bare: str) -> list: # of actions
+
+def _in_a_span(bare: str) -> list:  # of actions
     "The actions that a sentence shows as code or in bold, if nothing outside of these is one."
-    spans = [] if _SQL.match(bare) or _FENCED.search(bare) else list(_SPAN.finditer(bare))
-    if not spans: return []
-    rest = _SPAN.sub('', bare)
-    outside = any(m[1].isupper()
-                  for m in _WORD.finditer(rest)) or _in_sentences(rest, 'line', 'label', 'sentence') or _concluded(rest)
+    spans = (
+        [] if _SQL.match(bare) or _FENCED.search(bare) else list(_SPAN.finditer(bare))
+    )
+    if not spans:
+        return []
+    rest = _SPAN.sub("", bare)
+    outside = (
+        any(m[1].isupper() for m in _WORD.finditer(rest))
+        or _in_sentences(rest, "line", "label", "sentence")
+        or _concluded(rest)
+    )
     found = [_in_words(span[2])[0] for span in spans]
-    if outside or found[0].action_type == 'QUERY' and not _is_statement(found[0].argument):
+    if (
+        outside
+        or found[0].action_type == "QUERY"
+        and not _is_statement(found[0].argument)
+    ):
         return []
     return _noted(found, len(spans))
 
 # %% ../../nbs/world/replies.ipynb #7e910043
-def _actions_in(text: str, bare: str) -> list: # of actions
+def _actions_in(text: str, bare: str) -> list:  # of actions
     "The actions in a reply without thoughts; `bare` is without what is around it, too."
     begins = _WORD.match(bare)
     marked = _MARKED.search(text)
@@ -770,176 +1045,229 @@ def _actions_in(text: str, bare: str) -> list: # of actions
         return found
     capital = _has_capitals(bare)
     if begins and _is_prose(begins) and (marked or block or capital):
-        bare = bare[begins.end():]
+        bare = bare[begins.end() :]
         begins = None
-    calling = bare[:1] in ('{', '[') or begins and _CALLING.match(bare, begins.end())
+    calling = bare[:1] in ("{", "[") or begins and _CALLING.match(bare, begins.end())
     if _SQL.match(bare) or begins and not calling:
         return _begun_with(bare, block)
-    shown = block and _SQL.match(block[1].strip()) # SQL may hold what looks like a call
+    shown = block and _SQL.match(
+        block[1].strip()
+    )  # SQL may hold what looks like a call
     if (marked or calling or not (capital or shown)) and (found := _called(text)):
         return found
     return _in_tags(bare) or _in_blocks(bare) or _in_prose(bare)
 
+
 def _has_capitals(bare: str) -> bool:
     "Is an action's word written in capitals, other than one that begins a call or a last ANSWER?"
-    return any(m[1].isupper()
-               and not _CALLING.match(bare, m.end())
-               and not (m[1] == 'ANSWER' and not bare[m.end():].strip(' \n.*_`'))
-               for m in _WORD.finditer(bare))
+    return any(
+        m[1].isupper()
+        and not _CALLING.match(bare, m.end())
+        and not (m[1] == "ANSWER" and not bare[m.end() :].strip(" \n.*_`"))
+        for m in _WORD.finditer(bare)
+    )
+
 
 def _is_prose(word: re.Match) -> bool:
     "May a word begin a sentence, such as `Query the table:`?"
-    return word[1].istitle() and not re.search('[:*`]', word[0])
+    return word[1].istitle() and not re.search("[:*`]", word[0])
 
 # %% ../../nbs/world/replies.ipynb #7e910044
-def _begun_with(bare: str, block: re.Match|None) -> list: # of actions
+def _begun_with(bare: str, block: re.Match | None) -> list:  # of actions
     "The actions of a reply that begins with one; its argument may be a block."
     if block is None:
         return _in_words(bare)
-    plain = bare[:block.start()].strip()
+    plain = bare[: block.start()].strip()
     found = _in_words(plain)
-    if not plain or found and found[-1].argument and not plain.endswith((':', '：')):
-        return [*found, *_in_blocks(bare[block.start():])]
-    return [*_in_words(f'{plain}\n{block[1].strip()}'), *_on_lines(bare[block.end():])]
+    if not plain or found and found[-1].argument and not plain.endswith((":", "：")):
+        return [*found, *_in_blocks(bare[block.start() :])]
+    return [*_in_words(f"{plain}\n{block[1].strip()}"), *_on_lines(bare[block.end() :])]
 
-def _in_tags(bare: str) -> list: # of actions
+
+def _in_tags(bare: str) -> list:  # of actions
     "The actions between tags, such as `<sql>`."
-    words = dict(sql='QUERY ', query='QUERY ', answer='ANSWER ')
+    words = dict(sql="QUERY ", query="QUERY ", answer="ANSWER ")
     tags = list(_TAGS.finditer(bare))
     found = []
     for m in tags:
         inner = m[2].strip()
         if block := _FENCED.fullmatch(inner):
             inner = block[1].strip()
-        if not _ASKS.match(inner): # SQL is no answer
-            inner = words.get(m[1].lower(), '') + inner
+        if not _ASKS.match(inner):  # SQL is no answer
+            inner = words.get(m[1].lower(), "") + inner
         found += _in_words(inner)
-    return [*found, *_on_lines(bare[tags[-1].end():])] if found else []
+    return [*found, *_on_lines(bare[tags[-1].end() :])] if found else []
 
 # %% ../../nbs/world/replies.ipynb #5a1c0012
-def _no_query(block: re.Match) -> list: # of actions
+def _no_query(block: re.Match) -> list:  # of actions
     "The statement in a fenced block of SQL that is no query."
     text = block[1].strip()
-    return [SQLAction('QUERY', text)] if text and (_OTHER.match(text) or _is_sql(block)) else []
+    return (
+        [SQLAction("QUERY", text)]
+        if text and (_OTHER.match(text) or _is_sql(block))
+        else []
+    )
 
-def _in_blocks(bare: str) -> list: # of actions
+
+def _in_blocks(bare: str) -> list:  # of actions
     "The actions in fenced blocks, and what is written before and behind these."
     every = list(islice(_FENCED.finditer(bare), _MOST))
     said = [_in_words(b[1].strip()) for b in every]
-    if not any(said): # a query in any block goes before a PRAGMA
+    if not any(said):  # a query in any block goes before a PRAGMA
         said = [*map(_no_query, every)]
     blocks = [(b, actions) for b, actions in zip(every, said, strict=True) if actions]
-    if not blocks: return []
-    before = _in_words(bare[:blocks[0][0].start()])
+    if not blocks:
+        return []
+    before = _in_words(bare[: blocks[0][0].start()])
     ends = [b.start() for b, _ in blocks[1:]] + [len(bare)]
-    found = [action for (b, actions), end in zip(blocks, ends, strict=True)
-             for action in (*actions, *_on_lines(bare[b.end():end]))]
-    return [*before, *found] if before and before[0].argument else _noted(found, len(blocks))
+    found = [
+        action
+        for (b, actions), end in zip(blocks, ends, strict=True)
+        for action in (*actions, *_on_lines(bare[b.end() : end]))
+    ]
+    return (
+        [*before, *found]
+        if before and before[0].argument
+        else _noted(found, len(blocks))
+    )
+
 
 # "I'll DESCRIBE the pets table"
-_LOOK = re.compile(r"""(?<!not[ ])(?<!n't[ ])(?<!\S)(DESCRIBE|SAMPLE)[ \t]+(?:the[ \t]+)?(?:(?P<quoted>[`"]\w[^`"\n]*[`"])
+_LOOK = re.compile(
+    r"""(?<!not[ ])(?<!n't[ ])(?<!\S)(DESCRIBE|SAMPLE)[ \t]+(?:the[ \t]+)?(?:(?P<quoted>[`"]\w[^`"\n]*[`"])
     |table[ \t]+(?P<behind>\w+)|(?!(?:each|every|any|one|this|that|these|which|table|it|them)\b)
-    (?P<before>\w+)(?:[ \t]+table\b|(?=[.!;:]?(?:\s*\Z|[;\n]))))""", re.X)
+    (?P<before>\w+)(?:[ \t]+table\b|(?=[.!;:]?(?:\s*\Z|[;\n]))))""",
+    re.X,
+)
 
-def _in_prose(bare: str) -> list: # of actions
+
+def _in_prose(bare: str) -> list:  # of actions
     "The actions in words, or the query or the answer in a sentence, or a statement that is no query."
     if found := _in_words(bare):
         return found
     other = _OTHER.match(bare)
-    sql = None if other else _in_sentences(bare, 'line', 'label')
-    if sql is None and (said := _concluded(bare)): # it may speak of its query
+    sql = None if other else _in_sentences(bare, "line", "label")
+    if sql is None and (said := _concluded(bare)):  # it may speak of its query
         return [said]
     if sql is None and not other:
-        sql = _in_sentences(bare, 'sentence')
-    other = re.search(rf'^[ \t>*`]*(?={_NO_QUERY})', bare, re.M)
+        sql = _in_sentences(bare, "sentence")
+    other = re.search(rf"^[ \t>*`]*(?={_NO_QUERY})", bare, re.M)
     if sql is None and other:
-        sql = _without_remarks(bare[other.end():], True)
-    if sql: return [SQLAction('QUERY', sql)]
+        sql = _without_remarks(bare[other.end() :], True)
+    if sql:
+        return [SQLAction("QUERY", sql)]
     looks = islice(_LOOK.finditer(bare), _MOST)
-    return [SQLAction(m[1], m['quoted'] or m['behind'] or m['before']) for m in looks]
+    return [SQLAction(m[1], m["quoted"] or m["behind"] or m["before"]) for m in looks]
 
 # %% ../../nbs/world/replies.ipynb #7e910030
-_STEP = re.compile(r'(?:some|each|any|its|their|both|an?|this|that|these|those|which|what|how|to|by|for|in|with)\s+\w|'
-                   r'(?:the|all)\s+(?:\S+\s+){2}\S|'
-                   r'the\s+(?:tables?|schemas?|columns|rows|data|database|results?)\W*\Z', re.I)
-_LIKE_STEP = re.compile(r'(?:the|all|it|them)\b', re.I) # beside a step
+_STEP = re.compile(
+    r"(?:some|each|any|its|their|both|an?|this|that|these|those|which|what|how|to|by|for|in|with)\s+\w|"
+    r"(?:the|all)\s+(?:\S+\s+){2}\S|"
+    r"the\s+(?:tables?|schemas?|columns|rows|data|database|results?)\W*\Z",
+    re.I,
+)
+_LIKE_STEP = re.compile(r"(?:the|all|it|them)\b", re.I)  # beside a step
+
 
 def _is_step(action: SQLAction) -> bool:
     "Is it a step of a plan in words, such as `DESCRIBE the tables first`?"
-    return (action.action_type != 'ANSWER' and _STEP.match(action.argument) is not None
-            and not _SQL.match(action.argument))
+    return (
+        action.action_type != "ANSWER"
+        and _STEP.match(action.argument) is not None
+        and not _SQL.match(action.argument)
+    )
 
-def _without_steps(found: list) -> list: # of actions
+
+def _without_steps(found: list) -> list:  # of actions
     "The actions without the steps of a plan beside them, and without an answer that is one of these."
     if not any(map(_is_step, found)):
         return found
-    left = [a for a in found if not (_is_step(a) or _LIKE_STEP.match(a.argument))
-            and not (a.action_type == 'ANSWER' and a.argument)]
+    left = [
+        a
+        for a in found
+        if not (_is_step(a) or _LIKE_STEP.match(a.argument))
+        and not (a.action_type == "ANSWER" and a.argument)
+    ]
     return left if any(a.argument for a in left) else found
+
 
 def _finished(action: SQLAction) -> SQLAction:
     "An action with its own letters; with a fault if its query holds other statements before a SELECT."
     if not action.argument.isascii():
         action = replace(action, argument=action.argument.translate(_SHOW))
-    if action.action_type != 'QUERY' or action.fault or not _OTHER.match(action.argument):
+    if (
+        action.action_type != "QUERY"
+        or action.fault
+        or not _OTHER.match(action.argument)
+    ):
         return action
-    words = re.findall(r'(?:\A|;)[\s(]*(\w+)', _QUOTED.sub('', action.argument).upper())
-    if not {'SELECT', 'WITH'} & {*words[1:]}: return action
-    holds = f'{", ".join(words[:-1])} and {words[-1]}'
-    return replace(action, fault=f'one SELECT at a time, and nothing else: this query holds {holds}')
+    words = re.findall(r"(?:\A|;)[\s(]*(\w+)", _QUOTED.sub("", action.argument).upper())
+    if not {"SELECT", "WITH"} & {*words[1:]}:
+        return action
+    holds = f"{', '.join(words[:-1])} and {words[-1]}"
+    return replace(
+        action,
+        fault=f"one SELECT at a time, and nothing else: this query holds {holds}",
+    )
 
 # %% ../../nbs/world/replies.ipynb #5a1c0013
-def _as_it_stands(text: str) -> SQLAction|None:
+def _as_it_stands(text: str) -> SQLAction | None:
     "The query that a reply is, with or without its word, if SQLite takes it so."
     word = _WORD.match(text)
-    if word and word[1].upper() != 'QUERY':
+    if word and word[1].upper() != "QUERY":
         return None
-    sql = text[word.end():].strip() if word else text
-    return SQLAction('QUERY', sql) if _is_statement(sql) else None
+    sql = text[word.end() :].strip() if word else text
+    return SQLAction("QUERY", sql) if _is_statement(sql) else None
 
-def read_reply(text: str) -> list: # of actions; none if there is no action
+
+def read_reply(text: str) -> list:  # of actions; none if there is no action
     "The actions in a reply."
     whole = text.strip()
-    text = _HARMONY.sub('', _spoken(_sheltered(text)))
+    text = _HARMONY.sub("", _spoken(_sheltered(text)))
     full = _bare(text)
-    bare = _INVENTED.sub('', full) # but "Database: shop" may also be said before the action
+    bare = _INVENTED.sub(
+        "", full
+    )  # but "Database: shop" may also be said before the action
     if (bare != whole or _FENCED.search(whole)) and (found := _as_it_stands(whole)):
         return [found]
     found = _actions_in(text, bare) or (_actions_in(text, full) if full != bare else [])
     return [*map(_finished, _without_steps(found)[:_MOST])]
 
 # %% ../../nbs/world/replies.ipynb #7e910024
-def parse_action(text: str|bytes, # what the policy wrote
-                 more: Iterable[str] = (), # words of further actions
-                ) -> SQLAction: # there is always one
+def parse_action(
+    text: str | bytes,  # what the policy wrote
+    more: Iterable[str] = (),  # words of further actions
+) -> SQLAction:  # there is always one
     "The first action in `text`; a text without an action becomes a QUERY."
-    return (_read(text, more)
-            or [replace(_as_query(text), note='')])[0]
+    return (_read(text, more) or [replace(_as_query(text), note="")])[0]
 
-def is_action(text: str|bytes,
-              more: Iterable[str] = ()) -> bool:
+
+def is_action(text: str | bytes, more: Iterable[str] = ()) -> bool:
     "Is there an action in `text`, or SQL and nothing else?"
     return bool(_read(text, more))
 
-def _read(text: str|bytes, more: Iterable[str] = ()) -> list: # of actions
+
+def _read(text: str | bytes, more: Iterable[str] = ()) -> list:  # of actions
     "The actions in `text`, whatever it is."
     try:
         text = as_text(text)[:MAX_TEXT]
         return _with_own(text, tuple(more)) or read_reply(text)
-    except (RecursionError, ValueError): # nested too deeply; a number too long
+    except (RecursionError, ValueError):  # nested too deeply; a number too long
         return []
 
 # %% ../../nbs/world/replies.ipynb #0550b340
-def _with_own(text: str, more: tuple) -> list: # of actions; none without such a word
+def _with_own(text: str, more: tuple) -> list:  # of actions; none without such a word
     "The actions of a reply with words of `more`: in a call, on lines in capitals, or at its beginning."
-    if not more: return []
+    if not more:
+        return []
     text = _spoken(_sheltered(text))
     calls = _called(text, more)
     faulty = calls and calls[0].fault and any(a.fault for a in read_reply(text)[:1])
     if faulty or any(a.action_type in more for a in calls):
         return [*map(_finished, calls)]
     bare = _bare(text)
-    if _as_it_stands(bare): return [] # a word may be a column
+    if _as_it_stands(bare):
+        return []  # a word may be a column
     lines = _lines_of(more)
     found = [m for m in lines.finditer(bare) if m[1].isupper()]
     if not found:
@@ -949,36 +1277,50 @@ def _with_own(text: str, more: tuple) -> list: # of actions; none without such a
         if begins is None or _is_prose(begins) and read_reply(text):
             return []
         found = [begins]
-    actions = read_reply(bare[:found[0].start()])
+    actions = read_reply(bare[: found[0].start()])
     ends = [m.start() for m in found[1:]] + [len(bare)]
     for m, end in zip(found, ends, strict=True):
-        actions += _own_action(m[1].upper(), bare[m.end():end])
+        actions += _own_action(m[1].upper(), bare[m.end() : end])
     return [*map(_finished, actions[:_MOST])]
 
 # %% ../../nbs/world/replies.ipynb #5a1c0016
-_CLOSES = re.compile('```|~~~')
+_CLOSES = re.compile("```|~~~")
 
-def _own_action(word: str, text: str) -> list: # of actions
+
+def _own_action(word: str, text: str) -> list:  # of actions
     "An action of one's own with its argument, and the usual actions behind it."
     below = text.lstrip()
     if block := _FENCED.match(below):
-        return [SQLAction(word, block[1].strip()), *_further(below[block.end():], True, _MOST)]
+        return [
+            SQLAction(word, block[1].strip()),
+            *_further(below[block.end() :], True, _MOST),
+        ]
     ends = [m.start() for m in _WORD.finditer(text) if m[1].isupper() and m.start()]
-    ends += [m.start() for pattern in (_GOES_ON, _ON, _CLOSES) for m in pattern.finditer(text)]
-    argument = text[:min(ends, default=None)]
-    return [SQLAction(word, argument.strip(' \t\n;*`')),
-            *_further(text[len(argument):], True, _MOST)]
+    ends += [
+        m.start()
+        for pattern in (_GOES_ON, _ON, _CLOSES)
+        for m in pattern.finditer(text)
+    ]
+    argument = text[: min(ends, default=None)]
+    return [
+        SQLAction(word, argument.strip(" \t\n;*`")),
+        *_further(text[len(argument) :], True, _MOST),
+    ]
 
-def _as_query(text: str|bytes, more: Iterable[str] = ()) -> SQLAction:
+
+def _as_query(text: str | bytes, more: Iterable[str] = ()) -> SQLAction:
     "A text without an action: the database says what is wrong with it."
     text = as_text(text)[:MAX_TEXT]
     *words, last = *ACTIONS, *more
-    note = f'no action was found in this reply; begin it with {", ".join(words)} or {last}'
+    note = (
+        f"no action was found in this reply; begin it with {', '.join(words)} or {last}"
+    )
     said = _bare(_spoken(_sheltered(text))).translate(_SHOW)
-    return SQLAction('QUERY', said or text.strip(), note)
+    return SQLAction("QUERY", said or text.strip(), note)
 
 # %% ../../nbs/world/replies.ipynb #7e910035
 _GOES_ON = re.compile(_SAYS, re.I)
+
 
 def _complete(text: str) -> bool:
     "Does a reply end with an action that can be carried out?"
@@ -987,50 +1329,67 @@ def _complete(text: str) -> bool:
         return False
     kind = found[-1].action_type
     argument = found[-1].argument
-    return _is_statement(argument) if kind == 'QUERY' else kind == 'ANSWER' or bool(argument)
+    return (
+        _is_statement(argument)
+        if kind == "QUERY"
+        else kind == "ANSWER" or bool(argument)
+    )
 
-_BLIND = re.compile(r'^[ \t>*_`]*(?:DESCRIBE|SAMPLE)\b[^\n;]*(?:[;\n]\s*(?:DESCRIBE|SAMPLE)\b[^\n;]*)*'
-                    r'(?P<end>[;\n][ \t\n;>*_`]*)(?:QUERY|ANSWER|SELECT|WITH)\b')
 
-def ends_at(text: str) -> int|None: # None: nothing is left out
+_BLIND = re.compile(
+    r"^[ \t>*_`]*(?:DESCRIBE|SAMPLE)\b[^\n;]*(?:[;\n]\s*(?:DESCRIBE|SAMPLE)\b[^\n;]*)*"
+    r"(?P<end>[;\n][ \t\n;>*_`]*)(?:QUERY|ANSWER|SELECT|WITH)\b"
+)
+
+
+def ends_at(text: str) -> int | None:  # None: nothing is left out
     "Where a reply goes on with what it cannot know: an observation, or a query behind a look."
     if blind := _BLIND.match(text):
-        return blind.start('end')
-    ends = (m.start()
-            for m in islice(_GOES_ON.finditer(text), 5))
-    return next((end
-                 for end in ends if _complete(text[:end])),
-                None)
+        return blind.start("end")
+    ends = (m.start() for m in islice(_GOES_ON.finditer(text), 5))
+    return next((end for end in ends if _complete(text[:end])), None)
 
 # %% ../../nbs/world/replies.ipynb #7e910032
 def _until_end(text: str) -> str:
     "A reply without what it cannot know, but for actions: whether those are taken is for the environment to say."
-    return text if _BLIND.match(text) else text[:ends_at(text)]
+    return text if _BLIND.match(text) else text[: ends_at(text)]
 
-_ON = re.compile(rf';[ \t]*(?=(?:{"|".join(ACTIONS)})\b)')
 
-def _apart(action: SQLAction) -> list: # of actions
+_ON = re.compile(rf";[ \t]*(?=(?:{'|'.join(ACTIONS)})\b)")
+
+
+def _apart(action: SQLAction) -> list:  # of actions
     "A query apart from an action behind it on the same line."
-    if action.action_type != 'QUERY' or action.fault:
+    if action.action_type != "QUERY" or action.fault:
         return [action]
-    ends = (m for m in islice(_ON.finditer(action.argument), 5)
-            if _is_statement(action.argument[:m.start()]))
+    ends = (
+        m
+        for m in islice(_ON.finditer(action.argument), 5)
+        if _is_statement(action.argument[: m.start()])
+    )
     if (m := next(ends, None)) is None:
         return [action]
-    return [replace(action, argument=action.argument[:m.start()]), *_in_words(action.argument[m.end():])]
+    return [
+        replace(action, argument=action.argument[: m.start()]),
+        *_in_words(action.argument[m.end() :]),
+    ]
 
-def parse_actions(text: str|bytes, # what the policy wrote
-                  more: Iterable[str] = (), # words of further actions
-                 ) -> list: # of actions, at least one
+
+def parse_actions(
+    text: str | bytes,  # what the policy wrote
+    more: Iterable[str] = (),  # words of further actions
+) -> list:  # of actions, at least one
     "The actions in `text`, in their order; a text without an action becomes a QUERY."
     found = _read(_until_end(as_text(text)[:MAX_TEXT]), more)
     actions = {}
-    for action in (one for each in found
-                   for one in _apart(each)):
-        query = action.action_type == 'QUERY' and not action.fault
+    for action in (one for each in found for one in _apart(each)):
+        query = action.action_type == "QUERY" and not action.fault
         known = _SQL.match(action.argument) or _OTHER.match(action.argument)
-        if actions and query and not known: # prose
+        if actions and query and not known:  # prose
             continue
-        actions.setdefault(action.key, replace(action, note='') if action.note else action)
-        if action.action_type == 'ANSWER': break
+        actions.setdefault(
+            action.key, replace(action, note="") if action.note else action
+        )
+        if action.action_type == "ANSWER":
+            break
     return list(actions.values()) or [_as_query(text, more)]

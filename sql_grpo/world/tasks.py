@@ -28,42 +28,58 @@ def cache_folder() -> Path:
         return Path(full_path(given, "SQL_GRPO_CACHE"))
     home = os.path.expanduser("~")
     if home == "~":
-        raise ValueError("there is no home folder to keep a cache in: set SQL_GRPO_CACHE to a folder")
-    return Path(home)/".cache"/"sql_grpo"
+        raise ValueError(
+            "there is no home folder to keep a cache in: set SQL_GRPO_CACHE to a folder"
+        )
+    return Path(home) / ".cache" / "sql_grpo"
+
 
 @contextmanager
-def kept_in_cache(path: Path): # yields the path to write to
+def kept_in_cache(path: Path):  # yields the path to write to
     "Like `written_whole`, in the cache folder. Raises ValueError if that cannot be written to."
     try:
-        with written_whole(path) as part: yield part
+        with written_whole(path) as part:
+            yield part
     except OSError as e:
-        raise ValueError(f"the cache folder {cache_folder()} cannot be written to ({e.strerror}): "
-                         "set SQL_GRPO_CACHE to another one") from e
+        raise ValueError(
+            f"the cache folder {cache_folder()} cannot be written to ({e.strerror}): "
+            "set SQL_GRPO_CACHE to another one"
+        ) from e
+
 
 @lru_cache
 def code_digest(
-    *modules: str # of this package, such as world.tasks
+    *modules: str,  # of this package, such as world.tasks
 ) -> str:
     "A digest of modules' code, for the names of files that it makes."
-    code = [Path(importlib.util.find_spec(f"sql_grpo.{m}").origin).read_bytes()
-            for m in modules]
+    code = [
+        Path(importlib.util.find_spec(f"sql_grpo.{m}").origin).read_bytes()
+        for m in modules
+    ]
     return hashlib.sha256(b"\0".join(code)).hexdigest()[:12]
 
 # %% ../../nbs/world/tasks.ipynb #d578f46c
 @dataclass(repr=False)
 class Task:
     "A question, its database, and its gold SQL or its answer."
-    id: str # unique in its file
-    db_id: str # the database's name
-    question: str # what the policy is asked
-    query: str|None = "" # gold SQL, for the judge; may be left out if there is an answer
-    difficulty: str = "unknown" # easy, medium, hard, extra or unknown
-    split: str = "train" # train, dev or eval
-    db_path: str|Path|Database = "" # where the database is
-    extra: dict = field(default_factory=dict) # every other field of the question file
-    variants: tuple = () # databases (paths or `Database`) of the same schema with other rows
-    answer: object = None # what is right without a query: a value, or a list of values or rows
-    ordered: bool|None = None # does the order of rows count? By default the query's ORDER BY
+
+    id: str  # unique in its file
+    db_id: str  # the database's name
+    question: str  # what the policy is asked
+    query: str | None = (
+        ""  # gold SQL, for the judge; may be left out if there is an answer
+    )
+    difficulty: str = "unknown"  # easy, medium, hard, extra or unknown
+    split: str = "train"  # train, dev or eval
+    db_path: str | Path | Database = ""  # where the database is
+    extra: dict = field(default_factory=dict)  # every other field of the question file
+    variants: tuple = ()  # databases (paths or `Database`) of the same schema with other rows
+    answer: object = (
+        None  # what is right without a query: a value, or a list of values or rows
+    )
+    ordered: bool | None = (
+        None  # does the order of rows count? By default the query's ORDER BY
+    )
 
     def __post_init__(self):
         self.query = self.query or ""
@@ -72,7 +88,9 @@ class Task:
         return f"Task({self.id!r}, {self.difficulty}, {self.question!r})"
 
     def _repr_markdown_(self) -> str:
-        gold = f"```sql\n{self.query}\n```" if self.query else self.gold._repr_markdown_()
+        gold = (
+            f"```sql\n{self.query}\n```" if self.query else self.gold._repr_markdown_()
+        )
         head = f"**{self.id}** ({self.difficulty}, database `{self.db_id}`)"
         return f"{head}\n\n{self.question}\n\n{gold}"
 
@@ -102,7 +120,10 @@ class Task:
         return [self.gold, *others]
 
 # %% ../../nbs/world/tasks.ipynb #7e92a004
-_GOLD_SECONDS = 30.0 # what a gold query may take, on a machine that is busy with other things
+_GOLD_SECONDS = (
+    30.0  # what a gold query may take, on a machine that is busy with other things
+)
+
 
 def _run_gold(task: Task) -> Result:
     "What the gold query gives; where a policy's query would be stopped, it gets more time."
@@ -113,18 +134,24 @@ def _run_gold(task: Task) -> Result:
         result = db.whole(task.query)
     fault = result.error or result.truncated and f"more than {len(result.rows)} rows"
     if fault:
-        warnings.warn(f"task {task.id}: no answer to it is right, gold query: {fault}",
-                      stacklevel=3)
+        warnings.warn(
+            f"task {task.id}: no answer to it is right, gold query: {fault}",
+            stacklevel=3,
+        )
     return result
 
 # %% ../../nbs/world/tasks.ipynb #7e92a002
-_MOST_TIES, _MOST_CHOICES = 100, 500 # other results of a query, and choices that are looked at
-_TIE_SECONDS = 10.0 # what queries with ties inside may take in all
+_MOST_TIES, _MOST_CHOICES = (
+    100,
+    500,
+)  # other results of a query, and choices that are looked at
+_TIE_SECONDS = 10.0  # what queries with ties inside may take in all
+
 
 def ties(
-    sql: str, # a query, of which only one with ORDER BY and LIMIT or OFFSET can have ties
+    sql: str,  # a query, of which only one with ORDER BY and LIMIT or OFFSET can have ties
     db: Database,
-    result: Result # what it gives
+    result: Result,  # what it gives
 ) -> list[Result]:
     "A query's results with ties at its limits broken otherwise; none if there are no ties."
     if not result.ok:
@@ -144,10 +171,9 @@ def ties(
                 found.setdefault(bag(rows), rows)
         if seconds > _TIE_SECONDS or len(found) > _MOST_TIES:
             break
-    if found.pop(bag(result.rows), None) is None: # it was not the same query
+    if found.pop(bag(result.rows), None) is None:  # it was not the same query
         return []
-    return [replace(result, rows=rows)
-            for rows in islice(found.values(), _MOST_TIES)]
+    return [replace(result, rows=rows) for rows in islice(found.values(), _MOST_TIES)]
 
 # %% ../../nbs/world/tasks.ipynb #7e92a005
 def _window(tree: exp.Query) -> slice | None:
@@ -168,27 +194,33 @@ def _window(tree: exp.Query) -> slice | None:
     rows = int(n.to_py())
     return slice(first, first + rows if rows >= 0 else None)
 
-def _sorted_by(tree: exp.Query) -> list | None: # None if one is a constant
+
+def _sorted_by(tree: exp.Query) -> list | None:  # None if one is a constant
     "What a query sorts by: positions of columns of its result, and expressions."
-    named = {e.alias.lower(): e.this
-             for e in tree.selects if isinstance(e, exp.Alias)}
+    named = {e.alias.lower(): e.this for e in tree.selects if isinstance(e, exp.Alias)}
     united = isinstance(tree, exp.SetOperation)
     if united:
         named = {name.lower(): i for i, name in enumerate(tree.named_selects)}
+
     def one(key):
         if isinstance(key, exp.Literal) and key.is_int:
             return int(key.name) - 1
-        return named.get(key.name.lower(),
-                         key) if isinstance(key, exp.Column) and not key.table else key
-    keys = [one(key.this)
-            for key in tree.args["order"].expressions]
+        return (
+            named.get(key.name.lower(), key)
+            if isinstance(key, exp.Column) and not key.table
+            else key
+        )
+
+    keys = [one(key.this) for key in tree.args["order"].expressions]
     if united:
         return keys if all(type(key) is int for key in keys) else None
     told = dict(enumerate([] if tree.is_star else tree.selects))
-    meant = [told.get(key) if type(key) is int else key
-             for key in keys]
-    return keys if all(e is None or e.find(exp.Column, exp.Star, exp.Query)
-                       for e in meant) else None
+    meant = [told.get(key) if type(key) is int else key for key in keys]
+    return (
+        keys
+        if all(e is None or e.find(exp.Column, exp.Star, exp.Query) for e in meant)
+        else None
+    )
 
 # %% ../../nbs/world/tasks.ipynb #7e92a011
 def _all_sorted(tree: exp.Query, db: Database) -> tuple | None:
@@ -205,12 +237,14 @@ def _all_sorted(tree: exp.Query, db: Database) -> tuple | None:
         return None
     width = len(found.columns) - len(more)
     rows = [row[:width] for row in found.rows]
-    if tree.args.get("distinct") and len(set(rows)) < len(rows): # what sorts makes more of them
+    if tree.args.get("distinct") and len(set(rows)) < len(
+        rows
+    ):  # what sorts makes more of them
         return None
     last = count(width)
     at = [key if type(key) is int else next(last) for key in keys]
-    return rows, [tuple(row[i] for i in at)
-                  for row in found.rows]
+    return rows, [tuple(row[i] for i in at) for row in found.rows]
+
 
 def _without_limit(tree: exp.Query) -> exp.Query:
     tree = tree.copy()
@@ -219,7 +253,7 @@ def _without_limit(tree: exp.Query) -> exp.Query:
     return tree
 
 # %% ../../nbs/world/tasks.ipynb #7e92a014
-def _choices(rows: list, keys: list, window: slice): # of positions
+def _choices(rows: list, keys: list, window: slice):  # of positions
     "Which rows a query may take: of rows that sort alike, where it takes some, any so many."
     taken = range(len(rows))[window]
     parts = []
@@ -234,7 +268,7 @@ def _choices(rows: list, keys: list, window: slice): # of positions
         yield list(chain.from_iterable(chosen))
 
 # %% ../../nbs/world/tasks.ipynb #7e92a012
-def _broken_at_limit(tree: exp.Query, db: Database, given: list): # of lists of rows
+def _broken_at_limit(tree: exp.Query, db: Database, given: list):  # of lists of rows
     "Each list of rows that a query may give; none if `given` is not of these."
     window = _window(tree)
     found = _all_sorted(tree, db) if window else None
@@ -242,21 +276,26 @@ def _broken_at_limit(tree: exp.Query, db: Database, given: list): # of lists of 
         return
     rows, keys = found
     cut = set(keys[window])
-    possible = Counter(repr(row)
-                       for row, key in zip(rows, keys, strict=True) if key in cut)
+    possible = Counter(
+        repr(row) for row, key in zip(rows, keys, strict=True) if key in cut
+    )
     if len(given) == len(keys[window]) and Counter(map(repr, given)) <= possible:
         for places in _choices(rows, keys, window):
             yield [rows[i] for i in places]
 
-def _broken_inside(tree: exp.Query, db: Database): # of trees
+
+def _broken_inside(tree: exp.Query, db: Database):  # of trees
     "The query with the ties at limits inside of it broken in each way; itself if there are none."
     nodes = list(tree.find_all(exp.Select, exp.SetOperation))
-    inner = [i for i, node in enumerate(nodes)
-             if i and _window(node) and not node.meta.get("looked_at")]
+    inner = [
+        i
+        for i, node in enumerate(nodes)
+        if i and _window(node) and not node.meta.get("looked_at")
+    ]
     if not inner:
         yield tree
         return
-    at = inner[-1] # the innermost one, or one of these
+    at = inner[-1]  # the innermost one, or one of these
     nodes[at].meta["looked_at"] = True
     alone = _with_names(nodes[at], tree)
     found = _all_sorted(alone, db)
@@ -277,11 +316,18 @@ def _with_names(node: exp.Query, tree: exp.Query) -> exp.Query:
     if outer := tree.args.get("with_"):
         own = node.args.get("with_")
         names = [*outer.expressions, *(own.expressions if own else ())]
-        node.set("with_", exp.With(expressions=[name.copy() for name in names],
-                                   recursive=outer.args.get("recursive")))
+        node.set(
+            "with_",
+            exp.With(
+                expressions=[name.copy() for name in names],
+                recursive=outer.args.get("recursive"),
+            ),
+        )
     return node
 
-_EVERY = 10**9 # rows; a sorted query in another one stays sorted where it has a limit
+
+_EVERY = 10**9  # rows; a sorted query in another one stays sorted where it has a limit
+
 
 def _rows_at(node: exp.Query, places: list) -> exp.Query:
     "A query for the rows at some places of what a query sorts."
@@ -294,37 +340,37 @@ def _rows_at(node: exp.Query, places: list) -> exp.Query:
         arms.append(rows.limit(len(run)).offset(run[0]))
     if len(arms) == 1:
         return arms[0]
-    return exp.union(*(exp.select("*").from_(arm.subquery(f"arm_{i}"))
-                       for i, arm in enumerate(arms)), distinct=False)
+    return exp.union(
+        *(
+            exp.select("*").from_(arm.subquery(f"arm_{i}"))
+            for i, arm in enumerate(arms)
+        ),
+        distinct=False,
+    )
 
 # %% ../../nbs/world/tasks.ipynb #a5e70b02
 def answer_result(
-    answer: object # a value, a list of values (one column), or a list of rows
-) -> Result: # its columns have names of no meaning
+    answer: object,  # a value, a list of values (one column), or a list of rows
+) -> Result:  # its columns have names of no meaning
     "An answer as the result of a query. Raises ValueError for what can't be one."
     if answer is None:
         return Result([], [], error="there is neither a query nor an answer")
     is_list = lambda x: isinstance(x, (list, tuple))
     rows = answer if is_list(answer) else [answer]
-    lengths = {len(row) if is_list(row) else None
-               for row in rows}
+    lengths = {len(row) if is_list(row) else None for row in rows}
     if len(lengths) > 1 or 0 in lengths:
         raise ValueError("expected a list of values, or of rows of one length")
-    rows = [tuple(row) if is_list(row) else (row,)
-            for row in rows]
+    rows = [tuple(row) if is_list(row) else (row,) for row in rows]
     for c in (c for row in rows for c in row):
-        if not isinstance(c, (int, float, str,
-                              bytes, type(None))) or c != c:
+        if not isinstance(c, (int, float, str, bytes, type(None))) or c != c:
             raise ValueError(f"expected numbers and strings in an answer, got {c!r}")
     # SQLite has no other truth than 1 and 0
-    rows = [tuple(int(c) if type(c) is bool else c
-                  for c in row) for row in rows]
-    names = [f"answer {i}"
-             for i in range(1, len(rows[0]) + 1)] if rows else []
+    rows = [tuple(int(c) if type(c) is bool else c for c in row) for row in rows]
+    names = [f"answer {i}" for i in range(1, len(rows[0]) + 1)] if rows else []
     return Result(names if len(names) > 1 else ["answer"], rows)
 
 # %% ../../nbs/world/tasks.ipynb #a5e70b06
 @patch(as_prop=True)
-def judged_by(self:Task) -> tuple:
+def judged_by(self: Task) -> tuple:
     "What decides whether an answer is right; tasks with the same one are judged alike."
     return self.query or repr(self.answer), self.ordered, self.db_path

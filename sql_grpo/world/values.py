@@ -13,80 +13,103 @@ from functools import lru_cache
 from .database import Database, escaped
 
 # %% ../../nbs/world/values.ipynb #7a1e0010
-_COMMON = frozenset("""a all also an and any are at be been both by did do does each every for
+_COMMON = frozenset(
+    """a all also an and any are at be been both by did do does each every for
     from give had has have how i in is it its less list many me more most much name names no
     not of on or our per please show than that the their them there they this to us was we were
-    what when where which who whose with you""".split())
-_ENDINGS = ("ings", "ians", "ists", "ing",
-            "ian", "ies", "als", "ans", "ese", "ist",
-            "al", "an", "ed", "en", "es", "ic",
-            "y", "s", "n", "a", "e", "o")
-_ROOT = 3 # letters that are left of a word, at least
+    what when where which who whose with you""".split()
+)
+_ENDINGS = (
+    "ings",
+    "ians",
+    "ists",
+    "ing",
+    "ian",
+    "ies",
+    "als",
+    "ans",
+    "ese",
+    "ist",
+    "al",
+    "an",
+    "ed",
+    "en",
+    "es",
+    "ic",
+    "y",
+    "s",
+    "n",
+    "a",
+    "e",
+    "o",
+)
+_ROOT = 3  # letters that are left of a word, at least
+
 
 @lru_cache(100_000)
 def _words(text: str) -> tuple[str, ...]:
     "The words of a text in lower case, without accents and 's."
     parted = unicodedata.normalize("NFKD", text)
-    plain = "".join(c
-                    for c in parted
-                    if not unicodedata.combining(c)).casefold()
-    return tuple(re.findall(r"[^\W_]+",
-                            re.sub(r"['’]s\b", "", plain)))
+    plain = "".join(c for c in parted if not unicodedata.combining(c)).casefold()
+    return tuple(re.findall(r"[^\W_]+", re.sub(r"['’]s\b", "", plain)))
+
 
 @lru_cache(100_000)
 def _forms(word: str) -> set[str]:
     "A word, and the word without its ending."
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _ROOT:
-            root = word[:-len(ending)]
-            doubled = len(root) > _ROOT and root[-1] == root[-2] # foggy, fog
+            root = word[: -len(ending)]
+            doubled = len(root) > _ROOT and root[-1] == root[-2]  # foggy, fog
             return {word, root[:-1] if doubled else root}
     return {word}
 
 # %% ../../nbs/world/values.ipynb #7a1e0018
 class Asked:
     "The words of a question, to be compared with many values."
-    def __init__(self, question: str, columns: tuple[str, ...] = ()): # of the table
+
+    def __init__(self, question: str, columns: tuple[str, ...] = ()):  # of the table
         self.question = question
         text = f" {' '.join(_words(question))} "
-        for name in columns: # "full name" is a column, and Full no value
+        for name in columns:  # "full name" is a column, and Full no value
             said = _words(name.replace("_", " "))
             if len(said) > 1:
                 text = text.replace(f" {' '.join(said)} ", " | ")
         words = text.split()
-        glued = [a + b
-                 for a, b in zip(words, words[1:], strict=False)]
+        glued = [a + b for a, b in zip(words, words[1:], strict=False)]
         glued = [w for w in glued if w.isalpha()]
         self.text = text
         said = [w for w in words + glued if w not in _COMMON]
-        self.forms = {form for word in said
-                      for form in _forms(word)}
+        self.forms = {form for word in said for form in _forms(word)}
 
-    def names(self, value: str) -> int: # 2: as it is; 1: with other endings; 0: no
+    def names(self, value: str) -> int:  # 2: as it is; 1: with other endings; 0: no
         "Does the question name this value?"
         said = _words(value)
         if not value.isascii() and value in self.question:
             return 2
         if said and f" {' '.join(said)} " in self.text:
-            capitals = len(value) > 1 and value.isupper() # US is no common word
+            capitals = len(value) > 1 and value.isupper()  # US is no common word
             shouted = capitals and re.search(rf"\b{re.escape(value)}\b", self.question)
             if shouted or not _COMMON.issuperset(said):
                 return 2
         if any(c.isdigit() for c in value):
             return 0
         said = [w for w in said if w not in _COMMON]
-        return int(bool(said)
-                   and not any(self.forms.isdisjoint(_forms(w))
-                               for w in said))
+        return int(
+            bool(said) and not any(self.forms.isdisjoint(_forms(w)) for w in said)
+        )
 
 # %% ../../nbs/world/values.ipynb #7a1e0014
-_SHOWN = 3 # values of a column, at most
+_SHOWN = 3  # values of a column, at most
+
 
 def near_values(
     db: Database,
-    table: str, # in upper or lower case
+    table: str,  # in upper or lower case
     question: str,
-) -> dict[str, list[str]]: # column -> its values that the question names, three at most
+) -> dict[
+    str, list[str]
+]:  # column -> its values that the question names, three at most
     "What a question names of a table. Raises ValueError if there is no such table."
     texts = db.texts(table)
     found = {}
@@ -95,14 +118,16 @@ def near_values(
         near = [(asked.names(value), value) for value in values]
         best = max((grade for grade, _ in near), default=0)
         if best:
-            found[column] = [value
-                             for grade, value in near if grade == best][:_SHOWN]
+            found[column] = [value for grade, value in near if grade == best][:_SHOWN]
     return found
 
+
 def named_values(
-    db: Database, table: str, question: str,
-    room: int = 200, # characters of the line, at most
-) -> str: # empty, or a line
+    db: Database,
+    table: str,
+    question: str,
+    room: int = 200,  # characters of the line, at most
+) -> str:  # empty, or a line
     "What DESCRIBE adds: the values of `near_values`, as many as there is room for."
     line, join = "\nIn the question: ", ""
     for column, values in near_values(db, table, question).items():
