@@ -37,7 +37,7 @@ from .common.machine import Runtime, detect_runtime, native_dtype
 from .world.embedded import model_path
 from .world.engines import without_password
 from .environment import Rules
-from .games.game import find_game, Game, reward_name
+from .judge.games import find_game, Game, reward_name
 
 # %% ../nbs/00_setup.ipynb #9eb56175
 def _is_small(name: str) -> bool:

@@ -15,7 +15,7 @@ from .world.database import format_value, quoted
 from .world.tasks import Task
 from .environment import Episode, Rules, SQLEnvironment, SQLObservation, joined
 from .world.replies import ACTIONS
-from .games.game import find_game, new_environment
+from .judge.games import find_game, new_environment
 
 # %% ../nbs/03_rollout.ipynb #93105d40
 class Policy:

@@ -36,11 +36,11 @@ from sql_grpo.rewards import (
     trl_arguments,
 )
 from .rollout import built_in_policy, need_sql, rollout
-from .engine.lm_policy import LMPolicy, half_precision, RolloutFunc, task_prompt
+from .engine.policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .learner.models import adapters_kept
 from .learner.long_runs import TimeLimit
 from .learner.trainer import EpisodeTrainer, with_spread
-from .engine.vllm_policy import VLLMPolicy
+from .engine.vllm import VLLMPolicy
 
 # %% ../nbs/04_training.ipynb #7cfca09b
 def _agreed(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:

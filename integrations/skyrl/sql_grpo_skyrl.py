@@ -9,7 +9,7 @@ from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
 from sql_grpo.environment import Rules, SQLEnvironment
 from sql_grpo.rewards import correctness, operational, progress, total_reward
-from sql_grpo.games.game import INSTRUCTIONS
+from sql_grpo.judge.games import INSTRUCTIONS
 from sql_grpo.rollout import task_messages
 from sql_grpo.world.data import load_tasks
 

@@ -16,7 +16,7 @@ except ModuleNotFoundError as e: raise ImportError("sql_grpo is not installed: i
 
 from sql_grpo.environment import Rules, SQLEnvironment
 from sql_grpo.judge.results import is_grounded
-from sql_grpo.games.game import INSTRUCTIONS
+from sql_grpo.judge.games import INSTRUCTIONS
 from sql_grpo.rewards import REWARDS, correctness, operational, progress
 from sql_grpo.world.data import load_tasks
 

@@ -26,7 +26,7 @@ from sql_grpo.common.basics import (
 from ..evaluation import pooled
 from ..learner.baselines import BASELINES, Start, sample_many
 from ..learner.models import save_model
-from ..run.train import Run, prepare, train
+from ..use.run import Run, prepare, train
 from ..watch.report import load_report
 
 # %% ../../nbs/bench/card.ipynb #ca4d000a

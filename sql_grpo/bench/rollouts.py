@@ -32,15 +32,15 @@ from ..cli.main import command_parser
 from ..common.basics import markdown_table, or_exit, peak_memory
 from ..common.machine import detect_runtime
 from ..engine.codec import CHATML, ChatCodec, TokenRecord
-from ..engine.lm_policy import LMPolicy, task_prompt
+from ..engine.policy import LMPolicy, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments
-from ..engine.vllm_policy import VLLMPolicy
+from ..engine.vllm import VLLMPolicy
 from ..environment import Episode, Rules, SQLEnvironment
 from ..world.replies import parse_action
 from ..learner.gguf import smollm2_folder
 from ..learner.warmup import new_base_model
 from ..rewards import REWARDS, as_trl
-from ..games.game import INSTRUCTIONS
+from ..judge.games import INSTRUCTIONS
 from ..rollout import OraclePolicy, rollout
 from ..world.data import load_tasks
 from ..world.made_up import common_words

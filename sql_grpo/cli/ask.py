@@ -22,7 +22,7 @@ from .main import command_parser
 # first: it keeps bitsandbytes quiet, which the next import loads
 from .evaluate import policy_asked, rules_asked
 from ..learner.hub import CODE_MODEL, on_this_machine
-from ..serve.ask import VOTE_TEMPERATURE, Answer, ask, question_task
+from ..use.ask import VOTE_TEMPERATURE, Answer, ask, question_task
 
 # %% ../../nbs/cli/ask.ipynb #da5e44a3
 def _lines(file: str) -> list[str]:

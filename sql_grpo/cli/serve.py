@@ -17,8 +17,8 @@ from ..world.tasks import Task
 from ..world.data import check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
 from .main import command_parser
-from ..serve.agents import serve_mcp
-from ..serve.server import ABOUT, make_app, make_server
+from ..use.agents import serve_mcp
+from ..use.serve import ABOUT, make_app, make_server
 
 # %% ../../nbs/cli/serve.ipynb #5e4ec014
 def _load_splits(args) -> dict:  # of lists of tasks
@@ -162,7 +162,7 @@ tags: [openenv]
 {about}
 
 ```python
-from sql_grpo.serve.client import SQLEnv
+from sql_grpo.use.client import SQLEnv
 
 with SQLEnv("https://NAME-SPACE.hf.space").sync() as env:
     print(env.reset(split="train", index=0).observation.text)

@@ -24,7 +24,7 @@ from sql_grpo.common.basics import (
 from ..learner.checkpoints import checkpoints_in
 from ..learner.long_runs import MemoryRanOut
 from ..learner.models import model_folder
-from ..run.train import prepare, train
+from ..use.run import prepare, train
 from .main import train_help
 
 # %% ../../nbs/cli/train.ipynb #484d9af8

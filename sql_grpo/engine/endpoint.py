@@ -20,7 +20,7 @@ from ..world.database import one_line
 from ..world.replies import ends_at
 from ..world.tasks import Task
 from ..environment import Rules, SQLEnvironment
-from ..games.game import INSTRUCTIONS, new_environment
+from ..judge.games import INSTRUCTIONS, new_environment
 from ..rollout import Policy, history_messages, task_messages
 
 # %% ../../nbs/engine/endpoint.ipynb #95d171d7

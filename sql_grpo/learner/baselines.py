@@ -23,10 +23,10 @@ from ..world.made_up import common_words
 from ..world.tasks import Task
 from ..environment import Episode
 from ..rewards import correctness
-from ..games.game import find_game
+from ..judge.games import find_game
 from ..rollout import Policy, rollout
 from ..engine.codec import ChatCodec
-from ..engine.lm_policy import LMPolicy, half_precision
+from ..engine.policy import LMPolicy, half_precision
 from .warmup import END_RATE, demonstration_stream
 from .models import add_adapters
 from sql_grpo.learner.demonstrations import (

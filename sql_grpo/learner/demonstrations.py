@@ -39,8 +39,8 @@ from ..world.data import from_jsonl
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct
-from ..games.text2sql import parse_query
-from ..games.game import find_game
+from ..judge.text2sql import parse_query
+from ..judge.games import find_game
 from sql_grpo.rollout import (
     built_in_policy,
     first_table,
@@ -52,7 +52,7 @@ from sql_grpo.rollout import (
 )
 from ..engine.cache import is_out_of_memory
 from ..engine.codec import ChatCodec
-from ..engine.lm_policy import half_precision, LMPolicy
+from ..engine.policy import half_precision, LMPolicy
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
 from sql_grpo.learner.warmup import (
     ChecksumTrainer,

@@ -17,10 +17,10 @@ from transformers.utils import logging as hf_logging
 from ..common.basics import json_object, load_env
 from ..world.embedded import model_path
 from ..environment import Rules
-from ..games.game import find_game
+from ..judge.games import find_game
 from ..rollout import AS_TOOLS, BUILT_IN, built_in_policy, Policy
 from ..engine.endpoint import EndpointPolicy
-from ..engine.lm_policy import LMPolicy
+from ..engine.policy import LMPolicy
 from .models import load_model_and_tokenizer
 
 # %% ../../nbs/learner/policies.ipynb #4453358f

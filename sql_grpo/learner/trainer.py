@@ -35,8 +35,8 @@ from sql_grpo.rewards import (
     sample_std,
     trl_arguments,
 )
-from ..games.game import find_game
-from ..engine.lm_policy import rollout_columns, RolloutFunc
+from ..judge.games import find_game
+from ..engine.policy import rollout_columns, RolloutFunc
 from sql_grpo.learner.tree import (
     attending_to_trees,
     groups_together,

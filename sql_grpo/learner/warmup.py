@@ -51,7 +51,7 @@ from sql_grpo.world.made_up import (
 from ..world.questions import dealt, everyday_words, world_script
 from ..world.tasks import cache_folder, Task
 from ..environment import Episode, Rules
-from ..games.game import find_game
+from ..judge.games import find_game
 from ..rollout import history_messages, rollout, ScriptedPolicy
 from ..engine.codec import CHATML, ChatCodec
 
