@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig, option_parser, preset_config
+from ..config import SQLGRPOConfig, preset_config
+from ..options import read_options, train_parser
 from transformers.utils import logging as hf_logging
 
 from sql_grpo.common.basics import (
@@ -324,8 +325,9 @@ def main(argv: list | None = None) -> None:  # by default the command line's
             return
         if own.seconds <= 0:
             raise ValueError(f"seconds is {own.seconds:g}; it must be above 0")
-        given = vars(option_parser(_PROG).parse_args(more))
-        given = {k: v for k, v in given.items() if k not in ("preset", "baselines")}
+        given = read_options(train_parser(SQLGRPOConfig, prog=_PROG), more)
+        own_words = ("preset", "baselines", "help_all")
+        given = {k: v for k, v in given.items() if k not in own_words}
         _check_given(given)
         folder = Path(full_path(own.output_dir))
 

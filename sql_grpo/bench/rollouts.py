@@ -28,7 +28,7 @@ from transformers import (
 from transformers.utils import logging as hf_logging
 from trl.import_utils import is_vllm_available
 
-from ..cli.main import command_parser
+from ..cli.main import read_command
 from ..common.basics import markdown_table, or_exit, peak_memory
 from ..common.machine import detect_runtime
 from ..engine.codec import CHATML, ChatCodec, TokenRecord
@@ -568,7 +568,7 @@ def main(
     argv: list | None = None,
 ) -> None:  # arguments; by default those of the command line
     "The command `sql_grpo bench`. Raises SystemExit with 2 for bad input."
-    args = command_parser("bench").parse_args(argv)
+    args, _ = read_command("bench", argv)
     gpu = torch.cuda.is_available()
     out = {}
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")

@@ -17,7 +17,7 @@ from ..world.engines import open_database
 from ..environment import Episode
 from ..world.replies import as_text
 from ..rollout import Policy
-from .main import command_parser
+from .main import AskOptions, read_command
 
 # first: it keeps bitsandbytes quiet, which the next import loads
 from .evaluate import policy_asked, rules_asked
@@ -196,7 +196,7 @@ def _ask_all(
     return code
 
 # %% ../../nbs/cli/ask.ipynb #28611a66
-def _run(args) -> int | None:  # exit code
+def _run(args: AskOptions, chosen: dict) -> int | None:  # exit code
     "Load what was asked for, and ask."
     if args.endpoint and not args.model:
         raise ValueError("--endpoint: give the model's name there as --model")
@@ -208,10 +208,8 @@ def _run(args) -> int | None:  # exit code
     db = open_database(args.database, now=None)
     if args.model is None:
         args.model = _best_here()
-    args.on_last_turn = (
-        args.on_last_turn or "submit"
-    )  # somebody reads the answer, and its SQL
-    rules = rules_asked(args)
+    # somebody reads the answer, and its SQL
+    rules = rules_asked(args, dict(on_last_turn="submit") | chosen)
     listed = isinstance(questions, list)
     temperature = args.temperature
     if temperature is None:
@@ -237,10 +235,10 @@ def main(
     argv: list[str] | None = None,  # default: the command line
 ) -> None:
     "The command `sql_grpo ask`. Exits with 2 if what was asked for is not there."
-    args = command_parser("ask").parse_args(argv)
+    args, chosen = read_command("ask", argv)
     with or_exit("sql_grpo ask"):
         try:
-            if code := _run(args):
+            if code := _run(args, chosen):
                 sys.exit(code)
         except BrokenPipeError:  # who read has stopped
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,14 +6,14 @@
 __all__ = ['rules_asked', 'policy_asked']
 
 # %% ../../nbs/cli/evaluate.ipynb #9f000005
-import argparse, os, sys, time
+import os, sys, time
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
 from ..common.basics import full_path, or_exit, pick_some, terminal_progress
-from .main import command_parser
+from .main import EvalOptions, ModelOptions, read_command
 from ..world.engines import without_password
 from ..world.tasks import Task
 from ..world.data import check_tasks, load_tasks, one_list, share_out
@@ -43,7 +43,8 @@ def _given(args, names) -> dict:
 
 
 def rules_asked(
-    args: argparse.Namespace,  # of `sql_grpo eval` or `ask`
+    args: ModelOptions,  # of `sql_grpo eval` or `ask`
+    chosen: dict,  # rules
 ) -> Rules:
     "What was asked for, else as in training. Raises ValueError, for a model's folder too."
     if not args.endpoint:
@@ -51,17 +52,14 @@ def rules_asked(
     given = _given(args, _ENDPOINT_OPTIONS)
     if given and not args.endpoint:
         raise ValueError(f"--{next(iter(given))}: has no effect without --endpoint")
-    limits = [f.name for f in fields(Rules) if f.name not in ("mode", "instructions")]
-    rules = playing_rules(
-        args.model, args.endpoint, args.mode, args.instructions, **_given(args, limits)
-    )
+    rules = playing_rules(args.model, args.endpoint, args.instructions, **chosen)
     if not args.endpoint:
         check_model(args.model)
     return rules
 
 
 def policy_asked(
-    args: argparse.Namespace,  # of `sql_grpo eval` or `ask`
+    args: ModelOptions,  # of `sql_grpo eval` or `ask`
     rules: Rules,
     **more,  # arguments of load_policy
 ) -> Policy:
@@ -75,7 +73,7 @@ def policy_asked(
 _PROG = "sql_grpo eval"
 
 
-def _draw_tasks(args) -> list[Task]:
+def _draw_tasks(args: EvalOptions) -> list[Task]:
     "The questions asked for, in their order; those that nobody could answer are left out."
     if args.n is not None and args.n < 1:
         raise ValueError(f"--n must be at least 1, got {args.n}")
@@ -194,10 +192,10 @@ def main(
     argv: list[str] | None = None,  # default: the command line
 ) -> None:
     "Evaluate one model, print its report card, write the report. Exits with 2 for bad input."
-    args = command_parser("eval").parse_args(argv)
+    args, chosen = read_command("eval", argv)
     start = time.perf_counter()
     with or_exit(_PROG):
-        rules = rules_asked(args)
+        rules = rules_asked(args, chosen)
         tasks = _draw_tasks(args)
         kept = dict(replies=_replies(args)) if args.endpoint else {}
         policy = policy_asked(args, rules, seed=args.seed, **kept)

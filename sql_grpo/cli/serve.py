@@ -16,7 +16,7 @@ from ..world.engines import engine_of
 from ..world.tasks import Task
 from ..world.data import check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
-from .main import command_parser
+from .main import read_command, ServeOptions
 from ..use.agents import serve_mcp
 from ..use.serve import ABOUT, make_app, make_server
 
@@ -51,15 +51,14 @@ def _load_splits(args) -> dict:  # of lists of tasks
 _PROG = "sql_grpo serve"
 
 
-def _prepared(args):  # the application
+def _prepared(args: ServeOptions, chosen: dict):  # rules; the application
     "The application that the options ask for."
-    rules = Rules(max_turns=args.max_turns, require_grounded=args.require_grounded)
-    return make_app(_load_splits(args), rules, args.max_sessions, args.web)
+    return make_app(_load_splits(args), Rules(**chosen), args.max_sessions, args.web)
 
 
 def app_for(argv: list):
     "The application that `sql_grpo serve` with these arguments has, for tools that import one."
-    return _prepared(command_parser("serve").parse_args(argv))
+    return _prepared(*read_command("serve", argv))
 
 
 def _announce(args, app, port: int):
@@ -219,18 +218,15 @@ def _write_space(folder: str | Path, splits: dict, options: list):
 _OF_MCP = "mcp", "http", "host", "port"  # the options that go with it
 
 
-def _check_use(args):
+def _check_use(args: ServeOptions, chosen: dict):
     "Raise ValueError for an option without effect, or a number that is too small."
     if args.http and not args.mcp:
         raise ValueError("--http: has no effect without --mcp")
     if args.max_sessions < 1:
         raise ValueError(f"--max_sessions must be at least 1, got {args.max_sessions}")
-    default = command_parser("serve").get_default
-    unused = [
-        name
-        for name, value in vars(args).items()
-        if name not in _OF_MCP and value != default(name)
-    ]
+    unused = [name for name in vars(args) if name not in _OF_MCP]
+    unused = [n for n in unused if getattr(args, n) != getattr(ServeOptions, n)]
+    unused += chosen
     if args.mcp and unused:
         raise ValueError(f"--{unused[0]}: has no effect with --mcp")
 
@@ -239,21 +235,18 @@ def main(
     argv: list | None = None,  # default: the command line
 ) -> None:
     "Serve until Ctrl-C, or write the folder of a Space. Raises SystemExit with 2 if it cannot."
-    args = command_parser("serve").parse_args(argv)
+    args, chosen = read_command("serve", argv)
     with or_exit(_PROG):
-        _check_use(args)
+        _check_use(args, chosen)
         transport = "http" if args.http else "stdio"
         if args.mcp:
             return serve_mcp(args.mcp, transport, args.host, args.port)
         if args.space:
-            game = [
-                f"--{name}={getattr(args, name)}"
-                for name in ("max_turns", "max_sessions")
-            ]
-            game += ["--require_grounded"] * args.require_grounded
+            game = dict(max_sessions=args.max_sessions) | chosen
+            game = [f"--{name}={value}" for name, value in game.items()]
             return _write_space(args.space, _load_splits(args), game)
         with listening(args.host, args.port) as sock:
-            app = _prepared(args)
+            app = _prepared(args, chosen)
             gc.collect()
             gc.freeze()  # else every session waits 0.2 s for each full collection
             _announce(args, app, sock.getsockname()[1])

@@ -9,7 +9,7 @@ __all__ = []
 import os, sys, warnings
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import parse_args
+from ..config import parse_args, SQLGRPOConfig
 from transformers.utils import logging as hf_logging
 
 from sql_grpo.common.basics import (
@@ -25,7 +25,7 @@ from ..learner.checkpoints import checkpoints_in
 from ..learner.long_runs import MemoryRanOut
 from ..learner.models import model_folder
 from ..use.run import prepare, train
-from .main import train_help
+from ..options import train_parser
 
 # %% ../../nbs/cli/train.ipynb #484d9af8
 def _quiet():
@@ -45,8 +45,8 @@ def main(
     "The command `sql_grpo train`. Raises SystemExit: 2 for bad input, 1 for no room or network."
     argv = sys.argv[1:] if argv is None else list(argv)
     prog = "sql_grpo train"
-    if {"-h", "--help"} & set(argv):
-        return print(train_help())
+    if "--help_all" in argv:
+        return print(train_parser(SQLGRPOConfig, every=True).format_help())
     _quiet()
     hint = " (given again, it goes on from the last checkpoint of its warm-up, if there is one)"
     try:

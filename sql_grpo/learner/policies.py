@@ -7,11 +7,11 @@ __all__ = ['playing_rules', 'load_policy']
 
 # %% ../../nbs/learner/policies.ipynb #00ae145e
 import math, tempfile
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import folder_config, SQLGRPOConfig
+from ..config import folder_config, is_small, rules_for, SQLGRPOConfig
 from transformers.utils import logging as hf_logging
 
 from ..common.basics import json_object, load_env
@@ -56,47 +56,30 @@ def _config_of(name: str, endpoint: str | None = None) -> dict:
     base = json_object(file).get("base_model_name_or_path")
     return folder_config(base) if isinstance(base, str) else {}
 
-
-def _is_embedded(name: str) -> bool:
-    "Is it the embedded model, or trained from it? No other has a vocabulary that small."
-    words = _config_of(name).get("vocab_size")
-    return name == "embedded" or isinstance(words, int) and words < 10_000
-
 # %% ../../nbs/learner/policies.ipynb #fab05caa
 def playing_rules(
     model: str,  # a folder, a name on the Hub, or embedded; with an endpoint its name there
     endpoint: str | None = None,  # address of a chat-completions API
-    mode: str | None = None,  # a game; by default as the model was trained, else agent
     told: str = "auto",  # auto (as it was trained), standard (the four actions), tools or none
-    **limits,  # other fields of the rules; by default as the model was trained
+    **chosen,  # fields of the rules; by default as the model was trained
 ) -> Rules:
     "As asked for, else as trained, else the defaults. Raises ValueError for what a server decides."
-    if endpoint and limits.get("max_context"):
+    if endpoint and chosen.get("max_context"):
         raise ValueError(
             "with an endpoint, the context is the server's: give no max_context"
         )
-    saved = _config_of(model, endpoint).get("sql_grpo") or {}
-    game = find_game(mode or saved.get("mode", Rules.mode))
-    auto = "" if not endpoint and _is_embedded(model) else game.instructions
-    if saved.get("mode", game.name) == game.name:
-        auto = saved.get("instructions", auto)
-    instructions = dict(auto=auto, standard=game.instructions, tools=AS_TOOLS, none="")[
-        told
-    ]
     if endpoint and told == "tools":
         raise ValueError(
             "with an endpoint the chat template is the server's: give no tools"
         )
-    context = dict(max_context=None) if endpoint else {}
-    untrained = asdict(Rules(suggest=model not in BUILT_IN))
-    if game.one_reply:
-        context["max_turns"] = 1
-    return Rules.from_saved(
-        (saved or untrained)
-        | limits
-        | dict(mode=game.name, instructions=instructions)
-        | context
-    )
+    folder = _config_of(model, endpoint)
+    if endpoint:
+        chosen["max_context"] = None
+    usual = Rules() if model in BUILT_IN else Rules(coach=(*Rules.coach, "suggest"))
+    rules = rules_for(chosen, folder, usual)
+    standard = find_game(rules.mode).instructions
+    words = dict(auto=rules.instructions, standard=standard, tools=AS_TOOLS, none="")
+    return replace(rules, instructions=words[told])
 
 # %% ../../nbs/learner/policies.ipynb #d0eb1c87
 def load_policy(
@@ -124,7 +107,7 @@ def load_policy(
         model_name=model,
         mode=rules.mode,
         output_dir=tempfile.gettempdir(),
-        bf16=False if _is_embedded(model) else None,
+        bf16=False if is_small(_config_of(model)) else None,
     )
     lm, tokenizer = load_model_and_tokenizer(config, train=False)
     return LMPolicy(lm.eval(), tokenizer, rules, temperature, seed)
