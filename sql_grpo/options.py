@@ -24,9 +24,7 @@ class DataOptions:
     # embedded, spider, spider_by_database, bird, context, sqlite, a path, or a URL:
     # postgresql://, mysql://, duckdb://
     data_source: str | Path = "embedded"
-    data_path: Path | None = (
-        None  # folder or database, where data_source names a loader
-    )
+    data_path: Path | None = None  # folder or file, where data_source names a loader
     # about one database (JSON, JSON lines, CSV); by default the file beside it that has
     # its name
     question_file: Path | None = None

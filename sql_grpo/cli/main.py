@@ -26,12 +26,12 @@ from ..options import DataOptions, add_options, read_options, train_parser
 # %% ../../nbs/cli/main.ipynb #5454d22a
 @dataclass
 class ModelOptions:
+    "A model, here or behind an address."
+
     # how a model is told the actions: in words (standard), as its chat template announces
     # tools, or not; auto: as it was trained
     instructions: Literal["auto", "standard", "tools", "none"] = "auto"
-    endpoint: str | None = (
-        None  # address of a chat-completions API, model its name there
-    )
+    endpoint: str | None = None  # a chat-completions API; model is its name there
     concurrency: int | None = None  # endpoint: episodes at once (default: 8)
     timeout: float | None = None  # endpoint: seconds without a word (default: 300)
     retries: int | None = None  # endpoint: of one request (default: 10)
@@ -132,7 +132,10 @@ def command_parser(command: str) -> Parser | None:  # what follows `sql_grpo`
     p = Parser(f"sql_grpo {command}", description=options.__doc__, allow_abbrev=False)
     add_options(p, options)
     if options is not BenchOptions:
-        add_options(p, Rules, "as the model was trained, else {}")
+        trained = (
+            "{}" if options is ServeOptions else "as the model was trained, else {}"
+        )
+        add_options(p, Rules, trained)
     return p
 
 
