@@ -398,7 +398,8 @@ class _Parquet:
 
     def cells(self) -> Iterator[tuple]:
         for batch in self.file.iter_batches():
-            yield from zip(*(map(_stored, c.to_pylist()) for c in batch.columns))
+            columns = [map(_stored, c.to_pylist()) for c in batch.columns]
+            yield from zip(*columns, strict=True)
 
     def note_texts(self, totals: list[Counter], types: list[str]) -> None:
         pass
@@ -438,7 +439,7 @@ def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  
             for low in names
         ]
         con.execute(f"CREATE TABLE {quoted(table)} ({', '.join(columns)})")
-        for label, source, given in sources:
+        for label, source, given in sources:  # noqa: B007
             own = [i for i, name in enumerate(source.names) if name not in given]
             lows = [source.names[i].lower() for i in own] + [
                 name.lower() for name in given
