@@ -36,7 +36,9 @@ def _conditions(node) -> tuple[list, int]:  # node: a condition, or None
     return a + b, n + m + isinstance(node, exp.Or)
 
 
-def _counts(tree: exp.Query) -> tuple[int, int, int]:  # clauses, nested queries, others
+def _hardness(
+    tree: exp.Query,
+) -> tuple[int, int, int]:  # clauses, nested queries, others
     "What Spider's hardness rule counts (evaluation.py of taoyds/spider: count_component1, ...)."
     q, compound = tree.unnest(), False
     while isinstance(q, exp.SetOperation):
@@ -80,7 +82,7 @@ def sql_difficulty(
         return "unknown"
     if not isinstance(tree, exp.Query):
         return "unknown"
-    clauses, nested, others = _counts(tree)
+    clauses, nested, others = _hardness(tree)
     if nested == 0:
         if clauses <= 1 and others == 0:
             return "easy"
@@ -499,8 +501,11 @@ def _database_tasks(split, source, questions):
     files = not made and is_files(path)
     if path.is_dir() and not files:
         return _folder_tasks(split, path, questions)
-    db = open_database(source)
-    list(db.tables)  # says what is wrong with it
+    if path.is_file() and not files and not engine_of(path):
+        with path.open("rb") as f:
+            if f.read(16) != b"SQLite format 3\0":
+                raise ValueError(f"{path} is not an SQLite database")
+    db = open_database(source)  # says what is wrong with it
     name = source.name if made else Path(urlsplit(str(source)).path).stem
     name = re.sub(r"[^\w.-]", "_", name).strip("._") or "database"
     if path.is_file() and not files:
@@ -740,7 +745,7 @@ def load_with_report(
     return check_tasks(_load(source, split, path, questions), strict=False)
 
 # %% ../../nbs/world/data.ipynb #6d90b2fe
-_VARIANTS = 5  # of a database whose rows are made up
+_MADE_VARIANTS = 5  # of a database whose rows are made up
 
 
 def _variants(source: object, task: Task) -> tuple:
@@ -752,7 +757,9 @@ def _variants(source: object, task: Task) -> tuple:
         return with_variants(task).variants
     if source == "context":
         made = (task.extra["context"], task.query, task.db_id)
-        return tuple(context_database(*made, seed=k) for k in range(1, _VARIANTS + 1))
+        return tuple(
+            context_database(*made, seed=k) for k in range(1, _MADE_VARIANTS + 1)
+        )
     if path.suffix not in SQLITE or path.parent.name != task.db_id:
         return ()
     return tuple(
