@@ -10,7 +10,6 @@ __all__ = ['load_question_prompts', 'chosen_rewards', 'check_rewards', 'build_tr
 import math, random, warnings
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet
