@@ -205,6 +205,12 @@ def _check_together(c) -> None:
             f"reward_weights is {c.reward_weights}; expected numbers, not all of them 0",
         ),
         (
+            _is_sharded(c) and c.updates_per_generation > 1,
+            "several updates of a generation have not been tried with FSDP or DeepSpeed: "
+            f"set gradient_accumulation_steps to {c.steps_per_generation}, as "
+            "steps_per_generation",
+        ),
+        (
             c.steps_per_generation % c.gradient_accumulation_steps > 0,
             f"steps_per_generation is {c.steps_per_generation}; expected a multiple of "
             f"the {c.gradient_accumulation_steps} batches of an update "
@@ -291,14 +297,38 @@ def _weights(c) -> list[float]:
     return given
 
 # %% ../nbs/learner/config.ipynb #da03ef5b
-_GONE = dict(  # options of before, and what is now said to them
-    updates_per_generation="a step is an update now: give steps_per_generation, the "
-    "batches of a generation, with gradient_accumulation_steps, those of an update",
-    all_actions="give coach, the names of notes",
-    note_repeats="give coach, the names of notes",
-    suggest="give coach, the names of notes",
-    show_values="give coach, the names of notes",
+_BATCHES = 8  # of a generation, if nothing is given
+_EVERY = (  # count steps, and fall on the last one of a generation
+    "save_steps",
+    "logging_steps",
+    "eval_steps",
+    "plot_every",
+    "trace_every",
+    "success_every",
 )
+_GONE = {  # options of before, and what is now said to them
+    "it was measured, and gained nothing": (
+        "advantage_level",
+        "dynamic_sampling",
+        "only_groups_with_success",
+    ),
+    "a step is an update now, and TRL makes several of a generation: eight are, as by "
+    "default, gradient_accumulation_steps 1 and steps_per_generation 8, with max_steps, "
+    "save_steps and plot_every 8 times what they were": ("updates_per_generation",),
+    "coach names what is said to a model: actions,repeats,suggest,values": (
+        "all_actions",
+        "note_repeats",
+        "suggest",
+        "show_values",
+    ),
+    "the page about the embedded base makes one anew": (
+        "fresh_base",
+        "warmup_steps_sft",
+        "warmup_batch_size",
+        "warmup_learning_rate",
+    ),
+}
+_GONE = {name: said for said, names in _GONE.items() for name in names}
 _RULES = tuple(f.name for f in fields(Rules))
 _SETTLED = (
     "bf16",
@@ -332,6 +362,11 @@ class SQLGRPOConfig(Options, GRPOConfig):
             if f.init:
                 made = f.default if f.default is not MISSING else f.default_factory()
                 setattr(self, f.name, given.get(f.name, made))
+        if self.steps_per_generation is None:  # as TRL, where batches are added up
+            added = given.get("gradient_accumulation_steps")
+            self.steps_per_generation = added or _BATCHES
+        if _is_sharded(self) and "gradient_accumulation_steps" not in given:
+            self.gradient_accumulation_steps = self.steps_per_generation
         self.__post_init__()
 
     def __post_init__(self):
@@ -342,12 +377,14 @@ class SQLGRPOConfig(Options, GRPOConfig):
         self.shuffle_dataset = not self.curriculum
         self.ddp_find_unused_parameters = bool(self.ddp_find_unused_parameters)
         self.ddp_broadcast_buffers = bool(self.ddp_broadcast_buffers)
-        if _is_sharded(self):  # several updates were not tried
-            self.gradient_accumulation_steps = self.steps_per_generation
         self.rules = rules_for(self._chosen, folder_config(self.model_name))
         self.reward_weights = _weights(self)
         _check_each(self)
         _check_together(self)
+        updates = self.updates_per_generation
+        for name in _EVERY:
+            if (value := getattr(self, name)) is not None and value >= 1:
+                setattr(self, name, math.ceil(value / updates) * updates)
         _fit_to(self, detect_runtime())
         if self.use_vllm:
             most = self.rules.max_context, self.vllm_max_model_length or 0

@@ -68,7 +68,8 @@ class Options(DataOptions):
 
     max_steps: int = 560  # updates; 0: demonstrations alone; -1: by num_train_epochs
     max_seconds: float = 0.0  # GRPO ends with the generation of that second; 0: never
-    steps_per_generation: int = 8  # batches of a generation
+    # batches of a generation; by default gradient_accumulation_steps if given, else 8
+    steps_per_generation: int | None = None
     # episodes in a batch; if not given 16, or more and smaller ones if memory is short
     per_device_train_batch_size: int | None = None
     learning_rate: float = 1e-4  # the highest, of GRPO

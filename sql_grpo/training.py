@@ -142,7 +142,7 @@ def chosen_rewards(
             f"{len(reward_funcs)} reward_funcs, and {len(weights)} reward_weights"
         )
     rewards = [
-        as_trl(r, require_grounded=config.require_grounded) for r in reward_funcs
+        as_trl(r, require_grounded=config.rules.require_grounded) for r in reward_funcs
     ]
     names = [r.__name__ for r in rewards]
     if twice := [n for n in names if names.count(n) > 1]:

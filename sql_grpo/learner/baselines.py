@@ -329,7 +329,7 @@ def _more_warmup(start: Start) -> tuple[Policy, list]:  # what plays, and a log
         steps=_ENDLESS,
         seed=f"{c.seed}/more",
         all_tokens=0.0,
-        mode=c.mode,
+        mode=c.rules.mode,
     )  # new ones
     rows = IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream)
     return _taught(
@@ -356,8 +356,8 @@ def _gold_sft(
     "The base model after learning a teacher's episodes, for as long as GRPO took or less."
     clock = _Clock("gold_sft", start.seconds)
     c = start.config.with_(demonstration_count=0)  # all
-    kind = "oracle" if find_game(c.mode).one_reply else "explore"
-    demos, _ = play_demonstrations(teacher(kind, c.seed, c.mode), start.tasks, c)
+    kind = "oracle" if find_game(c.rules.mode).one_reply else "explore"
+    demos, _ = play_demonstrations(teacher(kind, c.seed, c.rules.mode), start.tasks, c)
     rows, _ = demonstration_rows(demos, start.tokenizer, c)
     steps = epochs * math.ceil(len(rows) / A_STEP)
     rows = Dataset.from_list(rows)
@@ -428,7 +428,7 @@ def _count_right(
             [t for t in now for _ in range(n)],
             progress=lambda done, _, before=played: tick(before + done, total),
         )
-        right = [correctness(ep, c.require_grounded) == 1.0 for ep in episodes]
+        right = [correctness(ep, c.rules.require_grounded) == 1.0 for ep in episodes]
         counts += [sum(right[j : j + n]) for j in range(0, len(right), n)]
     return counts
 
@@ -522,7 +522,7 @@ def _baselines_of(config: SQLGRPOConfig) -> list[str]:
     left_out = {"more_demonstrations"}
     if config.model_name != "embedded":
         left_out.add("more_warmup")
-    if find_game(config.mode).one_reply:
+    if find_game(config.rules.mode).one_reply:
         left_out.add("forced_DESCRIBE")
     return [name for name in BASELINES if name not in left_out]
 

@@ -416,9 +416,9 @@ def _size(
 def _fits(row: dict, config: SQLGRPOConfig) -> bool:  # of input_ids and labels
     "Could a rollout have produced it, and is it short enough to be learned?"
     limits = (
-        config.max_turns,
-        config.max_turn_tokens,
-        config.max_context - config.max_turn_tokens,
+        config.rules.max_turns,
+        config.rules.max_turn_tokens,
+        config.rules.max_context - config.rules.max_turn_tokens,
     )
     short = len(row["labels"]) <= (config.demonstration_tokens or math.inf)
     return short and all(
@@ -462,7 +462,7 @@ def demonstration_rows(
         raise ValueError(
             f"none of {len(rows)} demonstrations fits: the smallest needs max_turns {turns}, "
             f"max_turn_tokens {reply}, and max_context {before} more than max_turn_tokens; "
-            f"the run has {config.max_turns}, {config.max_turn_tokens} and {config.max_context}"
+            f"the run has {config.rules.max_turns}, {config.rules.max_turn_tokens} and {config.rules.max_context}"
             + f", and demonstration_tokens {tokens}"
             * bool(tokens)
         )
@@ -788,9 +788,11 @@ def _usable(
     clean = [d for d in demos if not _about_one_of(d, tested, ids)]
     if not clean:
         raise ValueError(f"all demonstrations in {file} are about evaluation questions")
-    acting = [d for d in clean if _acts(d, config.mode)]
+    acting = [d for d in clean if _acts(d, config.rules.mode)]
     if not acting:
-        what = "SQL that parses" if find_game(config.mode).one_reply else "an action"
+        what = (
+            "SQL that parses" if find_game(config.rules.mode).one_reply else "an action"
+        )
         raise ValueError(
             f"no demonstration in {file} has {what} in each of its replies"
         )
@@ -867,7 +869,7 @@ def _made_demonstrations(
     else:
         codec = ChatCodec(tokenizer, config.rules.instructions)
         demos, told = play_demonstrations(
-            teacher(kind, config.seed, config.mode),
+            teacher(kind, config.seed, config.rules.mode),
             tasks,
             config,
             fits=lambda d: _fits(_encoded(codec, d), config),
@@ -875,7 +877,7 @@ def _made_demonstrations(
     if not demos:
         raise ValueError(
             f"none of {told['questions']} questions could be answered "
-            f"in max_turns {config.max_turns} by {kind}, "
+            f"in max_turns {config.rules.max_turns} by {kind}, "
             "within the run's limits of tokens"
         )
     return demos, told | dict(file=str(save_demonstrations(demos, file)))

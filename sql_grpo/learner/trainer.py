@@ -261,14 +261,16 @@ def _calculate_rewards(self: EpisodeTrainer, inputs, *args):
     start = time.perf_counter()
     rewards = GRPOTrainer._calculate_rewards(self, inputs, *args)  # (all, funcs)
     self.episodes = [x["episodes"] for x in inputs]
-    stats = episode_stats(self.episodes, self.args.mode)
+    stats = episode_stats(self.episodes, self.args.rules.mode)
     seconds = time.perf_counter() - start
     stats["seconds/rewards"] = seconds / self.args.updates_per_generation
     totals = (rewards * self.reward_weights.to(rewards)).nansum(1)
     groups = totals.view(-1, self.num_generations)
     flat = groups.amax(1) - groups.amin(1) < _SPREAD
     stats["groups/zero_spread"] = flat.float().mean().item()
-    right = [correctness(ep, self.args.require_grounded) > 0 for ep in self.episodes]
+    right = [
+        correctness(ep, self.args.rules.require_grounded) > 0 for ep in self.episodes
+    ]
     right = self.accelerator.gather(torch.tensor(right, device=rewards.device))
     found = right.view(-1, self.num_generations).any(1)
     stats["groups/none_right"] = 1 - found.float().mean().item()

@@ -619,7 +619,9 @@ def _base_key(config: SQLGRPOConfig) -> dict:
         learning_rate=config.warmup_learning_rate,
         seed=config.seed,
     )
-    return key if config.mode == Rules.mode else key | dict(mode=config.mode)
+    return (
+        key if config.rules.mode == Rules.mode else key | dict(mode=config.rules.mode)
+    )
 
 
 def base_folder(config: SQLGRPOConfig) -> Path:
@@ -668,7 +670,7 @@ def fresh_base(config: SQLGRPOConfig):  # model, tokenizer, info: seconds, log, 
     words = common_words()
     resumed = unfinished(part, steps)
     share = 1 - step_of(resumed) / steps if resumed else 1  # of the steps made now
-    model, tokenizer = new_base_model(config.seed, words, mode=config.mode)
+    model, tokenizer = new_base_model(config.seed, words, mode=config.rules.mode)
     log = (
         _warm_up(
             model,
@@ -680,7 +682,7 @@ def fresh_base(config: SQLGRPOConfig):  # model, tokenizer, info: seconds, log, 
             seed=config.seed,
             folder=part,
             use_cpu=config.use_cpu,
-            mode=config.mode,
+            mode=config.rules.mode,
         )
         if steps
         else []
@@ -742,9 +744,9 @@ def check_base(config: SQLGRPOConfig) -> None:
         return
     if config.fresh_base:
         return check_cache()
-    if find_game(config.mode).one_reply:
+    if find_game(config.rules.mode).one_reply:
         raise ValueError(
-            f"mode is {config.mode}, and the base model that comes with the package "
+            f"mode is {config.rules.mode}, and the base model that comes with the package "
             "plays in mode agent: train one with --fresh_base"
         )
     shipped_base()

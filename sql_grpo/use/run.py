@@ -152,7 +152,7 @@ class Run:
 
     def measure_base(self) -> None:
         "Measure a random policy, and the model before its training."
-        policy = built_in_policy("random", self.config.seed, self.config.mode)
+        policy = built_in_policy("random", self.config.seed, self.config.rules.mode)
         with self.counting("eval"):
             self.found["random"] = measure(policy, self.eval_tasks, self.config)
         say(repr(self.found["random"]))
@@ -189,7 +189,7 @@ def make_dashboard(
         config.dashboard_questions,
         None if watch else False,
         config.seed,
-        config.require_grounded,
+        config.rules.require_grounded,
     )
 
 # %% ../../nbs/use/run.ipynb #66fc5aba
@@ -230,7 +230,7 @@ def _check_server(config: SQLGRPOConfig) -> None:
         or f"http://{config.vllm_server_host}:{config.vllm_server_port}"
     )
     check_vllm_server(
-        url, config.model_name, config.max_context, config.vllm_server_timeout
+        url, config.model_name, config.rules.max_context, config.vllm_server_timeout
     )
 
 
@@ -433,7 +433,7 @@ def _about(run: Run) -> dict:
     info = getattr(model, "warmup_info", None) or {}
     return dict(
         preset=run.preset,
-        mode=config.mode,
+        mode=config.rules.mode,
         seed=config.seed,
         wall_seconds=run.wall,
         model=config.model_name,

@@ -174,29 +174,31 @@ _BEGINNINGS = "hub_", "trackio_", "save_", "logging_", "vllm_server_"
 
 def _changed_options(config: SQLGRPOConfig) -> dict:
     "The options that differ from their defaults, of those that shape the model; no paths."
-    same = ("mode", "output_dir", "use_cpu", "bf16", "fp16")
+    same = ("output_dir", "model_name", "use_cpu", "bf16", "fp16")
+    given = {name: getattr(config, name) for name in same}
+    default = SQLGRPOConfig(mode=config.rules.mode, **given)
     out = {}
-    default = SQLGRPOConfig(**{name: getattr(config, name) for name in same})
-    for f in fields(SQLGRPOConfig):
-        if f.name in _NOT_SHOWN or f.name.startswith(_BEGINNINGS):
-            continue
-        value = getattr(config, f.name, None)
-        if value != getattr(default, f.name, None):
-            out[f.name] = getattr(value, "value", value)
-    out.pop("steps_per_generation", None)  # follows from gradient_accumulation_steps
+    for ours, usual in ((config, default), (config.rules, default.rules)):
+        for f in fields(ours):
+            value = getattr(ours, f.name)
+            known = f.name in _NOT_SHOWN or f.name.startswith(_BEGINNINGS)
+            if f.init and not known and value != getattr(usual, f.name):
+                out[f.name] = getattr(value, "value", value)
     if config.demonstrations not in DEMONSTRATIONS:
         out["demonstrations"] = "FILE"
     if config.rewards:
         out["rewards"] = re.sub(r"[^,]*\.py:", "FILE.py:", config.rewards)
         if (
-            list(read_rewards(config.rewards, find_game(config.mode)).values())
+            list(read_rewards(config.rewards, find_game(config.rules.mode)).values())
             == config.reward_weights
         ):
             out.pop("reward_weights", None)  # they stand in it
-    if config.mode == SQLGRPOConfig.mode:
+    if config.rules.mode == AGENT.name:
         return out
-    ours = config.mode in (AGENT.name, SINGLE_TURN.name)
-    return out | dict(mode=config.mode if ours else f"FILE.py:{config.mode}")
+    ours = config.rules.mode in (AGENT.name, SINGLE_TURN.name)
+    return out | dict(
+        mode=config.rules.mode if ours else f"FILE.py:{config.rules.mode}"
+    )
 
 
 def card_facts(config: SQLGRPOConfig) -> dict:
