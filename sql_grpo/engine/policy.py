@@ -416,7 +416,7 @@ def _set_todo(
 @patch
 def _stops(self: TokenPolicy, s: _Seat) -> bool:  # is it cut off?
     "Leave out of a reply what comes after its action and only the database can say."
-    n = self.codec.said(s.ids) if self.rules.all_actions else None
+    n = self.codec.said(s.ids) if "actions" in self.rules.coach else None
     if n is None:
         return False
     del s.ids[n:], s.logprobs[n:]
