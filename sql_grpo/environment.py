@@ -161,7 +161,7 @@ class Rules:
     instructions: str = ""  # the system message; none if empty
     require_grounded: bool = False  # is a guess wrong, even if it is right?
     on_last_turn: str = "ask"  # submit: without an ANSWER the last result is submitted
-    # what a `Coach` does for a model, some of `COACH_NOTES`; () is the plain game
+    # what helps a model: some of actions,repeats,suggest,values; none: the plain game
     coach: tuple[str, ...] = ("actions", "repeats")
 
     def __post_init__(self):

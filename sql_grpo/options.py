@@ -159,7 +159,8 @@ def add_options(
         how = _reader(hints[f.name]) | f.metadata.get("argparse", {})
         help = told[f.name]
         if f.default not in (None, False, "", MISSING) and "default" not in help:
-            help += f" (default: {usual.format(f.default)})"
+            value = ",".join(f.default) if isinstance(f.default, tuple) else f.default
+            help += f" (default: {usual.format(value)})"
         how["help"] = help if shown is None or f.name in shown else argparse.SUPPRESS
         how["default"] = argparse.SUPPRESS
         if f.metadata.get("positional"):
