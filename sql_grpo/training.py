@@ -38,7 +38,7 @@ from sql_grpo.rewards import (
 from .rollout import built_in_policy, need_sql, rollout
 from .engine.policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .learner.models import adapters_kept
-from .learner.long_runs import TimeLimit
+from .learner.fit import Timekeeper
 from .learner.trainer import EpisodeTrainer, with_spread
 from .engine.vllm import VLLMPolicy
 
@@ -229,7 +229,7 @@ def build_trainer(
     rewards, weights = chosen_rewards(config, reward_funcs, reward_weights)
     reference = _save_reference(model, config)
     if config.max_seconds:
-        callbacks = [*callbacks, TimeLimit(config.max_seconds)]
+        callbacks = [*callbacks, Timekeeper(seconds=config.max_seconds)]
 
     def build(config):  # again, with a smaller batch, when memory runs out
         with adapters_kept(model), _named(model, reference):
@@ -243,7 +243,7 @@ def build_trainer(
                 callbacks=list(callbacks),
             )
         _order_callbacks(trainer)
-        trainer.rebuild = build
+        trainer.rebuild = lambda **sizes: build(config.with_(**sizes))
         return trainer
 
     return build(config)
