@@ -244,21 +244,24 @@ def _self_imitation(
     return start.policy(model, name=name), log
 
 # %% ../../nbs/learner/baselines.ipynb #1ed79dbe
+def _warmup_rows(codec: ChatCodec, file: str, seed: int) -> Iterator[dict]:
+    "Endlessly the rows of a file, each made when it is wanted: not all may be reached."
+    with gzip.open(file, "rt", encoding="utf-8") as f:
+        demos = [json.loads(line) for line in f]
+    for demo in cycle(random.Random(seed).sample(demos, len(demos))):
+        yield encode_demonstration(codec, demo)
+
+
 def _more_warmup(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     "The base model after going on with its warm-up for as long as GRPO took."
     folder = Path(model_path("embedded"))
     info = json_object(folder / "warmup.json")
-    codec, dice = ChatCodec(start.tokenizer), random.Random(start.config.seed)
-    with gzip.open(folder / "warmup.jsonl.gz", "rt", encoding="utf-8") as f:
-        demos = [json.loads(line) for line in f]
-    demos = dice.sample(demos, len(demos))
-
-    def rows():  # one after the other: not all may be reached
-        for demo in cycle(demos):
-            yield encode_demonstration(codec, demo)
+    file = str(folder / "warmup.jsonl.gz")
+    given = dict(codec=ChatCodec(start.tokenizer), file=file, seed=start.config.seed)
 
     def make(model):
-        return IterableDataset.from_generator(rows), info["learning_rate"] * END_RATE
+        rows = IterableDataset.from_generator(_warmup_rows, gen_kwargs=given)
+        return rows, info["learning_rate"] * END_RATE
 
     sizes = dict(batch=info["batch_size"], gradient_accumulation_steps=1)
     one = dict(dispatch_batches=False)

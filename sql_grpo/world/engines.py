@@ -32,7 +32,7 @@ from sql_grpo.world.database import (
     Result,
     SQLiteDatabase,
 )
-from .files import READ, read_tables, table_name, tables_in
+from .files import READ, files_database, is_files
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
 def plain_cell(x: object) -> int | float | str | bytes | None:
@@ -1086,18 +1086,13 @@ def _open_duckdb(
     "Raises ValueError for a file that is not read as it is."
     import duckdb
 
-    said = []
-    if os.path.isdir(path) or table_name(path):
-        con = duckdb.connect(":memory:", config=_DUCK_CONFIG)
-        said = read_tables(con, path)
-    else:
-        try:
-            con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
-        except duckdb.Error as e:
-            raise ValueError(f"{path}: {one_line(e, 200)}") from None
+    try:
+        con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
+    except duckdb.Error as e:
+        raise ValueError(f"{path}: {one_line(e, 200)}") from None
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
-    return con, said
+    return con, []
 
 # %% ../../nbs/world/engines.ipynb #e41c002a
 def _duckdb_reply(
@@ -1317,7 +1312,7 @@ def _duck_keys(
 
 # %% ../../nbs/world/engines.ipynb #e41c002e
 class DuckDBDatabase(EngineDatabase):
-    "A DuckDB file, a CSV or Parquet file, or a folder of these."
+    "A DuckDB file."
 
     engine, dialect = "DuckDB", "duckdb"
     begins = "select", "with", "values", "from", "table"
@@ -1325,7 +1320,7 @@ class DuckDBDatabase(EngineDatabase):
 
     def _connect(self):
         _driver("duckdb", "duckdb")
-        self.name = table_name(self.url) or Path(self.url).stem
+        self.name = Path(self.url).stem
         return _DuckDBProcess(self.url)
 
     def _execute(
@@ -1408,17 +1403,8 @@ def engine_of(
         name, driver = found.groups("")
         return _ENGINES.get(name) or _registered(name + driver) or _registered(name)
     path = Path(text)
-    if path.is_dir():  # that of another layout has a folder or file of databases
-        names = [p.name.lower() for p in path.iterdir()]
-        other = any(
-            n.endswith((".sqlite", ".sqlite3", ".db")) and n != "thumbs.db"
-            for n in names
-        ) or any("database" in p.name for p in path.iterdir() if p.is_dir())
-        return None if other or not tables_in(path) else DuckDBDatabase
     if not path.is_file():
         return None
-    if table_name(path):
-        return DuckDBDatabase
     with path.open("rb") as f:
         return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
 
@@ -1459,6 +1445,8 @@ def open_database(
     where = sqlite_file(where)
     if "://" not in str(where):
         where = full_path(where)
+        if is_files(where):
+            return open_sqlite(files_database(where), **kwargs)
     kind = engine_of(where)
     if kind is None:
         if os.path.isdir(where):
@@ -1472,9 +1460,9 @@ def open_database(
         )
     if kind is DuckDBDatabase:
         url = os.path.abspath(full_path(_file_of(str(where), "duckdb")))
-        state = _files_state(url)
-        if os.path.isdir(url) and not tables_in(url):
+        if os.path.isdir(url):
             raise _nothing_in(url)
+        state = _files_state(url)
     else:
         url, state = without_password(str(where)), ()
     kwargs.pop("now", None)
