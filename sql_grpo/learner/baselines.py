@@ -9,7 +9,6 @@ __all__ = ['BASELINES', 'NEEDS', 'Start', 'pass_at_k', 'run_baselines', 'sample_
 import gzip, json, math, random, time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import cycle
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -244,23 +243,19 @@ def _self_imitation(
     return start.policy(model, name=name), log
 
 # %% ../../nbs/learner/baselines.ipynb #1ed79dbe
-def _warmup_rows(codec: ChatCodec, file: str, seed: int) -> Iterator[dict]:
-    "Endlessly the rows of a file, each made when it is wanted: not all may be reached."
-    with gzip.open(file, "rt", encoding="utf-8") as f:
-        demos = [json.loads(line) for line in f]
-    for demo in cycle(random.Random(seed).sample(demos, len(demos))):
-        yield encode_demonstration(codec, demo)
-
-
 def _more_warmup(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     "The base model after going on with its warm-up for as long as GRPO took."
     folder = Path(model_path("embedded"))
     info = json_object(folder / "warmup.json")
-    file = str(folder / "warmup.jsonl.gz")
-    given = dict(codec=ChatCodec(start.tokenizer), file=file, seed=start.config.seed)
+    codec = ChatCodec(start.tokenizer)
 
     def make(model):
-        rows = IterableDataset.from_generator(_warmup_rows, gen_kwargs=given)
+        with gzip.open(folder / "warmup.jsonl.gz", "rt", encoding="utf-8") as f:
+            demos = Dataset.from_list([json.loads(line) for line in f])
+        demos = demos.shuffle(start.config.seed).to_iterable_dataset()
+        # made when it is wanted: not all may be reached
+        encode = lambda demo: encode_demonstration(codec, demo)
+        rows = demos.map(encode, remove_columns=["messages"])
         return rows, info["learning_rate"] * END_RATE
 
     sizes = dict(batch=info["batch_size"], gradient_accumulation_steps=1)
