@@ -246,8 +246,8 @@ def _fit_to(c, runtime: Runtime) -> None:
     if c.fp16 and c.use_cpu:
         raise ValueError("fp16 is true, and there is no GPU to use; leave fp16 out")
     if c.bf16 and not c.use_cpu and native != "bfloat16":
-        has = f"the {runtime.gpu_name} has no native bfloat16"
-        raise ValueError(f"bf16 is true, and {has}; choose fp16, or neither")
+        why = "has no native bfloat16; choose fp16, or neither"
+        raise ValueError(f"bf16 is true, and the {runtime.gpu_name} {why}")
     if c.bf16 is None and not c.fp16 and not is_small(folder_config(c.model_name)):
         c.bf16, c.fp16 = native == "bfloat16", native == "float16"
     c.bf16 = bool(c.bf16)

@@ -37,7 +37,7 @@ from sql_grpo.rewards import (
 from .rollout import built_in_policy, need_sql, rollout
 from .engine.policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .learner.models import adapters_kept
-from .learner.long_runs import TimeLimit
+from .learner.fit import Timekeeper
 from .learner.trainer import EpisodeTrainer
 from .engine.vllm import VLLMPolicy
 
@@ -224,21 +224,23 @@ def build_trainer(
     rewards, weights = chosen_rewards(config, reward_funcs, reward_weights)
     reference = _save_reference(model, config)
     if config.max_seconds:
-        callbacks = [*callbacks, TimeLimit(config.max_seconds)]
+        callbacks = [*callbacks, Timekeeper(seconds=config.max_seconds)]
 
     def build(config):  # again, with a smaller batch, when memory runs out
         with adapters_kept(model), _named(model, reference):
             trainer = EpisodeTrainer(
                 model,
                 rewards,
-                args=config.with_(reward_weights=weights),  # TRL reads them there
+                args=config.with_(
+                    reward_weights=weights, push_to_hub=False
+                ),  # TRL reads them there
                 train_dataset=_enough_for_a_step(prompts, config),
                 processing_class=tokenizer,
                 rollout_func=_player(prompts, tasks, config),
                 callbacks=list(callbacks),
             )
         _order_callbacks(trainer)
-        trainer.rebuild = build
+        trainer.rebuild = lambda **sizes: build(config.with_(**sizes))
         return trainer
 
     return build(config)

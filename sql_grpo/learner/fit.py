@@ -66,7 +66,7 @@ _KEPT = 30  # numbers of the model's width that a layer keeps of a token
 def _memory_needed(model, config: SQLGRPOConfig) -> float:  # GB
     "About what a training takes at its fullest moment."
     c = model.config.get_text_config()
-    tokens = config.per_device_train_batch_size * config.max_context
+    tokens = config.per_device_train_batch_size * config.rules.max_context
     logits = tokens * c.vocab_size
     if config.demonstrations == "none":
         tokens //= 2  # GRPO's episodes share their prompts, and most end early

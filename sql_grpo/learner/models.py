@@ -418,7 +418,7 @@ def take_over(config: SQLGRPOConfig) -> SQLGRPOConfig:  # the same, if no adapte
     "With rank, scale and layers of adapters that go on. Raises ValueError if options contradict them."
     check_model(config.model_name)
     if config.model_name == "embedded":
-        shipped_base(config.mode)
+        shipped_base(config.rules.mode)
     if config.peft == "qlora":
         _need_bitsandbytes()
     if config.peft == "none" or not _adapter_base(config.model_name):
