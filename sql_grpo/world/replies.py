@@ -214,6 +214,8 @@ def as_rows(answer: str) -> str:
     text = answer.strip()
     if boxed := _BOXED.fullmatch(text.strip(" $.")):
         return boxed[1].strip()
+    if text[:1] == "{" and "}\n{" in text:  # a record a line
+        text = f"[{','.join(text.splitlines())}]"
     if text[:1] + text[-1:] in ("[]", "{}", "()"):
         found = _parsed(text)
         if isinstance(found, tuple):
@@ -649,8 +651,9 @@ def parse_action(
 ) -> SQLAction:  # there is always one
     "The first action in `text`; a text without an action becomes a QUERY."
     first, *more = parse_actions(text, own_actions)
+    knows = re.match(r"\W*[A-Z]{4,}\b", as_text(text))  # it sends words, one or more
     note = f"only the first of {len(more) + 1} actions was taken: send one a turn"
-    return replace(first, note=note if more else "")
+    return replace(first, note=note if more and not knows else "")
 
 
 def parse_actions(
