@@ -320,10 +320,11 @@ def _in_json(x, words: tuple, name: str = "") -> list:  # of actions
         return [action for one in x for action in _in_json(one, words)]
     if not isinstance(x, dict):
         return []
-    own = next((x[k] for k in _NAME_KEYS if isinstance(x.get(k), str)), "")
-    rest = {k: v for k, v in x.items() if v is not own}
+    names = (x[k] for k in _NAME_KEYS if isinstance(x.get(k), str))
+    own = next((n for n in names if _tool_kind(n, words)), None)
+    rest = {k: v for k, v in x.items() if v is not own or own is None}
     given = next((x[k] for k in _INPUT_KEYS if k in x), rest)
-    if found := _called(own, given, words) or _called(name, given, words):
+    if found := _called(own or name, given, words):
         return found
     found = _in_json([*x.values()], words)
     for key in ("sql", "query", "answer", "final_answer"):
