@@ -18,7 +18,7 @@ from .questions import literal, write_script
 from ..common.basics import cache_folder, code_digest, kept_in_cache
 
 # %% ../../nbs/world/context.ipynb #b19d48fd
-def _read_schema(
+def _context_schema(
     context: str,  # CREATE TABLE statements
 ) -> dict:  # table -> {column: declared type}
     "The tables of a context; raises ValueError for anything but CREATE TABLE statements."
@@ -46,7 +46,7 @@ def _read_schema(
     return schema
 
 # %% ../../nbs/world/context.ipynb #aab84684
-def _column(node, known: set) -> str | None:  # known: names of columns in lower case
+def _column_of(node, known: set) -> str | None:  # known: names of columns in lower case
     "Which column a node of the query is, through an aggregate, DISTINCT or a subquery around it."
     while isinstance(
         node, (exp.AggFunc, exp.Distinct, exp.Paren, exp.Query, exp.Alias)
@@ -59,12 +59,16 @@ def _column(node, known: set) -> str | None:  # known: names of columns in lower
     return name if name in known else None
 
 
-def _value(node, known: set) -> int | float | str | None:
+def _literal_value(node, known: set) -> int | float | str | None:
     "The number or text that a node is, or None."
     if isinstance(node, exp.Neg):
-        value = _value(node.this, known)
+        value = _literal_value(node.this, known)
         return -value if isinstance(value, (int, float)) else None
-    if isinstance(node, exp.Column) and node.this.quoted and not _column(node, known):
+    if (
+        isinstance(node, exp.Column)
+        and node.this.quoted
+        and not _column_of(node, known)
+    ):
         return node.name
     if not isinstance(node, exp.Literal) or node.is_string:
         return node.name if isinstance(node, exp.Literal) else None
@@ -124,11 +128,15 @@ def _demands(tree: exp.Query, known: set) -> _Demands:
         elif isinstance(n, (exp.Avg, exp.Sum, exp.Binary)) and not isinstance(
             n, exp.Connector
         ):
-            out.numeric |= {_column(n.this, known), _column(right, known)}
+            out.numeric |= {_column_of(n.this, known), _column_of(right, known)}
     for left, right, how in pairs:
-        if _value(left, known) is not None:
+        if _literal_value(left, known) is not None:
             left, right, how = right, left, _FLIPPED.get(how, how)
-        a, b, value = _column(left, known), _column(right, known), _value(right, known)
+        a, b, value = (
+            _column_of(left, known),
+            _column_of(right, known),
+            _literal_value(right, known),
+        )
         if isinstance(left, exp.Count) and isinstance(value, int):
             out.group = max(out.group, value)
         elif a and (value is not None or how == "is"):
@@ -159,7 +167,7 @@ def _hits(how: object, v: int | float | str | None) -> list:
     return [x for x in _neighbours(v) if how == "is" or how(x, v)]
 
 
-_WORDS = """Amber Birch Cedar Delta Ember Fern Grove Harbor Iris Juniper Kestrel Linden Maple North
+_PLAIN_WORDS = """Amber Birch Cedar Delta Ember Fern Grove Harbor Iris Juniper Kestrel Linden Maple North
 Onyx Pearl Quartz River Sage Thistle Umber Violet Willow Zephyr""".split()
 
 
@@ -173,11 +181,11 @@ def _plain_values(name: str, kind: str, numeric: bool) -> list:
         return list(range(2001, 2021))
     if numeric or re.search("INT|REAL|FLOA|DOUB|NUM|DEC", kind.upper()):
         return [7 * i % 101 + 3 for i in range(40)]
-    return _WORDS
+    return _PLAIN_WORDS
 
 # %% ../../nbs/world/context.ipynb #6118fe38
 def _rows_script(
-    schema: dict,  # as `_read_schema` gives it
+    schema: dict,  # as `_context_schema` gives it
     want: _Demands,
     rng: random.Random,
     n: int,  # rows of a table
@@ -247,7 +255,7 @@ def fill(
     seed: int | str = 0,
 ) -> str:  # CREATE TABLE and INSERT statements, the same for the same seed
     "A database for a query. If none of `_TRIES` tries suits, the best of them."
-    schema, want, bare = _read_schema(context), _Demands(), None
+    schema, want, bare = _context_schema(context), _Demands(), None
     known = {c.lower() for columns in schema.values() for c in columns}
     try:
         tree = sqlglot.parse_one(query, read="sqlite")
