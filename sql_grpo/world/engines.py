@@ -7,14 +7,15 @@ __all__ = ['plain_cell', 'sqlite_file', 'without_password', 'password_of', 'Lost
            'MySQLDatabase', 'serve_duckdb', 'DuckDBDatabase', 'engine_of', 'open_database']
 
 # %% ../../nbs/world/engines.ipynb #e41c0008
-import json, math, os, pickle, queue, re, selectors, signal, subprocess, sys, threading, warnings
-from collections.abc import Callable
-from contextlib import contextmanager
+import json, math, os, pickle, re, signal, socket, subprocess, sys, threading, warnings
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from functools import lru_cache, partial
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import sqlglot
@@ -28,7 +29,6 @@ from sql_grpo.world.database import (
     escaped,
     one_line,
     open_sqlite,
-    quoted,
     Result,
     SQLiteDatabase,
 )
@@ -43,23 +43,24 @@ def plain_cell(x: object) -> int | float | str | bytes | None:
         return "true" if x else "false"
     if isinstance(x, Decimal) and x.is_finite() and x.adjusted() < 300:
         return int(x) if x == int(x) else float(x)
-    if isinstance(x, float):
-        return x if math.isfinite(x) else str(x)
+    if isinstance(x, float) and math.isfinite(x):
+        return x
     if isinstance(x, (bytearray, memoryview)):
         return bytes(x)
-    text = str(x)
-    if isinstance(x, (dict, list, tuple)):
-        try:
-            return json.dumps(x, default=str, ensure_ascii=False)
-        except TypeError:
-            return text  # keys that JSON does not have
-    return (
-        text.rstrip("0") if re.search(r":\d\d\.\d{6}\Z", text) else text
-    )  # as engines print times
+    text = str(x)  # engines print times without the zeros that Python puts at the end
+    return text.rstrip("0") if re.search(r":\d\d\.\d{6}\Z", text) else text
 
 
-def _weight(row: tuple) -> int:  # about, in bytes
-    return sum(8 + (len(c) if type(c) in (str, bytes) else 0) for c in row)
+def _taken(rows: Iterable, max_rows: int, max_bytes: int) -> tuple:
+    "As many rows as there is room for, and whether there are more."
+    taken = []
+    for row in rows:
+        row = tuple(map(plain_cell, row))
+        max_bytes -= sum(8 + len(c) if type(c) in (str, bytes) else 8 for c in row)
+        if len(taken) == max_rows or max_bytes < 0:
+            return taken, True
+        taken.append(row)
+    return taken, False
 
 # %% ../../nbs/world/engines.ipynb #e41c0074
 def _file_of(url: str, begins: str) -> str:  # begins: a pattern
@@ -78,16 +79,8 @@ def sqlite_file(where: str | Path) -> str | Path:
 
 # %% ../../nbs/world/engines.ipynb #e41c000e
 _passwords = {}  # by URL, which is without it
-_SCHEME = re.compile(
-    r"([a-z][\w.-]*)(\+[\w.+-]+)?://", re.I
-)  # an engine, and a driver of it
-_OURS = (
-    "postgresql",
-    "postgres",
-    "mysql",
-    "mariadb",
-    "duckdb",
-)  # what a URL may begin with
+_SCHEME = re.compile(r"([a-z][\w.-]*)(\+[\w.+-]+)?://", re.I)  # with its driver
+_OURS = "postgresql", "postgres", "mysql", "mariadb", "duckdb"
 
 
 def without_password(url: str) -> str:
@@ -114,75 +107,101 @@ def password_of(url: str) -> str | None:  # url: without it
     return _passwords.get(url)
 
 # %% ../../nbs/world/engines.ipynb #e41c0011
-_POOL = 4  # connections to one database, at most
-_WAIT = 30.0  # seconds that a query waits for one of them
-_FRESH = 5.0  # seconds after which the schema is read anew
-_MAX_SQL = 100_000  # characters of a query
-_MAX_PARSED = 10_000  # of one that is looked into for single precision
-_GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*+\*/|(?:--|\#)[^\r\n]*[\r\n])*+"  # blanks and comments, without going back
-_OR_COMMENT = r"|/\*|--|\#"  # after a word: what may hide the next one
-_FIRST = re.compile(rf"{_GAP}(?:\({_GAP})*+(\w*)")
-
-
 class Lost(Exception):
     "The connection is gone, or the server cannot be reached."
 
-# %% ../../nbs/world/engines.ipynb #e41c0012
-class _Pool:
-    "At most `_POOL` connections to one database."
+
+class _Watch:
+    "Ends what takes too long, by a thread of its own that looks ten times a second."
 
     def __init__(self):
-        self.pid = None
+        self.due = {}  # when something is late, and what ends it
+        self.lock = threading.Lock()
+        self.thread = None
 
     @contextmanager
-    def borrow(self, connect: Callable):  # connect: makes a connection
-        "One of the connections. Raises Lost and TimeoutError."
-        if self.pid != os.getpid():  # a connection cannot be shared after a fork
-            self.pid = os.getpid()
-            self.idle = queue.LifoQueue()
-            self.free = threading.Semaphore(_POOL)
-        if not self.free.acquire(timeout=_WAIT):
-            raise TimeoutError("all connections are busy")
-        con, keep = None, True
+    def limit(self, seconds: float, cut: Callable):
+        "Call `cut` if the block takes longer than that. Yields an event that is set then."
+        late = threading.Event()
+        with self.lock:
+            self.due[late] = perf_counter() + seconds, cut
+            if not self.thread:
+                self.thread = threading.Thread(target=self._look, daemon=True)
+                self.thread.start()
         try:
-            try:
-                con = self.idle.get_nowait()
-            except queue.Empty:
-                con = connect()
-            yield con
-        except ValueError:
-            raise  # the query's fault
-        except BaseException:
-            keep = False
-            raise
+            yield late
         finally:
-            if con is not None:
-                closed = con.closed if hasattr(con, "closed") else not con.open
-                if keep and not closed:
-                    self.idle.put(con)
-                else:
-                    con.close()
-            self.free.release()
+            with self.lock:
+                self.due.pop(late, None)
 
-    def close(self):
-        "Close the connections that are not in use; the next query opens a new one."
-        while self.pid == os.getpid():
-            try:
-                self.idle.get_nowait().close()
-            except queue.Empty:
-                return
+    def _look(self):
+        while self.thread is threading.current_thread():
+            sleep(0.1)
+            cuts = []
+            with self.lock:
+                for late, (end, cut) in list(self.due.items()):
+                    if perf_counter() > end:
+                        del self.due[late]
+                        late.set()
+                        cuts.append(cut)
+                if not self.due:
+                    self.thread = None
+            for cut in cuts:
+                cut()
 
-# %% ../../nbs/world/engines.ipynb #e41c0066
-class _NamedTables(Database):
-    "A database whose tables and columns are printed as a query needs them."
+# %% ../../nbs/world/engines.ipynb #e41c0012
+_POOL = 4  # connections to one database, at most
+_PATIENCE = 30.0  # seconds that a query waits for one of them
 
+
+class _Pool:
+    "The connections of this process to one database that are not in use."
+
+    def __init__(self):
+        self.pid = os.getpid()  # a connection cannot be shared after a fork
+        self.idle = []
+        self.free = threading.Semaphore(_POOL)
+        self.watch = _Watch()
+
+# %% ../../nbs/world/engines.ipynb #e41c0016
+_FRESH = 5.0  # seconds after which the schema is read anew
+
+
+class EngineDatabase(Database):
+    "A database of another engine, read through a small pool of connections; queries never raise."
+
+    driver, extra = "", ""  # its module, and what installs it
+    begins = "select", "with", "values"  # words that a query may begin with
+    refused = ()  # pairs: a pattern, and what is said where it is found
+    effects = set(), set(), set()  # see `_refuse`
+    late, gone = (), ()  # how an error's code begins: out of time, connection lost
     plain = re.compile(r"[a-z_]\w*", re.I)  # names that need no quotes
+    single = re.compile(r"(?:real|float4?)\b")  # types of single precision
+    catalogue = "", ""  # SQL for the tables, and for their columns: see `_read_schema`
+    parity = ""  # SQL for 0 or 1, by which a table can be halved
 
-    def __init__(self, *settings):  # of Database
-        super().__init__(*settings)
-        self._tables = {}  # kinds, by name
-        self._columns = {}
-        self._identifiers = {}
+    def __init__(
+        self,
+        url: str,  # without a password
+        timeout: float = 2.0,  # seconds that a query may take
+        max_rows: int = 1000,  # rows that are taken of a result
+        max_bytes: int = 2_000_000,  # of texts and blobs that are taken, about
+    ):
+        "Connect, and read the schema. Raises ValueError if the database cannot be reached."
+        super().__init__(url, timeout, max_rows, max_bytes)
+        self.url = url
+        self._tables, self._columns, self._where = {}, {}, {}
+        self._pool = _Pool()
+        try:
+            self.module = import_module(self.driver)
+            with self._connection() as con:
+                for text in self._read_schema(con):
+                    warnings.warn(f"{self.name}: {text}", stacklevel=2)
+        except ImportError:
+            said = f"{self.driver} is not installed: pip install -e '.[{self.extra}]'"
+            raise ValueError(said) from None
+        except (Lost, TimeoutError) as e:
+            raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
 
     @property
     def tables(self) -> list[str]:
@@ -197,75 +216,42 @@ class _NamedTables(Database):
 
     def identifier(self, table: str) -> str:
         "A table as a query names it. Raises ValueError if there is none."
-        return self._identifiers[self.table(table)]
+        return ".".join(map(self.quote, self._where[self.table(table)]))
 
     def spelt(self, column: str) -> str:
         "A column's name as a query needs it: in quotes, if it cannot stand without."
         return column if self.plain.fullmatch(column) else escaped(self.quote(column))
 
     def label(self, table: str) -> str:
-        "A table's name as a query needs it."
-        found = re.findall(
-            r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`', self._identifiers[table]
-        )
-        parts = [a.replace('""', '"') or b.replace("``", "`") for a, b in found]
-        return ".".join(map(self.spelt, parts[-1:] if parts[-1] == table else parts))
+        "A table's name as a query needs it: with its schema where it is not found without."
+        schema, name = self._where[table]
+        return ".".join(map(self.spelt, [name] if name == table else [schema, name]))
 
     def named(self, said: str) -> str:
         "The table that is meant: as it is printed, with its schema, or as others are named."
         plain = lambda text: re.sub(r'["`\s;]', "", text).lower()
         for t in self.tables:
-            if plain(said) in (plain(self.label(t)), plain(self._identifiers[t])):
+            if plain(said) in (plain(self.label(t)), plain(".".join(self._where[t]))):
                 return t
         return super().named(said)
 
-# %% ../../nbs/world/engines.ipynb #e41c0016
-class EngineDatabase(_NamedTables):
-    "A database of another engine, read through a small pool of connections; queries never raise."
-
-    begins = "select", "with", "values"  # words that a query may begin with
-    refused = []  # pairs: a pattern, and what is said where it is found
-    single = None  # a pattern of the types of single precision, in lower case
-
-    def __init__(
-        self,
-        url: str,  # without a password
-        timeout: float = 2.0,  # seconds that a query may take
-        max_rows: int = 1000,  # rows that are taken of a result
-        max_bytes: int = 2_000_000,
-    ):  # of texts and blobs that are taken, about
-        "Connect, and read the schema. Raises ValueError if the database cannot be reached."
-        super().__init__(url, timeout, max_rows, max_bytes)
-        self.url = url
-        self._pool = _Pool()
-        try:
-            with self._connection() as con:
-                for text in self._read_schema(con):
-                    warnings.warn(f"{self.name}: {text}", stacklevel=2)
-        except (Lost, TimeoutError) as e:
-            raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
-
-    def _connection(self):
-        "One of the pool's connections. Raises Lost and TimeoutError."
-        return self._pool.borrow(self._connect)
-
     def refresh(self) -> None:
         "Read the schema again if that is some seconds ago."
-        if perf_counter() - self._read_at < _FRESH:
-            return
-        try:
-            with self._connection() as con:
-                self._read_schema(con)
-        except (Lost, TimeoutError, ValueError):
-            pass  # the next query says it
+        if perf_counter() - self._read_at > _FRESH:
+            with suppress(Lost, TimeoutError, ValueError):  # the next query says it
+                with self._connection() as con:
+                    self._read_schema(con)
 
     def half(
         self, table: str, rest: int
-    ) -> str | None:  # None where no other name can stand for it
+    ) -> str | None:  # None: no name can stand for it
+        "The beginning of a WITH clause in which a table has half of its rows."
         if "." in table:
             return None
-        name = self.identifier(table).rpartition(".")[2]
-        return f"{name} AS (SELECT * FROM {self.identifier(table)} WHERE {self._parity(table)} = {rest})"
+        columns = ", ".join(self.quote(c.name) for c in self.columns(table))
+        parity = self.parity.format(columns=columns)
+        rows = f"SELECT * FROM {self.identifier(table)} WHERE {parity} = {rest}"
+        return f"{self.quote(table)} AS ({rows})"
 
     def letters(self, column: str) -> str:
         "SQL for the number of letters of a value, also of an enum."
@@ -274,30 +260,66 @@ class EngineDatabase(_NamedTables):
     def sample(self, table: str, n: int = 3) -> Result:
         "The first `n` rows of a table, of the columns that may be read."
         columns = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"
-        return self.query(
-            f"SELECT {columns} FROM {self.identifier(table)} LIMIT {int(n)}"
-        )
+        rows = f"FROM {self.identifier(table)} LIMIT {int(n)}"
+        return self.query(f"SELECT {columns} {rows}")
 
     def close(self) -> None:
-        self._pool.close()
+        "Close the connections that are not in use; the next query opens a new one."
+        while self._pool.pid == os.getpid() and self._pool.idle:
+            self._pool.idle.pop().close()
 
-# %% ../../nbs/world/engines.ipynb #e41c0013
-def _refusal(sql: str, begins: tuple, refused: list) -> str | None:
-    "Why a query is not sent to the engine, or None."
-    if "\0" in sql:
-        return "the query contains a NUL character"
-    if len(sql) > _MAX_SQL:
-        return f"the query is too long, at most {_MAX_SQL} characters"
-    if not sql.isascii() and sql != sql.encode(errors="ignore").decode():
-        return "the query contains characters that are not valid Unicode"
-    word = _FIRST.match(sql)[1]
-    if not word:
-        return "nothing to run, write a SELECT"
-    if word.lower() not in begins:
-        return f"only SELECT is allowed, not {one_line(word, 30).upper()}"
-    for pattern, why in refused:
-        if m := pattern.search(sql):
-            return why.format(one_line(m[m.lastindex or 0], 60))
+# %% ../../nbs/world/engines.ipynb #e41c0070
+@patch
+@contextmanager
+def _connection(self: EngineDatabase, seconds: float = _PATIENCE):
+    "One of the pool's connections, cut after `seconds`. Raises Lost, TimeoutError, ValueError."
+    if self._pool.pid != os.getpid():
+        self._pool = _Pool()
+    pool = self._pool
+    if not pool.free.acquire(timeout=_PATIENCE):
+        raise TimeoutError("all connections are busy")
+    con, late, keep = None, threading.Event(), False
+    try:
+        try:
+            con = pool.idle.pop()
+        except IndexError:
+            con = self._connect()
+        with pool.watch.limit(seconds, partial(self._cut, con)) as late:
+            yield con
+        keep = True
+    except self.module.Error as e:
+        code, said = self._fault(e)
+        if late.is_set() or code.startswith(self.late):
+            fault = ValueError(_too_slow(self.timeout))
+        elif con is None or con.closed or code.startswith(self.gone):
+            fault = Lost(said)
+        else:
+            fault = ValueError(said)
+        keep = isinstance(fault, ValueError)
+        raise fault from None
+    except ValueError:  # the query's fault
+        keep = True
+        raise
+    finally:
+        if con and keep and not con.closed and not late.is_set():
+            pool.idle.append(con)
+        elif con:
+            con.close()
+        pool.free.release()
+
+
+@patch
+def _cut(self: EngineDatabase, con):
+    "End in the server what it does for a connection, then take that from its reader."
+    with suppress(self.module.Error, Lost, ValueError, OSError):
+        self._cancel(con)
+    with suppress(self.module.Error, OSError):
+        with socket.socket(fileno=os.dup(con.fileno())) as s:
+            s.shutdown(socket.SHUT_RDWR)
+
+
+def _too_slow(timeout: float) -> str:
+    return f"the query took longer than {timeout:g} seconds and was stopped"
 
 # %% ../../nbs/world/engines.ipynb #da03c104
 @patch
@@ -310,22 +332,16 @@ def run(
     "The result of `sql`, or an error in it; never raises."
     start = perf_counter()
     sql = self.unescaped(sql)
-    error = _refusal(sql, self.begins, self.refused)
+    limits = max_rows or self.max_rows, max_bytes or self.max_bytes
+    error = self._refusal(sql)
     for again in (True, False) if not error else ():
         try:
-            with self._connection() as con:
-                columns, rows, more = self._execute(
-                    con, sql, max_rows or self.max_rows, max_bytes or self.max_bytes
-                )
+            with self._connection(self.timeout + 1) as con:
+                columns, rows, more = self._execute(con, sql, *limits)
             if more and not rows:
-                raise ValueError(f"a row is too large, at most {self.max_bytes} bytes")
-            return Result(
-                columns,
-                rows,
-                more,
-                seconds=perf_counter() - start,
-                types=_types(self, sql, columns),
-            )
+                raise ValueError(f"a row is too large, at most {limits[1]} bytes")
+            seconds, types = perf_counter() - start, self._types(sql, columns)
+            return Result(columns, rows, more, seconds=seconds, types=types)
         except ValueError as e:
             error = one_line(e, 300)
         except TimeoutError:
@@ -337,23 +353,75 @@ def run(
         break
     return Result([], [], error=error, seconds=perf_counter() - start)
 
+# %% ../../nbs/world/engines.ipynb #e41c0013
+_MAX_SQL = 100_000  # characters of a query
+_GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*+\*/|(?:--|\#)[^\r\n]*[\r\n])*+"  # blanks and comments, without going back
+_HIDING = r"/\*|--|\#"  # behind a word: what may hide the next one
+_FIRST = re.compile(rf"{_GAP}(?:\({_GAP})*+(\w*)")
+_WORD = re.compile(rf"([^\W\d][\w$]*+)([`\"]?+\s*+(?:\(|{_HIDING}))?")
+
+
+@patch
+def _refusal(self: EngineDatabase, sql: str) -> str | None:
+    "Why a query is not sent to the engine, or None."
+    if "\0" in sql:
+        return "the query contains a NUL character"
+    if len(sql) > _MAX_SQL:
+        return f"the query is too long, at most {_MAX_SQL} characters"
+    if not sql.isascii() and sql != sql.encode(errors="ignore").decode():
+        return "the query contains characters that are not valid Unicode"
+    word = _FIRST.match(sql)[1].lower()
+    if not word:
+        return "nothing to run, write a SELECT"
+    if word not in self.begins:
+        return f"only SELECT is allowed, not {one_line(word, 30).upper()}"
+    low = sql.casefold()
+    for pattern, why in self.refused:
+        if m := pattern.search(low):
+            return why.format(one_line(m[m.lastindex or 0], 60))
+    called, anywhere, within = self.effects
+    found = {(word[:63], bool(call)) for word, call in _WORD.findall(low)}
+    bad = {word for word, call in found if word in anywhere or call and word in called}
+    if bad := bad or {name for name in within if name in low}:
+        return f"{one_line(min(bad), 60)} is not allowed"
+
+
+@patch
+def _refuse(self: EngineDatabase, names: list):  # pairs: a name, is it refused anywhere
+    "Refuse names that have effects; those that are no words wherever they are found."
+    names = {(name.casefold().replace('"', '""'), where) for name, where in names}
+    words = {(name, where) for name, where in names if _WORD.fullmatch(name)}
+    self.effects = (  # at once: other threads read it
+        {name[:63] for name, anywhere in words if not anywhere},
+        {name[:63] for name, anywhere in words if anywhere},
+        {name for name, _ in names - words},
+    )
+
 # %% ../../nbs/world/engines.ipynb #e41c0081
+_MAX_PARSED = 10_000  # characters of a query that is looked into for single precision
+
+
+@patch
+def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
+    "What a result says of its columns; nothing, where single precision has no part in it."
+    said = sql.lower()
+    single = [cs for table, cs in self._singles.items() if table in said]
+    if len(sql) > _MAX_PARSED or not (single or self.single.search(said)):
+        return ()
+    return _single_columns(
+        sql, self.dialect, frozenset().union(*single), tuple(columns)
+    )
+
+
 @lru_cache(maxsize=1024)
 def _single_columns(
-    sql: str,
-    dialect: str,
-    single: frozenset,  # names of columns of single precision
-    columns: tuple,
+    sql: str, dialect: str, single: frozenset, columns: tuple
 ) -> tuple:  # of the result: "single" or ""
-    "Which columns of a result are computed from values of single precision."
+    "Which columns of a result are computed from the columns named in `single`, or casts."
     try:
         tree = sqlglot.parse_one(sql, read=dialect)
-    except (
-        sqlglot.errors.SqlglotError,
-        RecursionError,
-        IndexError,
-    ):  # it does not know all SQL
-        tree = exp.select()
+    except (sqlglot.errors.SqlglotError, RecursionError, IndexError):
+        tree = exp.select()  # sqlglot does not know all SQL
     found = set(single)
 
     def is_single(e):
@@ -365,9 +433,8 @@ def _single_columns(
     named = [(e.alias.lower(), e.this) for e in tree.find_all(exp.Alias)]
     for table in tree.find_all(exp.TableAlias):  # x(a, b)
         of = getattr(table.parent.this, "selects", [])
-        named += [
-            (name.name.lower(), e) for name, e in zip(table.columns, of, strict=False)
-        ]
+        names = [name.name.lower() for name in table.columns]
+        named += zip(names, of, strict=False)
     while more := {name for name, e in named if is_single(e)} - found:
         found |= more
     chosen = getattr(tree, "selects", [])
@@ -375,75 +442,54 @@ def _single_columns(
         chosen = map(exp.column, columns)
     return tuple("single" if is_single(e) else "" for e in chosen)
 
-
-def _types(db: EngineDatabase, sql: str, columns: list) -> tuple:
-    "What a result says of its columns; nothing, where single precision has no part in it."
-    said = sql.lower()
-    single = frozenset(
-        name for table, names in db._singles.items() if table in said for name in names
-    )
-    if len(sql) > _MAX_PARSED or not (single or db.single and db.single.search(said)):
-        return ()
-    return _single_columns(sql, db.dialect, single, tuple(columns))
-
 # %% ../../nbs/world/engines.ipynb #e41c0015
 @patch
 def _read_schema(self: EngineDatabase, con) -> list:  # of warnings
     "Learn the tables, their columns, and what has to be refused."
-    found = list(self._schema(con))
+    tables = self._rows(con, self.catalogue[0])
+    names = {(s, t): t if plainly else f"{s}.{t}" for s, t, plainly, *_ in tables}
+    columns = {name: [] for name in names.values()}
     # other threads read these: what is gone stays known, and what is new is known first
-    self._identifiers = self._identifiers | {
-        name: identifier for name, identifier, *_ in found
-    }
-    self._columns = self._columns | {name: columns for name, *_, columns in found}
-    self._tables = {name: kind for name, _, kind, _, _ in found}
-    self.comments = {name: comment for name, _, _, comment, _ in found if comment}
-    self._counts = {}
-    self._texts = {}
-    self._singles = {
-        name.rpartition(".")[2].lower(): singles
-        for name, *_, columns in found
-        if (
-            singles := {
-                c.name.lower()
-                for c in columns
-                if self.single and self.single.match(c.type.lower())
-            }
-        )
-    }
+    self._where = self._where | {name: key for key, name in names.items()}
+    singles = {}
+    for schema, table, name, kind, pk, *to, other, comment in self._rows(
+        con, self.catalogue[1]
+    ):
+        if where := names.get((schema, table)):
+            to = names.get(tuple(to))
+            fk = to and f"{self.label(to)}.{self.spelt(other)}"
+            columns[where].append(Column(name, kind, bool(pk), fk, comment or ""))
+            if self.single.match(kind.lower()):
+                singles.setdefault(table.lower(), set()).add(name.lower())
+    self._columns = self._columns | columns
+    self._tables = {names[s, t]: "view" if v else "table" for s, t, _, v, _ in tables}
+    self.comments = {names[s, t]: said for s, t, *_, said in tables if said}
+    self._singles, self._counts, self._texts = singles, {}, {}
     self._read_at = perf_counter()
-    return self._settle(con)
-
-# %% ../../nbs/world/engines.ipynb #e41c0017
-def _driver(module: str, extra: str):
-    "A driver's module. Raises ValueError, which says how to install it."
-    try:
-        return __import__(module)
-    except ImportError:
-        raise ValueError(
-            f"{module} is not installed: pip install -e '.[{extra}]'"
-        ) from None
+    return self._learn(con)
 
 # %% ../../nbs/world/engines.ipynb #e41c0019
-_PG_TABLES = r"""
-SELECT c.oid, n.nspname, c.relname, pg_table_is_visible(c.oid), c.relkind IN ('v', 'm'), obj_description(c.oid, 'pg_class')
+_PG_TABLES = """
+SELECT n.nspname, c.relname, pg_table_is_visible(c.oid), c.relkind IN ('v', 'm'), obj_description(c.oid, 'pg_class')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname !~ '^pg_'
   AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE')
   AND has_any_column_privilege(c.oid, 'SELECT')
-ORDER BY 5, c.oid"""
-_PG_COLUMNS = r"""
-SELECT a.attrelid, a.attname, CASE WHEN t.typtype = 'e' THEN (
+ORDER BY 4, c.oid"""
+_PG_COLUMNS = """
+SELECT n.nspname, c.relname, a.attname, CASE WHEN t.typtype = 'e' THEN (
     SELECT 'enum (' || string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) || ')'
     FROM pg_enum WHERE enumtypid = t.oid) ELSE format_type(a.atttypid, a.atttypmod) END,
   EXISTS (SELECT FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisprimary AND a.attnum = ANY(i.indkey)),
-  f.confrelid, (SELECT attname FROM pg_attribute r WHERE r.attrelid = f.confrelid
-                AND r.attnum = f.confkey[array_position(f.conkey, a.attnum)]), col_description(a.attrelid, a.attnum)
+  f.nspname, f.relname, (SELECT attname FROM pg_attribute r WHERE r.attrelid = f.confrelid
+    AND r.attnum = f.confkey[array_position(f.conkey, a.attnum)]), col_description(a.attrelid, a.attnum)
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-LEFT JOIN LATERAL (SELECT * FROM pg_constraint WHERE contype = 'f' AND conrelid = a.attrelid
-                   AND a.attnum = ANY(conkey) ORDER BY oid LIMIT 1) f ON true
-WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid = ANY('{%s}'::oid[])
-  AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN LATERAL (SELECT k.*, fn.nspname, fc.relname FROM pg_constraint k
+  JOIN pg_class fc ON fc.oid = k.confrelid JOIN pg_namespace fn ON fn.oid = fc.relnamespace
+  WHERE contype = 'f' AND conrelid = a.attrelid AND a.attnum = ANY(conkey) ORDER BY k.oid LIMIT 1) f ON true
+WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_'
+  AND n.nspname <> 'information_schema' AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
 ORDER BY a.attrelid, a.attnum"""
 
 # %% ../../nbs/world/engines.ipynb #e41c001a
@@ -464,28 +510,23 @@ WITH effects AS (SELECT p.oid, proname, pronamespace = 'pg_catalog'::regnamespac
   FROM pg_proc p WHERE (provolatile = 'v' OR prosecdef)
   AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)),
 used AS (SELECT classid, objid FROM pg_depend JOIN effects e ON refclassid = 'pg_proc'::regclass AND refobjid = e.oid)
-SELECT lower(proname), CASE WHEN anywhere THEN 'anywhere' ELSE 'called' END FROM effects
-UNION SELECT lower(proname), 'called' FROM pg_proc p JOIN pg_language l ON l.oid = prolang
+SELECT proname, anywhere FROM effects
+UNION SELECT proname, false FROM pg_proc p JOIN pg_language l ON l.oid = prolang
   WHERE lanname = 'c' AND provolatile <> 'i' AND pronamespace <> 'pg_catalog'::regnamespace
-UNION SELECT lower(p.proname), 'called' FROM pg_proc p JOIN used ON classid = 'pg_proc'::regclass AND objid = p.oid
+UNION SELECT p.proname, false FROM pg_proc p JOIN used ON classid = 'pg_proc'::regclass AND objid = p.oid
   WHERE prokind = 'a'
-UNION SELECT oprname, 'sign' FROM pg_operator o JOIN used ON classid = 'pg_operator'::regclass AND objid = o.oid
-UNION SELECT lower(typname), 'type' FROM pg_type t JOIN pg_constraint c ON c.contypid = t.oid
+UNION SELECT oprname, true FROM pg_operator o JOIN used ON classid = 'pg_operator'::regclass AND objid = o.oid
+UNION SELECT typname, true FROM pg_type t JOIN pg_constraint c ON c.contypid = t.oid
   JOIN used ON classid = 'pg_constraint'::regclass AND objid = c.oid
-UNION SELECT lower(typname), 'type' FROM pg_type t JOIN pg_cast c ON c.casttarget = t.oid
+UNION SELECT typname, true FROM pg_type t JOIN pg_cast c ON c.casttarget = t.oid
   JOIN used ON classid = 'pg_cast'::regclass AND objid = c.oid"""
+_PG_HARMLESS = set(
+    "random clock_timestamp timeofday gen_random_uuid bernoulli system".split()
+)
 # the catalogue and settings, by functions and types that have no effects
 _PG_SYSTEM = r"""pg_(?!typeof\b)\w+|information_schema|(?:table|schema|database)_to_xml\w*|current_setting|isn_weak
     |(?:to_)?reg(?:role|class|proc\w*|oper\w*|type|namespace|config|dictionary|collation)|\w*obj_description
     |col_description|has_\w+_privilege|makeaclitem|aclexplode|inet_\w+_(?:addr|port)|txid_\w+"""
-_PG_HARMLESS = {
-    "random",
-    "clock_timestamp",
-    "timeofday",
-    "gen_random_uuid",
-    "bernoulli",
-    "system",
-}
 
 # %% ../../nbs/world/engines.ipynb #e41c001b
 _PG_LIMITS = dict(
@@ -501,215 +542,31 @@ _PG_LIMITS = dict(
     intervalstyle="postgres",
     bytea_output="hex",
 )
-_PG_KINDS = {
-    16: lambda s: s == "t",
-    17: lambda s: bytes.fromhex(s[2:]),
-    20: int,
-    21: int,
-    23: int,
-    26: int,
-    700: float,
-    701: float,
-    1700: Decimal,
-}  # by the oid of a type; all others are texts
-
-# %% ../../nbs/world/engines.ipynb #e41c001c
-def _pg_connect(url: str, timeout: float):
-    "A connection whose limits hold. Raises Lost, or ValueError where URL or server is at fault."
-    psycopg = _driver("psycopg", "postgres")
-    try:
-        given = psycopg.conninfo.conninfo_to_dict(url)
-        usual = dict(
-            connect_timeout=10,
-            application_name="sql_grpo",
-            tcp_user_timeout=20_000,
-            keepalives_idle=10,
-            password=_passwords.get(url),
-        )
-        con = psycopg.connect(**usual | given, autocommit=True)
-    except psycopg.ProgrammingError as e:
-        raise ValueError(f"{url}: {one_line(e)}") from None
-    except psycopg.Error as e:
-        raise Lost(one_line(e, 300)) from None
-    try:
-        _pg_check(con, timeout)
-    except BaseException:
-        con.close()
-        raise
-    return con
-
-# %% ../../nbs/world/engines.ipynb #e41c0071
-@contextmanager
-def _pg_transaction(con, timeout: float):
-    """A transaction that only reads, with its limits. Of a pool such as PgBouncer the next
-    transaction may get another connection to the server, so each one sets them."""
-    limits = _PG_LIMITS | dict(statement_timeout=str(int(1000 * timeout)))
-    if con.info.server_version >= 130000:
-        limits["hash_mem_multiplier"] = "1"
-    sets = "; ".join(f"SET LOCAL {k} = '{v}'" for k, v in limits.items())
-    _pg_send(con, f"BEGIN READ ONLY; {sets}", timeout)
-    try:
-        yield
-    finally:
-        if not con.closed and not con.pgconn.status:
-            _pg_send(con, "ROLLBACK; SELECT pg_advisory_unlock_all()", timeout)
-
-
-def _pg_check(con, timeout: float) -> None:
-    "Raises ValueError if the server does not keep the limits."
-    with _pg_transaction(con, timeout):
-        r = _pg_send(
-            con,
-            "SELECT current_setting('transaction_read_only'), setting "
-            "FROM pg_settings WHERE name = 'statement_timeout'",
-            timeout,
-        )
-        found = [r.get_value(0, j).decode() for j in range(2)]
-    if found != ["on", str(int(1000 * timeout))]:
-        raise ValueError(
-            f"the server does not keep its limits: transaction_read_only is {found[0]}, and "
-            f"statement_timeout {found[1]}; expected on and {int(1000 * timeout)}"
-        )
-
-# %% ../../nbs/world/engines.ipynb #e41c001d
-def _pg_send(con, sql: str, timeout: float, how: str = "query"):
-    "What libpq gives. Raises ValueError with the server's message, or Lost."
-    import psycopg
-
-    pg = con.pgconn
-    end = perf_counter() + timeout + 1
-    try:
-        if how == "prepare":
-            pg.send_prepare(b"", sql.encode())
-        elif how == "describe":  # what was prepared
-            pg.send_describe_prepared(b"")
-        else:
-            pg.send_query(sql.encode())
-        found = _pg_await(con, end, timeout)
-    except psycopg.Error as e:
-        raise Lost(one_line(e, 300)) from None
-    if pg.status:
-        raise Lost(pg.error_message.decode(errors="replace"))
-    if found.status in (0, 1, 2):  # nothing, a command, rows
-        return found
-    raise _pg_fault(found, timeout)
-
-
-def _pg_await(con, end: float, timeout: float):
-    "The last of the results on their way. Raises ValueError if that takes until `end`."
-    pg = con.pgconn
-    with selectors.DefaultSelector() as ready:
-        ready.register(pg.socket, selectors.EVENT_READ)
-        found, more = None, True
-        while more:
-            while pg.is_busy():
-                if (
-                    not ready.select(max(0, end - perf_counter()))
-                    and perf_counter() > end
-                ):
-                    _pg_cut(con)  # it does not listen to its own time limit
-                    raise ValueError(_too_slow(timeout))
-                pg.consume_input()
-            more = pg.get_result()
-            found = more or found
-    return found
-
-# %% ../../nbs/world/engines.ipynb #e41c0072
-def _pg_cut(con) -> None:
-    "Tell the server to stop what it does for a connection, and close that."
-    import psycopg
-
-    try:
-        con.pgconn.get_cancel().cancel()
-    except psycopg.Error:
-        pass  # it cannot be reached
-    con.close()
-
-# %% ../../nbs/world/engines.ipynb #e41c0061
-def _pg_fault(found, timeout: float) -> Exception:
-    "What to raise for a result that is none: Lost, or ValueError where it is the query's fault."
-    part = lambda field: (found.error_field(ord(field)) or b"").decode(errors="replace")
-    if part("C") == "57014":
-        return ValueError(_too_slow(timeout))
-    if part("C").startswith(("57P", "08")):
-        return Lost(part("M"))
-    return ValueError(
-        ". ".join(filter(None, (part("M"), part("H"))))
-    )  # the message, and a hint
-
-
-def _too_slow(timeout: float) -> str:
-    return f"the query took longer than {timeout:g} seconds and was stopped"
-
-# %% ../../nbs/world/engines.ipynb #e41c001e
-def _pg_refused(effects: list) -> list:  # effects: rows of `_PG_EFFECTS`
-    "What a query may not contain: patterns, each with what is said of it."
-    found = {}
-    for name, where in effects:
-        if name not in _PG_HARMLESS:
-            found.setdefault(where, set()).add(name)
-    forms = dict(
-        anywhere=r"(?<!\w)({0})(?!\w)",
-        sign="({0})",
-        called=r'(?<!\w)({0})"?\s*(?:\(' + _OR_COMMENT + ")",
-        type=r'(?:::|\bas\b)\s*(?:"?({0})\b|/\*|--)|(?<!\w)({0})"?\s*(?:\w?[\'$]|/\*|--)',
-    )
-    refused = [
-        (re.compile(r"\bU&", re.I), "texts and names with U& are not allowed"),
-        (re.compile(rf"\b({_PG_SYSTEM})\b", re.I | re.X), "{} cannot be read"),
-    ]
-    for where, names in found.items():
-        words = "|".join(
-            re.escape(n).replace('"', '"+')
-            for n in sorted(names, key=len, reverse=True)
-        )
-        refused += [(re.compile(forms[where].format(words), re.I), "{} is not allowed")]
-    return refused
+_PG_NATIVE = {17, 20, 21, 23, 25, 26, 700, 701, 1042, 1043, 1700}  # types, by their oid
 
 # %% ../../nbs/world/engines.ipynb #e41c0020
-def _pg_execute(
-    con, sql: str, max_rows: int, max_bytes: int, timeout: float
-) -> tuple:  # columns, rows, more?
-    with _pg_transaction(con, timeout):
-        _pg_send(con, sql, timeout, "prepare")  # one statement, and complete
-        about = _pg_send(con, "", timeout, "describe")
-        names = [about.fname(j).decode() for j in range(about.nfields)]
-        if not names:
-            raise ValueError("the query gives no columns")
-        r = _pg_send(con, _bounded(sql, len(names), max_rows, max_bytes), timeout)
-    kinds = [_PG_KINDS.get(r.ftype(j), str) for j in range(len(names))]
-
-    def cell(i, j):
-        x = r.get_value(i, j)
-        return None if x is None else plain_cell(kinds[j](x.decode(errors="replace")))
-
-    taken = [
-        i for i in range(min(r.ntuples, max_rows)) if r.get_value(i, len(names)) == b"t"
-    ]
-    rows = [tuple(cell(i, j) for j in range(len(names))) for i in taken]
-    return names, rows, len(rows) < r.ntuples
-
-# %% ../../nbs/world/engines.ipynb #e41c0069
 def _bare(sql: str) -> str:
     "A statement without the semicolon that ends it, and comments behind that."
     head, end, tail = sql.rpartition(";")
-    return (
-        head
-        if end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\r\n]*)?", tail)
-        else sql
+    ends = end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\r\n]*)?", tail)
+    return head if ends else sql
+
+
+def _bounded(sql: str, kinds: list, max_rows: int, max_bytes: int) -> str:
+    "A query that hands over so many rows and bytes, first of a row: is it whole? `kinds`: oids."
+    names = ", ".join(f"c{i}" for i in range(len(kinds)))
+    size = " + ".join(
+        f"coalesce(octet_length(c{i}::text), 0) + 8" for i in range(len(kinds))
     )
-
-
-def _bounded(sql: str, n: int, max_rows: int, max_bytes: int) -> str:
-    "A query of `n` columns that hands over so many rows and bytes; its last column: is it whole?"
-    names = [f"c{i}" for i in range(n)]
-    size = " + ".join(f"coalesce(octet_length({c}::text), 0) + 8" for c in names)
-    kept = ", ".join(f"CASE WHEN bytes <= {max_bytes} THEN {c} END" for c in names)
+    kept = ", ".join(
+        f"CASE WHEN bytes <= {max_bytes} THEN c{i}{'' if k in _PG_NATIVE else '::text'} END"
+        for i, k in enumerate(kinds)
+    )
     return f"""WITH taken AS (SELECT * FROM (
 {_bare(sql)}
-) AS found({", ".join(names)}) LIMIT {max_rows + 1}),
+) AS found({names}) LIMIT {max_rows + 1}),
 sized AS (SELECT *, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM taken)
-SELECT {kept}, bytes <= {max_bytes} FROM sized"""
+SELECT bytes <= {max_bytes}, {kept} FROM sized"""
 
 # %% ../../nbs/world/engines.ipynb #e41c001f
 _MORE_RIGHTS = "the role has more rights than reading needs: "
@@ -718,335 +575,272 @@ _MORE_RIGHTS = "the role has more rights than reading needs: "
 class PostgresDatabase(EngineDatabase):
     "A PostgreSQL database."
 
-    engine, dialect = "PostgreSQL", "postgres"
+    engine, dialect, driver, extra = "PostgreSQL", "postgres", "psycopg", "postgres"
     begins = "select", "with", "values", "table"
+    refused = (
+        (re.compile(r"\bu&"), "texts and names with U& are not allowed"),
+        (re.compile(rf"\b({_PG_SYSTEM})\b", re.X), "{} cannot be read"),
+    )
+    late, gone = ("57014",), ("57P", "080")
     plain = re.compile(r"[a-z_][a-z0-9_]*")
-    single = re.compile(r"(?:real|float4)\b")
+    catalogue = _PG_TABLES, _PG_COLUMNS
+    parity = "(ctid::text::point)[1]::int % 2"
 
     def _connect(self):
-        con = _pg_connect(self.url, self.timeout)
+        usual = dict(
+            connect_timeout=10,
+            application_name="sql_grpo",
+            tcp_user_timeout=20_000,
+            keepalives_idle=10,
+            password=_passwords.get(self.url),
+        )
+        try:
+            given = self.module.conninfo.conninfo_to_dict(self.url)
+        except self.module.ProgrammingError as e:
+            raise ValueError(f"{self.url}: {one_line(e)}") from None
+        con = self.module.connect(
+            **usual | given, autocommit=True, prepare_threshold=None
+        )
         self.name = con.info.dbname
         return con
 
-    def _rows(self, con, sql: str) -> list:  # of lists of texts
-        with _pg_transaction(con, self.timeout):
-            r = _pg_send(con, sql, self.timeout)
-        text = lambda x: x if x is None else x.decode(errors="replace")
-        return [
-            [text(r.get_value(i, j)) for j in range(r.nfields)]
-            for i in range(r.ntuples)
-        ]
+    def _cancel(self, con):
+        con.cancel_safe(timeout=2)
 
-    def _settle(self, con) -> list:  # of warnings
-        # at once: other threads read it
-        self.refused = _pg_refused(self._rows(con, _PG_EFFECTS))
-        return [
-            _MORE_RIGHTS + rights for (rights,) in self._rows(con, _PG_RIGHTS) if rights
-        ]
+    def _fault(self, e) -> tuple:  # a code, and what is said
+        parts = e.diag.message_primary, e.diag.message_hint
+        return e.sqlstate or "", ". ".join(filter(None, parts)) or str(e)
 
-    def _parity(self, table: str) -> str:
-        return "(ctid::text::point)[1]::int % 2"
+    def _send(self, send: Callable, *args):
+        "What libpq gives, all in one go. Raises psycopg's errors."
+        result = send(*args)
+        if result.status in (0, 1, 2):  # nothing, a command, rows
+            return result
+        raise self.module.errors.error_from_result(result)
 
-    def _schema(self, con):
-        tables = self._rows(con, _PG_TABLES)
-        names = {
-            oid: name if seen == "t" else f"{schema}.{name}"
-            for oid, schema, name, seen, *_ in tables
-        }
-        spelt = {
-            oid: [self.spelt(name)]
-            if seen == "t"
-            else [self.spelt(schema), self.spelt(name)]
-            for oid, schema, name, seen, *_ in tables
-        }
-        columns = {oid: [] for oid in names}
-        for oid, name, kind, pk, to, column, comment in self._rows(
-            con, _PG_COLUMNS % ",".join(names)
-        ):
-            fk = ".".join([*spelt[to], self.spelt(column)]) if to in names else None
-            columns[oid].append(Column(name, kind, pk == "t", fk, comment or ""))
-        for oid, schema, name, _, view, comment in tables:
-            yield (
-                names[oid],
-                f"{quoted(schema)}.{quoted(name)}",
-                "view" if view == "t" else "table",
-                comment,
-                columns[oid],
+    @contextmanager
+    def _transaction(self, con):
+        """A transaction that only reads, with its limits. Of a pool such as PgBouncer the next
+        one may get another connection to the server, so each sets them and reads them back."""
+        limit = int(1000 * self.timeout)
+        limits = _PG_LIMITS
+        if con.info.server_version >= 130000:
+            limits = limits | dict(hash_mem_multiplier="1")
+        sets = [f"set_config('{k}', '{v}', true)" for k, v in limits.items()]
+        late = f"set_config('statement_timeout', '{limit}', true)::interval"
+        run = con.pgconn.exec_
+        try:
+            kept = self._send(
+                run,
+                b"BEGIN READ ONLY; SELECT current_setting('transaction_read_only'), "
+                b"(1000 * extract(epoch FROM %b))::int, %b"
+                % (late.encode(), ", ".join(sets).encode()),
             )
+            found = [kept.get_value(0, j).decode() for j in range(2)]
+            if found != ["on", str(limit)]:
+                raise ValueError(
+                    "the server does not keep its limits: transaction_read_only is "
+                    f"{found[0]}, and statement_timeout {found[1]}; expected on and {limit}"
+                )
+            yield
+        finally:
+            if not con.closed:
+                self._send(run, b"ROLLBACK; SELECT pg_advisory_unlock_all()")
+
+    def _fetch(self, con, sql: str) -> list:
+        reader = self.module.adapt.Transformer(con)
+        found = self._send(con.pgconn.exec_, sql.encode())
+        reader.set_pgresult(found)
+        return reader.load_rows(0, found.ntuples, tuple)
+
+    def _rows(self, con, sql: str) -> list:
+        with self._transaction(con):
+            return self._fetch(con, sql)
+
+    def _learn(self, con) -> list:  # of warnings
+        found = self._rows(con, _PG_EFFECTS)
+        self._refuse([(n, where) for n, where in found if n not in _PG_HARMLESS])
+        return [_MORE_RIGHTS + more for (more,) in self._rows(con, _PG_RIGHTS) if more]
 
     def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple:
-        return _pg_execute(con, sql, max_rows, max_bytes, self.timeout)
+        with self._transaction(con):
+            self._send(con.pgconn.prepare, b"", sql.encode())  # one whole statement
+            about = self._send(con.pgconn.describe_prepared, b"")
+            names = [about.fname(i).decode() for i in range(about.nfields)]
+            if not names:
+                raise ValueError("the query gives no columns")
+            kinds = [about.ftype(i) for i in range(len(names))]
+            rows = self._fetch(con, _bounded(sql, kinds, max_rows, max_bytes))
+        taken = [tuple(map(plain_cell, row[1:])) for row in rows[:max_rows] if row[0]]
+        return names, taken, len(taken) < len(rows)
 
 # %% ../../nbs/world/engines.ipynb #e41c0022
-_MY_EFFECTS = r"""sleep|encrypt|benchmark|get_lock|release_lock|release_all_locks|is_free_lock|is_used_lock|load_file
-    |(?:master|source)_pos_wait|master_gtid_wait|wait_for_executed_gtid_set|wait_until_sql_thread_after_gtids
-    |nextval|setval|lastval|last_insert_id|uuid_short|sys_eval|sys_exec|sys_get|sys_set|lib_mysqludf_\w+"""
-_MY_TABLES = """SELECT table_name, table_type = 'VIEW', table_comment FROM information_schema.tables
-WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'VIEW') ORDER BY 2, create_time, 1"""
-_MY_COLUMNS = """SELECT c.table_name, c.column_name, c.column_type, c.column_key = 'PRI',
-  (SELECT MIN(CONCAT(k.referenced_table_name, '.', k.referenced_column_name)) FROM information_schema.key_column_usage k
-   WHERE k.table_schema = c.table_schema AND k.table_name = c.table_name AND k.column_name = c.column_name
-   AND k.referenced_table_schema = c.table_schema), c.column_comment
-FROM information_schema.columns c WHERE c.table_schema = DATABASE() ORDER BY c.table_name, c.ordinal_position"""
-_MY_FUNCTIONS = "SELECT DISTINCT routine_name FROM information_schema.routines"
-# error codes
-_MY_LATE = (1317, 1969, 3024)
-_MY_GONE = (0, 1053, 1927, 2006, 2013, 2014)
-_MY_PACKET, _MY_MEMORY = (
-    4_000_000,
-    100_000_000,
-)  # bytes of a row, and of a session in the server
+_MY_EFFECTS = """sleep encrypt benchmark get_lock release_lock release_all_locks is_free_lock is_used_lock load_file
+master_pos_wait source_pos_wait master_gtid_wait wait_for_executed_gtid_set wait_until_sql_thread_after_gtids
+nextval setval lastval last_insert_id uuid_short sys_eval sys_exec sys_get sys_set""".split()
+_MY_REFUSED = [
+    (r"/\*m?!|/\*\+", "comments that are carried out are not allowed"),
+    (rf"(lib_mysqludf_\w+)[`\"]?\s*(?:\(|{_HIDING})", "{} is not allowed"),
+    (
+        r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)",
+        "functions of a schema are not allowed",
+    ),
+    (r"(information_schema|performance_schema)", "{} cannot be read"),
+    (rf"\b(mysql|sys)\b[`\"]?\s*(?:\.|{_HIDING})", "{} cannot be read"),
+    (rf"into\s*(?:outfile|dumpfile|@|{_HIDING})", "INTO is not allowed"),
+    (
+        rf"lock\s*(?:in\b|{_HIDING})|for\s*(?:share|update|{_HIDING})",
+        "locks are not allowed",
+    ),
+    (r"@@|:=", "variables are not allowed"),
+]
+_MY_TABLES = """SELECT table_schema, table_name, 1, table_type = 'VIEW', IF(table_type = 'VIEW', '', table_comment)
+FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'VIEW')
+ORDER BY 4, create_time, 2"""
+_MY_COLUMNS = """SELECT c.table_schema, c.table_name, c.column_name, c.column_type, c.column_key = 'PRI',
+  k.referenced_table_schema, k.referenced_table_name, k.referenced_column_name, c.column_comment
+FROM information_schema.columns c LEFT JOIN (
+  SELECT table_name, column_name, MIN(constraint_name) AS name FROM information_schema.key_column_usage
+  WHERE table_schema = DATABASE() AND referenced_table_schema = DATABASE() GROUP BY 1, 2) f
+  ON f.table_name = c.table_name AND f.column_name = c.column_name
+LEFT JOIN information_schema.key_column_usage k ON k.table_schema = DATABASE() AND k.constraint_name = f.name
+  AND k.table_name = c.table_name AND k.column_name = c.column_name
+WHERE c.table_schema = DATABASE() ORDER BY c.table_name, c.ordinal_position"""
+_MY_PACKET = 4_000_000  # bytes of a row
+_MY_MEMORY = 100_000_000  # bytes of a session in the server
 
 # %% ../../nbs/world/engines.ipynb #e41c0023
-@lru_cache
-def _bounded_connection():
-    "PyMySQL's connection, which gives up at a row that is too large."
-    pymysql = _driver("pymysql", "mysql")
+class _Bounded:
+    "What goes before PyMySQL's connection: it gives up at a row that is too large."
 
-    class Bounded(pymysql.connections.Connection):
-        def _read_bytes(self, n):
-            if n <= _MY_PACKET:
-                return super()._read_bytes(n)
+    closed = property(lambda self: not self.open)
+
+    def _read_bytes(self, n):
+        if n > _MY_PACKET:
             self._force_close()
-            raise pymysql.DataError(0, "a row is too large")
+            raise ValueError(f"a row is too large, at most {_MY_PACKET} bytes")
+        return super()._read_bytes(n)
 
-    return Bounded
+    def fileno(self) -> int:
+        return self._sock.fileno() if self._sock else -1
 
-
-def _my_kinds() -> dict:
-    "How PyMySQL reads values: dates and times are the text that the server prints."
-    kinds = _driver("pymysql", "mysql").converters
-    times = {7, 10, 11, 12}  # TIMESTAMP, DATE, TIME, DATETIME
-    return {k: f for k, f in kinds.conversions.items() if k not in times}
-
-
-def _my_connect(url: str, timeout: float):
-    "A new connection. Raises Lost, or ValueError where the URL names no database."
-    pymysql = _driver("pymysql", "mysql")
-    try:
-        u = urlsplit(url)
-        port = u.port
-    except ValueError as e:
-        raise ValueError(f"{url}: {e}") from None
-    options = dict(parse_qsl(u.query))
-    name = unquote(u.path.strip("/"))
-    if not name:
-        raise ValueError(
-            "a MySQL URL ends in the name of a database: mysql://user@host/name"
-        )
-    if other := options.keys() - {"unix_socket", "charset"}:
-        raise ValueError(
-            f"{url}: {', '.join(sorted(other))} cannot be set in a MySQL URL, only unix_socket: "
-            "options such as ssl-ca belong into the section [client] of ~/.my.cnf"
-        )
-    own = Path(os.path.expanduser("~/.my.cnf"))
-    given = dict(
-        host=u.hostname,
-        port=port,
-        user=unquote(u.username or ""),
-        password=_passwords.get(url),
-        unix_socket=options.get("unix_socket"),
-        read_default_file=str(own) if own.exists() else None,
-    )
-    try:
-        con = _bounded_connection()(
-            database=name,
-            connect_timeout=10,
-            read_timeout=timeout + 1,
-            autocommit=True,
-            charset="utf8mb4",
-            conv=_my_kinds(),
-            **{k: v for k, v in given.items() if v},
-        )
-        limits = (
-            f"max_statement_time={timeout}, max_session_mem_used={_MY_MEMORY}"
-            if _is_maria(con)
-            else f"max_execution_time={int(1000 * timeout)}"
-        )
-        with con.cursor() as cur:
-            cur.execute(
-                f"SET SESSION {limits}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
-                "time_zone='+00:00', sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')"
-            )
-        return con
-    except pymysql.Error as e:
-        raise Lost(one_line(e.args[-1], 300)) from None
-
-# %% ../../nbs/world/engines.ipynb #e41c0068
-def _is_maria(con) -> bool:
-    return "MariaDB" in con.get_server_info()
-
-
-def _my_rows(con, sql: str) -> tuple:
-    import pymysql
-
-    try:
-        with con.cursor() as cur:
-            cur.execute(sql)
-            return cur.fetchall()
-    except pymysql.Error as e:
-        raise Lost(one_line(e.args[-1], 300)) from None
-
-# %% ../../nbs/world/engines.ipynb #e41c0024
-def _my_refused(functions: tuple) -> list:  # functions: rows of `_MY_FUNCTIONS`
-    "What a query may not contain: patterns, each with what is said of it."
-    own = "".join(f"|{re.escape(name)}" for (name,) in functions)
-    called = rf"[`\"]?\s*(?:\({_OR_COMMENT})"
-    find = partial(re.compile, flags=re.I | re.X)
-    return [
-        (find(r"/\*M?!|/\*\+"), "comments that are carried out are not allowed"),
-        (
-            find(rf"(?<![\w$])({_MY_EFFECTS}{own}){called}"),
-            "the function {} is not allowed",
-        ),
-        (
-            find(r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)"),
-            "functions of a schema are not allowed",
-        ),
-        (find(r"(information_schema|performance_schema)"), "{} cannot be read"),
-        (find(rf"\b(mysql|sys)\b[`\"]?\s*(?:\.{_OR_COMMENT})"), "{} cannot be read"),
-        (find(rf"into\s*(?:outfile|dumpfile|@{_OR_COMMENT})"), "INTO is not allowed"),
-        (
-            find(rf"lock\s*(?:in\b{_OR_COMMENT})|for\s*(?:share|update{_OR_COMMENT})"),
-            "locks are not allowed",
-        ),
-        (find(r"@@|:="), "variables are not allowed"),
-    ]
-
-
-def _my_rights(grants: tuple) -> str:  # grants: rows of SHOW GRANTS
-    "The rights that go beyond reading."
-    told = " ".join(grant for (grant,) in grants)
-    rights = {
-        r.strip()
-        for g in re.findall(r"GRANT (.*?) ON ", told)
-        for r in re.sub(r"\(.*?\)", "", g).split(",")
-    }
-    return ", ".join(sorted(rights - {"USAGE", "SELECT", "SHOW VIEW"}))
-
-# %% ../../nbs/world/engines.ipynb #e41c0026
-def _my_cut(con, connect: Callable):
-    "Close a connection, and end in the server what it was doing."
-    con._force_close()
-    try:
-        other = connect()
-        try:
-            _my_rows(other, f"KILL {con.thread_id()}")
-        finally:
-            other.close()
-    except (Lost, ValueError):
-        pass  # it has ended by itself
-
-
-def _my_leave(con, cur, done: bool, connect: Callable):
-    "End a transaction; if the server is not done, cut the connection instead of reading on."
-    if done and con.open and not getattr(cur._result, "unbuffered_active", False):
-        _my_rows(con, "ROLLBACK")
-        return
-    if cur._result:
-        cur._result.unbuffered_active, cur._result.connection = False, None
-    cur.connection = None
-    _my_cut(con, connect)
-
-# %% ../../nbs/world/engines.ipynb #e41c0062
-def _my_execute(
-    con, connect: Callable, sql: str, max_rows: int, max_bytes: int, timeout: float
-) -> tuple:  # columns, rows, more?
-    import pymysql
-
-    cur = con.cursor(pymysql.cursors.SSCursor)
-    bare = _bare(sql)
-    done = False
-    alone = (
-        _FIRST.match(sql)[1].lower() == "with"
-    )  # MariaDB takes no parentheses around it
-    try:
-        _my_rows(con, "START TRANSACTION READ ONLY")
-        cur.execute(bare if alone else f"(\n{bare}\n)")
-        if cur.description is None:
-            raise ValueError("the query gives no columns")
-        rows, done = _fetched(cur, max_rows, max_bytes)
-        return [d[0] for d in cur.description], rows, not done
-    except (pymysql.Error, UnicodeError) as e:
-        late = e.args[0] in _MY_LATE or "timed out" in str(e)
-        done = not late  # else the server may still be at it
-        if late:
-            raise ValueError(_too_slow(timeout)) from None
-        raise _my_fault(e) from None
-    finally:
-        _my_leave(con, cur, done, connect)
-
-# %% ../../nbs/world/engines.ipynb #e41c0064
-def _fetched(cur, max_rows: int, max_bytes: int) -> tuple:  # rows; are these all?
-    "The rows of a query, one by one, as long as there is room for them."
-    rows = []
-    while (
-        (row := cur.fetchone()) is not None and len(rows) < max_rows and max_bytes > 0
-    ):
-        row = tuple(map(plain_cell, row))
-        max_bytes -= _weight(row)
-        rows.append(row)
-    return rows, row is None
-
-
-def _my_fault(e: Exception) -> Exception:
-    "What to raise for a driver's error: Lost, or ValueError where it is the query's fault."
-    import pymysql
-
-    if e.args[0] in _MY_GONE and isinstance(e, pymysql.OperationalError):
-        return Lost(e.args[-1])
-    said = re.sub(
-        r"You have .*? syntax to use near", "syntax error near", str(e.args[-1])
-    )
-    return ValueError(said)
+    def leave(self) -> bool:
+        "End a transaction. False, if the server is not done: then nothing more is read."
+        if self.open and not getattr(self._result, "unbuffered_active", False):
+            self.rollback()
+            return True
+        if self._result:
+            self._result.unbuffered_active = False
+        return False
 
 # %% ../../nbs/world/engines.ipynb #e41c0025
 class MySQLDatabase(EngineDatabase):
     "A MySQL or MariaDB database."
 
-    engine, dialect = "MySQL", "mysql"
+    engine, dialect, driver, extra = "MySQL", "mysql", "pymysql", "mysql"
+    refused = [(re.compile(pattern), why) for pattern, why in _MY_REFUSED]
+    late, gone = ("1317", "1969", "3024"), ("1053", "1927", "2006", "2013", "2014")
     single = re.compile(r"float\b")
+    catalogue = _MY_TABLES, _MY_COLUMNS
+    parity = "CRC32(CONCAT_WS('|', {columns})) % 2"
 
     def _connect(self):
-        con = _my_connect(self.url, self.timeout)
-        self.name = unquote(urlsplit(self.url).path.strip("/"))
-        self.engine = "MariaDB" if _is_maria(con) else "MySQL"
+        try:
+            u = urlsplit(self.url)
+            port = u.port
+        except ValueError as e:
+            raise ValueError(f"{self.url}: {e}") from None
+        options = dict(parse_qsl(u.query))
+        self.name = unquote(u.path.strip("/"))
+        if not self.name:
+            raise ValueError(
+                "a MySQL URL ends in the name of a database: mysql://user@host/name"
+            )
+        if other := options.keys() - {"unix_socket", "charset"}:
+            raise ValueError(
+                f"{self.url}: {', '.join(sorted(other))} cannot be set in a MySQL URL, only "
+                "unix_socket: options such as ssl-ca belong into the section [client] of ~/.my.cnf"
+            )
+        own = Path("~/.my.cnf").expanduser()
+        given = dict(
+            host=u.hostname,
+            port=port,
+            user=unquote(u.username or ""),
+            password=_passwords.get(self.url),
+            unix_socket=options.get("unix_socket"),
+            read_default_file=str(own) if own.exists() else None,
+        )
+        times = {
+            7,
+            10,
+            11,
+            12,
+        }  # TIMESTAMP, DATE, TIME, DATETIME stay the server's texts
+        kinds = self.module.converters.conversions.items()
+        con = type("Bounded", (_Bounded, self.module.connections.Connection), {})(
+            database=self.name,
+            connect_timeout=10,
+            autocommit=True,
+            charset="utf8mb4",
+            conv={k: f for k, f in kinds if k not in times},
+            **{k: v for k, v in given.items() if v},
+        )
+        limits = f"max_execution_time={int(1000 * self.timeout)}"
+        if "MariaDB" in con.get_server_info():
+            self.engine = "MariaDB"
+            limits = (
+                f"max_statement_time={self.timeout}, max_session_mem_used={_MY_MEMORY}"
+            )
+        con.query(
+            f"SET SESSION {limits}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
+            "time_zone='+00:00', sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')"
+        )
         return con
+
+    def _cancel(self, con):
+        other = self._connect()
+        other.query(f"KILL {con.thread_id()}")
+        other.close()
+
+    def _fault(self, e) -> tuple:  # a code, and what is said
+        code, said = (e.args or [""])[0], str((e.args or [e])[-1])
+        near = r"You have .*? syntax to use near"
+        return str(code), re.sub(near, "syntax error near", said)
 
     def quote(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
 
-    def _rows(self, con, sql: str) -> tuple:
-        return _my_rows(con, sql)
+    def _rows(self, con, sql: str) -> list:
+        with con.cursor() as cur:
+            cur.execute(sql)
+            return cur.fetchall()
 
-    def _settle(self, con) -> list:  # of warnings
-        self.refused = _my_refused(self._rows(con, _MY_FUNCTIONS))
-        more = _my_rights(self._rows(con, "SHOW GRANTS"))
+    def _learn(self, con) -> list:  # of warnings
+        own = "SELECT DISTINCT routine_name FROM information_schema.routines"
+        names = _MY_EFFECTS + [name for (name,) in self._rows(con, own)]
+        self._refuse([(name, False) for name in names])
+        told = " ".join(grant for (grant,) in self._rows(con, "SHOW GRANTS"))
+        parts = re.findall(r"GRANT (.*?) ON ", re.sub(r"\(.*?\)", "", told))
+        more = {right.strip() for part in parts for right in part.split(",")}
+        more = ", ".join(sorted(more - {"USAGE", "SELECT", "SHOW VIEW"}))
         return [_MORE_RIGHTS + more] if more else []
 
-    def _parity(self, table: str) -> str:
-        columns = ", ".join(self.quote(c.name) for c in self.columns(table))
-        return f"CRC32(CONCAT_WS('|', {columns})) % 2"
-
-    def _schema(self, con):
-        columns = {}
-        for table, name, kind, pk, fk, comment in self._rows(con, _MY_COLUMNS):
-            columns.setdefault(table, []).append(
-                Column(name, kind, bool(pk), fk, comment or "")
-            )
-        for name, view, comment in self._rows(con, _MY_TABLES):
-            identifier = ".".join(map(self.quote, (self.name, name)))
-            yield (
-                name,
-                identifier,
-                "view" if view else "table",
-                "" if view else comment,
-                columns.get(name, []),
-            )
-
     def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple:
-        connect = partial(_my_connect, self.url, self.timeout)
-        return _my_execute(con, connect, sql, max_rows, max_bytes, self.timeout)
+        sql = _bare(sql)
+        if _FIRST.match(sql)[1].lower() != "with":  # MariaDB does not take that so
+            sql = f"(\n{sql}\n)"
+        con.query("START TRANSACTION READ ONLY")
+        cur = con.cursor(self.module.cursors.SSCursor)
+        try:
+            cur.execute(sql)
+            if cur.description is None:
+                raise ValueError("the query gives no columns")
+            rows, more = _taken(iter(cur.fetchone, None), max_rows, max_bytes)
+            return [d[0] for d in cur.description], rows, more
+        finally:
+            if not con.leave():
+                self._cut(con)
+                con._force_close()
 
 # %% ../../nbs/world/engines.ipynb #e41c0028
 _DUCK_CONFIG = dict(
@@ -1058,7 +852,7 @@ _DUCK_CONFIG = dict(
     allow_community_extensions="false",
     python_enable_replacements="false",
 )
-_DUCK_MEMORY = 2_000_000_000  # bytes of address space that a child may take beyond what it starts with
+_DUCK_MEMORY = 2_000_000_000  # bytes of address space that the process may take
 _DUCK_HARMLESS = set(
     """random gen_random_uuid uuid uuidv4 uuidv7 error stats vector_type current_query range
 generate_series unnest json_each json_tree repeat""".split()
@@ -1068,143 +862,104 @@ _DUCK_SYSTEM = re.compile(
     r"|json_serialize_plan|histogram_values|getvariable)$",
     re.I,
 )
-_DUCK_TABLES = """
-SELECT schema_name, table_name, 'table', comment, table_oid FROM duckdb_tables() WHERE NOT internal AND NOT temporary
-UNION ALL SELECT schema_name, view_name, 'view', comment, view_oid FROM duckdb_views() WHERE NOT internal AND NOT temporary
-ORDER BY 3, 5"""
-_DUCK_COLUMNS = """SELECT schema_name, table_name, column_name, data_type, comment FROM duckdb_columns()
-WHERE NOT internal ORDER BY table_oid, column_index"""
-_DUCK_KEYS = """SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table,
-  referenced_column_names FROM duckdb_constraints() WHERE constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')"""
-_DUCK_EFFECTS = """SELECT DISTINCT function_name FROM duckdb_functions()
+_DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I)
+_DUCK_EFFECTS = """SELECT DISTINCT lower(function_name) FROM duckdb_functions()
 WHERE has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')"""
-
-# %% ../../nbs/world/engines.ipynb #e41c0029
-def _open_duckdb(
-    path: str,
-) -> tuple:  # a locked connection, what is to be said of the files
-    "Raises ValueError for a file that is not read as it is."
-    import duckdb
-
-    said = []
-    if os.path.isdir(path) or table_name(path):
-        con = duckdb.connect(":memory:", config=_DUCK_CONFIG)
-        said = read_tables(con, path)
-    else:
-        try:
-            con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
-        except duckdb.Error as e:
-            raise ValueError(f"{path}: {one_line(e, 200)}") from None
-    con.execute("SET enable_external_access = false")
-    con.execute("SET lock_configuration = true")
-    return con, said
+_DUCK_TABLES = """
+SELECT schema_name, table_name, (schema_name = 'main')::int, view, comment FROM (
+  SELECT schema_name, table_name, 0 AS view, comment, table_oid AS oid FROM duckdb_tables()
+  WHERE NOT internal AND NOT temporary UNION ALL
+  SELECT schema_name, view_name, 1, comment, view_oid FROM duckdb_views() WHERE NOT internal AND NOT temporary)
+ORDER BY view, oid"""
+_DUCK_COLUMNS = """
+WITH keys AS (SELECT schema_name, table_name, constraint_type AS kind, unnest(constraint_column_names) AS column_name,
+  referenced_table, unnest(referenced_column_names) AS referenced FROM duckdb_constraints())
+SELECT schema_name, table_name, column_name, data_type, (p.kind IS NOT NULL)::int,
+  schema_name, f.referenced_table, f.referenced, comment FROM duckdb_columns()
+LEFT JOIN (FROM keys WHERE kind = 'PRIMARY KEY') p USING (schema_name, table_name, column_name)
+LEFT JOIN (SELECT DISTINCT ON (schema_name, table_name, column_name) * FROM keys WHERE kind = 'FOREIGN KEY') f
+  USING (schema_name, table_name, column_name)
+WHERE NOT internal ORDER BY table_oid, column_index"""
+_OPENING = 300.0  # seconds that reading all files may take
 
 # %% ../../nbs/world/engines.ipynb #e41c002a
 def _duckdb_reply(
     con,
     effects: set,
+    watch: _Watch,
     sql: str,
     max_rows: int,
     max_bytes: int,
-    timeout: float,
+    seconds: float,
     trusted: bool,
-) -> tuple:
-    "Columns, rows, and whether there are more; or one sentence."
-    import duckdb
-
+) -> tuple:  # None, columns, rows, whether there are more; or one sentence
+    "What a query gives, or why not."
+    duckdb = import_module("duckdb")
     cur = con.cursor()
-    timer = threading.Timer(timeout, cur.interrupt)
-    timer.start()
-    if hasattr(signal, "alarm"):  # ends the process, if its parent is gone
-        signal.alarm(int(timeout) + 3)
     try:
-        if not trusted and (fault := _duckdb_fault(cur, sql, effects)):
-            return (fault,)
-        return _duckdb_rows(cur, sql, max_rows, max_bytes, trusted)
+        with watch.limit(seconds, cur.interrupt):
+            if not trusted and (fault := _duckdb_fault(cur, sql, effects)):
+                return (fault,)
+            cur.execute("BEGIN TRANSACTION READ ONLY")
+            cur.execute(sql)
+            names = [d[0] for d in cur.description]
+            texts = [bool(_DUCK_TEXT.search(str(d[1]))) for d in cur.description]
+            if any(texts):  # what DuckDB prints, instead of Python's objects
+                found = [f"c{i}" for i in range(len(names))]
+                kept = [c + "::VARCHAR" * t for c, t in zip(found, texts, strict=True)]
+                cur.execute(
+                    f"SELECT {', '.join(kept)} FROM (\n{_bare(sql)}\n) AS found({', '.join(found)})"
+                )
+            room = max_bytes - sum(map(len, names))
+            rows, more = _taken(iter(cur.fetchone, None), max_rows, room)
+            return None, [n[:10_000] for n in names], rows, more
     except (duckdb.FatalException, duckdb.InternalException):  # nothing works after it
         os._exit(1)
     except duckdb.InterruptException:
-        return (_too_slow(timeout),)
+        return (_too_slow(seconds),)
     except (duckdb.OutOfMemoryException, MemoryError):
         return ("the query needs too much memory",)
     except (duckdb.Error, RuntimeError, ValueError, TypeError, ArithmeticError) as e:
         said = str(e).split("\n\nLINE ")[0]
         return (one_line(said.partition(": ")[2] or said, 300),)
-    finally:
-        timer.cancel()
-        if hasattr(signal, "alarm"):
-            signal.alarm(0)
-
-# %% ../../nbs/world/engines.ipynb #e41c0063
-_DUCK_TEXT = re.compile(
-    r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I
-)  # types that DuckDB prints
-
-
-def _as_texts(sql: str, texts: list[bool]) -> str:
-    "A query whose columns of such types are the text that DuckDB prints."
-    names = [f"c{i}" for i in range(len(texts))]
-    chosen = [
-        f"{c}::VARCHAR" if text else c for c, text in zip(names, texts, strict=True)
-    ]
-    return f"SELECT {', '.join(chosen)} FROM (\n{_bare(sql)}\n) AS found({', '.join(names)})"
-
-
-def _duckdb_rows(
-    cur, sql: str, max_rows: int, max_bytes: int, as_values: bool = False
-) -> tuple:
-    "Columns, rows as long as there is room for them, and whether there are more."
-    rows = []
-    row = ()
-    cur.execute("BEGIN TRANSACTION READ ONLY")
-    cur.execute(sql)
-    names = [d[0] for d in cur.description]
-    texts = [bool(_DUCK_TEXT.search(str(d[1]))) for d in cur.description]
-    if any(texts) and not as_values:
-        cur.execute(_as_texts(sql, texts))
-    max_bytes -= sum(map(len, names))
-    while (
-        max_bytes > 0 and (row := cur.fetchone()) is not None and len(rows) < max_rows
-    ):
-        row = tuple(map(plain_cell, row))
-        max_bytes -= _weight(row)
-        if max_bytes > 0:
-            rows.append(row)
-    return [n[:10_000] for n in names], rows, row is not None
 
 # %% ../../nbs/world/engines.ipynb #e41c002b
 def serve_duckdb() -> None:
     "Answer what comes on the standard input: first a path, then queries. For a process of its own."
-    source = sys.stdin.buffer
-    to = sys.stdout.buffer
-    con = None
-    effects = set()
+    duckdb = import_module("duckdb")
+    source, to = sys.stdin.buffer, sys.stdout.buffer
+    alarm = getattr(signal, "alarm", int)  # ends the process, if its parent is gone
+    (path,) = pickle.load(source)
+    reply, con, effects, watch, said = (None,), None, set(), _Watch(), []
     try:
-        con, said = _open_duckdb(pickle.load(source))
-        effects = {
-            name.lower() for (name,) in con.execute(_DUCK_EFFECTS).fetchall()
-        } - _DUCK_HARMLESS
+        if os.path.isdir(path) or table_name(path):
+            con = duckdb.connect(":memory:", config=_DUCK_CONFIG)
+            said = read_tables(con, path)
+        else:
+            con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
+        con.execute("SET enable_external_access = false")
+        con.execute("SET lock_configuration = true")
+        effects = {name for (name,) in con.execute(_DUCK_EFFECTS).fetchall()}
         reply = None, said
-    except Exception as e:
-        reply = one_line(e, 300), []
-    try:
-        import resource
-
-        used = (
-            int(Path("/proc/self/statm").read_text().split()[0])
-            * resource.getpagesize()
-        )
-        resource.setrlimit(resource.RLIMIT_AS, (used + _DUCK_MEMORY,) * 2)
-    except (ImportError, OSError, ValueError):  # not on every system
-        pass
+    except (duckdb.Error, ValueError) as e:
+        reply = (f"{path}: {one_line(e, 200)}",)
+    with suppress(ImportError, OSError, ValueError):  # not on every system
+        resource = import_module("resource")
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        room = pages * resource.getpagesize() + _DUCK_MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (room, room))
     while True:
         pickle.dump(reply, to)
         to.flush()
         try:
-            request = pickle.load(source)
+            *query, seconds, trusted = pickle.load(source)
         except EOFError:
             return
-        reply = _duckdb_reply(con, effects, *request)
+        alarm(int(seconds) + 3)
+        reply = _duckdb_reply(
+            con, effects - _DUCK_HARMLESS, watch, *query, seconds, trusted
+        )
+        alarm(0)
 
 # %% ../../nbs/world/engines.ipynb #e41c002c
 def _duckdb_fault(cur, sql: str, effects: set) -> str | None:
@@ -1238,144 +993,89 @@ def _duckdb_fault(cur, sql: str, effects: set) -> str | None:
                 return f"{one_line(n, 60)} is not allowed"
 
 # %% ../../nbs/world/engines.ipynb #e41c002d
-_OPENING = 300.0  # seconds that reading all files may take
-
-
 class _DuckDBProcess:
     "A process with a connection, which is ended if a query does not stop."
 
-    def __init__(self, path: str):
+    def __init__(self):
         code = "from sql_grpo.world.engines import serve_duckdb; serve_duckdb()"
         self.process = subprocess.Popen(
             [sys.executable, "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            start_new_session=True,
-        )  # Ctrl-C is not for it
-        self.replies = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
-        fault, *more = self.ask(path, seconds=_OPENING)
-        if fault:
-            self.close()
-            raise ValueError(fault)
-        (self.said,) = more  # of the files
+            start_new_session=True,  # Ctrl-C is not for it
+        )
 
-    def _read(self):
-        try:
-            with self.process.stdout as replies:
-                while True:
-                    self.replies.put(pickle.load(replies))
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError):  # it has ended
-            self.replies.put(None)
-
-    def ask(self, request, seconds: float) -> tuple:
+    def ask(self, *request) -> list:
+        "What it answers. Raises Lost, and ValueError with what is wrong."
         try:
             pickle.dump(request, self.process.stdin)
             self.process.stdin.flush()
         except OSError:
             raise Lost("its process has ended") from None
         try:
-            reply = self.replies.get(timeout=seconds)
-        except queue.Empty:
-            reply = None
-        if reply is not None:
-            return reply
-        self.close()
-        return (
-            "the query did not stop in time, or took too much memory, and was ended",
-        )
+            fault, *found = pickle.load(self.process.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self.kill()
+            fault = (
+                "the query did not stop in time, or took too much memory, and was ended"
+            )
+        if fault:
+            raise ValueError(fault)
+        return found
 
     @property
-    def open(self) -> bool:
-        return self.process.poll() is None
+    def closed(self) -> bool:
+        return self.process.poll() is not None
 
-    def close(self):
+    def kill(self):
         self.process.kill()
         self.process.wait()
-        try:
-            self.process.stdin.close()
-        except OSError:
-            pass  # what could not be sent
 
-# %% ../../nbs/world/engines.ipynb #e41c002f
-def _duck_keys(
-    found: list,
-) -> tuple:  # set of (schema, table, column); dict from such to what they point to
-    "The primary and the foreign keys in rows of `_DUCK_KEYS`."
-    primary = set()
-    foreign = {}
-    for schema, table, kind, names, to, to_names in found:
-        names = json.loads(names)
-        if kind == "PRIMARY KEY":
-            primary |= {(schema, table, name) for name in names}
-        else:
-            foreign |= {
-                (schema, table, name): f"{to}.{other}"
-                for name, other in zip(names, json.loads(to_names), strict=True)
-            }
-    return primary, foreign
+    def close(self):
+        self.kill()
+        self.process.stdout.close()
+        with suppress(OSError):  # what could not be sent
+            self.process.stdin.close()
 
 # %% ../../nbs/world/engines.ipynb #e41c002e
 class DuckDBDatabase(EngineDatabase):
-    "A DuckDB file, a CSV or Parquet file, or a folder of these."
+    "A DuckDB file, which a process of its own reads."
 
-    engine, dialect = "DuckDB", "duckdb"
+    engine, dialect, driver, extra = "DuckDB", "duckdb", "duckdb", "duckdb"
     begins = "select", "with", "values", "from", "table"
-    single = re.compile(r"(?:float4?|real)\b")
+    catalogue = _DUCK_TABLES, _DUCK_COLUMNS
+    parity = "rowid % 2"
 
     def _connect(self):
-        _driver("duckdb", "duckdb")
         self.name = table_name(self.url) or Path(self.url).stem
-        return _DuckDBProcess(self.url)
+        con = _DuckDBProcess()
+        try:
+            with self._pool.watch.limit(_OPENING, con.kill):
+                (con.said,) = con.ask(self.url)
+        except BaseException:
+            con.close()
+            raise
+        return con
 
-    def _execute(
-        self, con, sql: str, max_rows: int, max_bytes: int, trusted: bool = False
-    ) -> tuple:
-        seconds = _WAIT if trusted else self.timeout
-        reply = con.ask((sql, max_rows, max_bytes, seconds, trusted), seconds + 1)
-        if len(reply) == 1:
-            raise ValueError(reply[0])
-        return reply
+    def _cut(self, con):
+        con.kill()
 
     def _rows(self, con, sql: str) -> list:
-        return self._execute(con, sql, 10**6, 10**9, True)[1]
+        return con.ask(sql, 10**6, 10**9, _PATIENCE, True)[1]
 
-    def _settle(self, con) -> list:  # of warnings
+    def _learn(self, con) -> list:  # of warnings
         return con.said
 
-    def _parity(self, table: str) -> str:
-        return "rowid % 2"
-
-    def _schema(self, con):
-        columns = {}
-        primary, foreign = _duck_keys(self._rows(con, _DUCK_KEYS))
-        for schema, table, name, kind, comment in self._rows(con, _DUCK_COLUMNS):
-            key = schema, table, name
-            columns.setdefault((schema, table), []).append(
-                Column(name, kind, key in primary, foreign.get(key), comment or "")
-            )
-        for schema, name, kind, comment, _ in self._rows(con, _DUCK_TABLES):
-            yield (
-                name if schema == "main" else f"{schema}.{name}",
-                f"{quoted(schema)}.{quoted(name)}",
-                kind,
-                comment,
-                columns.get((schema, name), []),
-            )
+    def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> list:
+        return con.ask(sql, max_rows, max_bytes, self.timeout, False)
 
 # %% ../../nbs/world/engines.ipynb #e41c0031
 _ENGINES = dict(
-    zip(
-        _OURS,
-        (
-            PostgresDatabase,
-            PostgresDatabase,
-            MySQLDatabase,
-            MySQLDatabase,
-            DuckDBDatabase,
-        ),
-        strict=True,
-    )
+    postgresql=PostgresDatabase,
+    postgres=PostgresDatabase,
+    mysql=MySQLDatabase,
+    mariadb=MySQLDatabase,
+    duckdb=DuckDBDatabase,
 )
 
 
@@ -1480,7 +1180,7 @@ def open_database(
     kwargs.pop("now", None)
     start = perf_counter()
     said, when = _unreachable.get((url, state), ("", 0))
-    if said and start - when < _WAIT:  # not again for each question
+    if said and start - when < _PATIENCE:  # not again for each question
         raise ValueError(said)
     try:
         db = _open_engine(kind, url, state, tuple(sorted(kwargs.items())))
