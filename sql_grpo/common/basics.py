@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_exit', 'did_you_mean', 'Parser', 'short_warnings',
-           'escape_output', 'written_whole', 'full_path', 'json_object', 'is_disk_full', 'listening', 'pick_some',
-           'wilson', 'rounded', 'peak_memory', 'MarkdownText', 'markdown_table', 'load_env', 'from_file', 'source_name',
-           'place_of']
+           'escape_output', 'written_whole', 'full_path', 'cache_folder', 'kept_in_cache', 'code_digest', 'json_object',
+           'is_disk_full', 'listening', 'pick_some', 'wilson', 'rounded', 'peak_memory', 'MarkdownText',
+           'markdown_table', 'load_env', 'from_file', 'source_name', 'place_of']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
-import argparse, codecs, ctypes, difflib, errno, importlib.util, inspect, json, math, os, random, re
+import argparse, codecs, ctypes, difflib, errno, hashlib, importlib.util, inspect, json, math, os
+import random, re
 import socket, symtable, sys, time, traceback, warnings
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
@@ -192,6 +193,44 @@ def full_path(
             "give the whole path"
         )
     return path
+
+# %% ../../nbs/common/basics.ipynb #62d61e11
+def cache_folder() -> Path:
+    "SQL_GRPO_CACHE, or ~/.cache/sql_grpo. Raises ValueError if there is no home folder."
+    given = os.environ.get("SQL_GRPO_CACHE")
+    if given:
+        return Path(full_path(given, "SQL_GRPO_CACHE"))
+    home = os.path.expanduser("~")
+    if home == "~":
+        raise ValueError(
+            "there is no home folder to keep a cache in: set SQL_GRPO_CACHE to a folder"
+        )
+    return Path(home) / ".cache" / "sql_grpo"
+
+
+@contextmanager
+def kept_in_cache(path: Path):  # yields the path to write to
+    "Like `written_whole`, in the cache folder. Raises ValueError if that cannot be written to."
+    try:
+        with written_whole(path) as part:
+            yield part
+    except OSError as e:
+        raise ValueError(
+            f"the cache folder {cache_folder()} cannot be written to ({e.strerror}): "
+            "set SQL_GRPO_CACHE to another one"
+        ) from e
+
+
+@lru_cache
+def code_digest(
+    *modules: str,  # of this package, such as world.tasks
+) -> str:
+    "A digest of modules' code, for the names of files that it makes."
+    code = [
+        Path(importlib.util.find_spec(f"sql_grpo.{m}").origin).read_bytes()
+        for m in modules
+    ]
+    return hashlib.sha256(b"\0".join(code)).hexdigest()[:12]
 
 # %% ../../nbs/common/basics.ipynb #9f3c8f44
 def json_object(file: str | Path) -> dict:

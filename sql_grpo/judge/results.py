@@ -9,10 +9,10 @@ __all__ = ['MAX_SQL_CHARS', 'same_number', 'results_match', 'is_ordered', 'answe
 # %% ../../nbs/judge/results.ipynb #5cc4eb52
 import math, re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache, wraps
-from itertools import chain, combinations, count, islice
+from itertools import chain, combinations, count
 
 import sqlglot
 
@@ -23,26 +23,20 @@ from ..world.tasks import Task, answer_result, ties
 from ..environment import Episode
 
 # %% ../../nbs/judge/results.ipynb #19374c54
-_TOL = 1e-9  # two numbers that are not both whole are the same within this relative difference,
-_NOISE = 1e-12  # or within this one: what sums of floats that should be zero leave
+_TOL = 1e-9  # two numbers that are not both whole are the same within this, relatively,
+_NOISE = 1e-12  # or within this: what sums of floats that should be zero leave
 _WHOLE = 2**53  # floats that are whole are exact below this
 
 
-def _slack(x, tol):
-    return max(_NOISE, tol * abs(x))
-
-
-def _is_whole(x, below=_WHOLE):
-    "An integer, or a float that holds one exactly."
+def _holds_whole(x, below=_WHOLE):
+    "Is it an integer, or a float that holds one exactly?"
     return type(x) is int or x.is_integer() and abs(x) < below
 
 
 def same_number(a: int | float, b: int | float) -> bool:
     "Is `a` the same number as `b`, up to float noise?"
-    if a == b:
-        return True
-    if _is_whole(a) and _is_whole(b):
-        return False
+    if a == b or _holds_whole(a) and _holds_whole(b):
+        return a == b
     return math.isclose(a, b, rel_tol=_TOL, abs_tol=_NOISE)
 
 # %% ../../nbs/judge/results.ipynb #a953dc6a
@@ -51,164 +45,104 @@ def _snapped(
 ):  # tolerances that a cluster may be wide
     "The cells, with every float that is not whole replaced by the number that stands for it."
     out = {}
-    whole = -math.inf
-    start = -math.inf
-    last = -math.inf
-    waiting = []
-    anchors = {}
-    for n in sorted(
-        {c for c in cells if type(c) in (int, float) and -1e300 < c < 1e300}
-    ):
-        if _is_whole(n, below):
-            while waiting and n - waiting[-1] <= _slack(
-                waiting[-1], tol
-            ):  # floats just below it
-                out[waiting.pop()] = n
-            whole, waiting = n, []
-        elif n - whole <= _slack(n, tol):  # just above one
-            out[n] = whole
+    anchor = last = -math.inf
+    numbers = {c for c in cells if type(c) in (int, float) and -1e300 < c < 1e300}
+    numbers = [
+        (n, max(_NOISE, tol * abs(n)), _holds_whole(n, below)) for n in sorted(numbers)
+    ]
+    for n, slack, whole in numbers:
+        if not whole and n - last <= slack and n - anchor <= wide * slack:
+            out[n] = anchor
         else:
-            if n - last > _slack(n, tol):
-                start = n
-            last = n
-            out[n] = anchors.setdefault(
-                (start, math.floor((n - start) / _slack(start, tol) / wide)), n
-            )
-            waiting.append(n)
+            anchor = n
+        last = n
+    above = math.inf
+    for n, slack, whole in reversed(numbers):  # floats just below a whole number
+        if whole:
+            above = n
+        elif above - n <= slack:
+            out[n] = above
     return [out.get(c, c) for c in cells]
 
 # %% ../../nbs/judge/results.ipynb #5f1a0c02
-_SINGLE_TOL = 1e-5  # for numbers of single precision
-_SINGLE_WHOLE = (
-    2**20
-)  # what is larger may be whole because no digits are left for a fraction
+_SINGLE = dict(tol=1e-5, below=2**20, wide=4)  # for numbers of single precision
 
 
-def _columns(cells: list, width: int):
-    return [tuple(cells[i::width]) for i in range(width)]
-
-
-def _in_single(gold: Result, predicted: Result):  # their rows
-    "Both results, with the numbers of columns of single precision rounded to each other."
-    results = gold, predicted
-    width = len(gold.columns)
-    cells = [list(chain.from_iterable(r.rows)) for r in results]
-    n = len(cells[0])
-    rounded = _snapped(cells[0] + cells[1], _SINGLE_TOL, _SINGLE_WHOLE, wide=4)
-    rough = [_columns(rounded[:n], width), _columns(rounded[n:], width)]
-    bag = lambda column: frozenset(Counter(column).items())
-    single = {
-        bag(column)
-        for r, columns in zip(results, rough, strict=True)
-        for column, kind in zip(columns, r.types, strict=False)
-        if kind
-    }
-    for some, columns in zip(cells, rough, strict=True):
-        pairs = zip(columns, _columns(some, width), strict=True)
-        yield list(
-            zip(
-                *(
-                    column if bag(column) in single else exact
-                    for column, exact in pairs
-                ),
-                strict=True,
-            )
-        )
-
-# %% ../../nbs/judge/results.ipynb #0a545b6a
-def _numbered(g: list, p: list) -> tuple | None:
-    "Both results as columns of numbers, the same one for the same cell; None if cells differ."
-    cells = list(chain.from_iterable(g + p))
-    n = len(g) * len(g[0])
-    width = len(g[0])
-    if any(type(c) is float and not c.is_integer() for c in cells):
-        cells = _snapped(cells)
-    bag = Counter(cells[:n])
-    if bag != Counter(cells[n:]):
-        return None
-    code = dict(zip(bag, count(), strict=False)).__getitem__
-    return tuple(
-        [tuple(map(code, cells[i : i + n : width])) for i in range(at, at + width)]
-        for at in (0, n)
-    )
-
-# %% ../../nbs/judge/results.ipynb #ebcdd7cc
-def _recolour(columns: list, colours: list):
-    "One round: colours of rows from those of columns, then of columns from those of rows."
-    rows = [
-        sum(map(hash, zip(row, colours, strict=True)))
-        for row in zip(*columns, strict=True)
-    ]
+def _in_single(columns: list, single: list) -> list:
+    "The columns; numbers of the `single` ones, and of those with the same numbers, rounded to each other."
+    h = len(columns[0])
+    cells = _snapped([*chain.from_iterable(columns)], **_SINGLE)
+    rough = [tuple(cells[i : i + h]) for i in range(0, len(cells), h)]
+    bags = [frozenset(Counter(column).items()) for column in rough]
+    like = {bag for bag, is_single in zip(bags, single, strict=True) if is_single}
     return [
-        hash((c, sum(map(hash, zip(col, rows, strict=True)))))
-        for c, col in zip(colours, columns, strict=True)
+        r if bag in like else c for c, r, bag in zip(columns, rough, bags, strict=True)
     ]
 
 # %% ../../nbs/judge/results.ipynb #d3ffc38e
-_ROUNDS = 100  # of colouring, at most, in a comparison of small results
-_CELL_ROUNDS = (
-    600_000  # rounds times cells, in one of larger ones; but at least three rounds
-)
+_MOST_CELLS = 1_000_000  # that the search for an order of columns looks at
 
 
-def _rows(columns: list, order: list):
-    return Counter(zip(*(columns[i] for i in order), strict=True))
-
-
-def _unlike(columns: list, colours: list):
-    "The smallest group of columns that share a colour without being identical; or empty."
-    groups = {}
-    for i, c in enumerate(colours):
-        groups.setdefault(c, []).append(i)
-    unlike = (m for m in groups.values() if len({columns[i] for i in m}) > 1)
-    return min(unlike, key=len, default=[])
-
-
-def _marked(colours: list, i: int):
-    "`colours`, with one that no other has at `i`."
-    return [abs(hash((c,))) if j == i else c for j, c in enumerate(colours)]
-
-# %% ../../nbs/judge/results.ipynb #758ad2b9
-def _pairs_up(g: list, p: list, g_colours: list, p_colours: list, left: list):
-    "Do the columns pair up, by colour, so that the rows are the same bag? Spends `left[0]`."
-    if left[0] <= 0:
-        return False
-    left[0] -= 1
-    kinds = 0
-    while (group := _unlike(g, g_colours)) and len(set(g_colours)) > kinds:
-        if left[0] <= 0:
-            return False
-        kinds = len(set(g_colours))
-        left[0] = left[0] - 1
-        g_colours = _recolour(g, g_colours)
-        p_colours = _recolour(p, p_colours)
-        if Counter(g_colours) != Counter(p_colours):
-            return False
-    if not group:
-        orders = (
-            sorted(range(len(c)), key=c.__getitem__) for c in (g_colours, p_colours)
+def _by_contents(columns: list, rows: list, left: list, like: dict | None = None):
+    "The positions of columns for each contents that they have; nothing if `like` lacks one of these."
+    found = {}
+    for i, column in enumerate(columns):
+        left[0] -= len(rows)
+        contents = tuple(
+            sorted((r << 32) + c for r, c in zip(rows, column, strict=True))
         )
-        return _rows(g, next(orders)) == _rows(p, next(orders))
-    candidates = {p[i]: i for i, c in enumerate(p_colours) if c == g_colours[group[0]]}
-    marked = _marked(g_colours, group[0])
-    return any(
-        _pairs_up(g, p, marked, _marked(p_colours, i), left)
-        for i in candidates.values()
-    )
+        if left[0] < 0 or like is not None and contents not in like:
+            return {}
+        found.setdefault(contents, []).append(i)
+    return found
+
+
+def _pairs_up(g: list, p: list, rows: list, candidates: Iterable, left: list):
+    "Do columns pair up so that the rows are the same bag, with gold rows numbered so, and `p`'s by a candidate?"
+    kinds = _by_contents(g, rows, left)
+    unlike = [k for k, some in kinds.items() if len({g[i] for i in some}) > 1]
+    kind = min(unlike, key=lambda k: len(kinds[k]), default=())
+    number = dict(zip(kind, count(), strict=False))
+    told = lambda rows, column: [
+        number[(r << 32) + c] for r, c in zip(rows, column, strict=True)
+    ]
+    for others in candidates:
+        found = _by_contents(p, others, left, kinds)
+        if any(len(some) != len(found.get(k, ())) for k, some in kinds.items()):
+            continue
+        if unlike:
+            further = [told(others, column) for column in {p[j] for j in found[kind]}]
+            same = _pairs_up(g, p, told(rows, g[kinds[kind][0]]), further, left)
+        else:
+            orders = (
+                (columns[i] for k in kinds for i in at[k])
+                for columns, at in ((g, kinds), (p, found))
+            )
+            ours, theirs = (Counter(zip(*columns, strict=True)) for columns in orders)
+            same = ours == theirs
+        if same:
+            return True
+    return False
 
 # %% ../../nbs/judge/results.ipynb #c5a23704
-def _same_table(g: list, p: list, ordered: bool):
-    "Are two lists of rows of one shape the same, but for the order of columns (and rows)?"
-    numbered = _numbered(g, p)
-    if numbered is None:
+def _same_bag(columns: list, ordered: bool):  # gold columns, then as many others
+    "Do both halves hold the same rows, but for the order of columns (and rows)?"
+    cells = [*chain.from_iterable(columns)]
+    if any(type(c) is float and not c.is_integer() for c in cells):
+        cells = _snapped(cells)
+    bag = Counter(cells[: len(cells) // 2])
+    if bag != Counter(cells[len(cells) // 2 :]):
         return False
-    (g, p), start, cells = numbered, [1] * len(g[0]), len(g) * len(g[0])
+    code = dict(zip(bag, count(), strict=False))
+    cells = [code[c] for c in cells]
+    h, width = len(columns[0]), len(columns) // 2
+    columns = [tuple(cells[i : i + h]) for i in range(0, len(cells), h)]
+    g, p = columns[:width], columns[width:]
     if ordered:
         return Counter(g) == Counter(p)
-    # the likeliest order of columns
     if Counter(zip(*g, strict=True)) == Counter(zip(*p, strict=True)):
         return True
-    return _pairs_up(g, p, start, start, [max(3, min(_ROUNDS, _CELL_ROUNDS // cells))])
+    return _pairs_up(g, p, [0] * h, [[0] * h], [_MOST_CELLS])
 
 
 def results_match(
@@ -217,16 +151,19 @@ def results_match(
     ordered: bool,  # does the order of rows count?
 ) -> bool:
     "Do both results hold the same rows, up to order of columns (and rows) and float noise?"
-    if not (gold.ok and predicted.ok) or gold.truncated or predicted.truncated:
+    results = gold, predicted
+    if not all(r.ok and not r.truncated for r in results):
         return False
-    g = gold.rows
-    p = predicted.rows
-    if len(g) != len(p) or len(gold.columns) != len(predicted.columns):
+    g, p, width = gold.rows, predicted.rows, len(gold.columns)
+    if len(g) != len(p) or width != len(predicted.columns):
         return False
-    if g == p or _same_table(g, p, ordered):
+    if g == p:
         return True
-    single = "single" in gold.types or "single" in predicted.types
-    return single and _same_table(*_in_single(gold, predicted), ordered)
+    columns = [*zip(*g, strict=True), *zip(*p, strict=True)]
+    if _same_bag(columns, ordered):
+        return True
+    single = [kind == "single" for r in results for kind in r.types or [""] * width]
+    return any(single) and _same_bag(_in_single(columns, single), ordered)
 
 # %% ../../nbs/judge/results.ipynb #963d7e9c
 @lru_cache(maxsize=4096)
@@ -242,127 +179,69 @@ def is_ordered(
     return tree.args.get("order") is not None
 
 # %% ../../nbs/judge/results.ipynb #edb1e1f8
-_NUMBER = re.compile(
-    r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?",
+_NUMERAL = re.compile(
+    r"([+-]?)(?:[$€£]\s?)?(?=\.?\d)((?:\d{1,3}(?:,\d{3})+|\d*)(?:\.(\d*))?(?:e[+-]?\d{1,3})?)(?:(?<=\d)\s?%)?",
     re.I | re.A,
 )
+_TRUTH = dict.fromkeys(("true", "t", "yes", "1"), "true") | dict.fromkeys(
+    ("false", "f", "no", "0"), "false"
+)
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?")
 
 
-def _number(text: str):
-    "The number that `text` is, or None."
-    if len(text) > 40 or not _NUMBER.fullmatch(text):
-        return None
-    text = text.replace(",", "")
-    return int(text) if text.lstrip("+-").isdigit() else float(text)
-
-
-_UNIT = re.compile(r"^([+-]?)[$€£]\s?(?=[\d.])|(?<=\d)\s?%$")  # of a number
-
-
-def _bare(text: str):
-    "`text` without a full stop at its end and quotes around it."
-    text = text.strip().removesuffix(".").rstrip()
-    enclosed = len(text) > 1 and text[0] == text[-1] and text[0] in "'\"`"
-    return text[1:-1].strip() if enclosed else text
-
-# %% ../../nbs/judge/results.ipynb #927b1bad
 def _printed(value):
     return format_value(value).strip()
 
 
-def _canonical(gold: Result):
-    "The rows of the gold result as they are printed, and what each printed cell stands for."
-    printed = [[*map(_printed, row)] for row in gold.rows]
-    says = {}
-    for p, c in zip(
-        chain.from_iterable(printed), chain.from_iterable(gold.rows), strict=True
-    ):
-        says.setdefault(p, c if c is None or type(c) in (int, float) else p)
-    return printed, says
+def _one_moment(text: str):
+    "A date, with its time but for midnight, in one form; any other text as it is."
+    if not (m := _MOMENT.fullmatch(text)):
+        return text
+    time = (m[2] or "00:00") + (m[3] or ":00")
+    return m[1] if time == "00:00:00" else f"{m[1]} {time}"
 
 
-_TRUTH = dict.fromkeys(("true", "t", "yes", "1"), "true") | dict.fromkeys(
-    ("false", "f", "no", "0"), "false"
-)
-
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?")
-
-
-def _moments(text: str) -> list:
-    "The forms of a date, with or without a time; none if `text` is no date."
-    m = _MOMENT.fullmatch(text)
+def _read_number(text: str, says: dict):
+    "The number that is written, or the only gold one that was rounded to it, of two decimals at least; or the text."
+    m = _NUMERAL.fullmatch(text) if len(text) <= 43 else None
     if not m:
-        return []
-    day, minutes, seconds = m.groups("")
-    minutes = minutes or "00:00"
-    seconds = seconds or ":00"
-    forms = [f"{day} {minutes}{seconds}", f"{day}T{minutes}{seconds}"]
-    if seconds == ":00":
-        forms += [f"{day} {minutes}", f"{day}T{minutes}"]
-    return [day] * (minutes + seconds == "00:00:00") + forms
+        return text
+    plain = m[1] + m[2].replace(",", "")
+    if plain.lstrip("+-").isdigit():
+        return int(plain)
+    number, places = float(plain), len(m[3] or "")
+    if _printed(number) in says:
+        return says[_printed(number)]
+    if (
+        places < 2
+        or "e" in plain.lower()
+        or len(plain.replace(".", "").lstrip("+-0")) < 2
+    ):
+        return number
+    most = 0.5 * 10**-places * (1 + _TOL)
+    golds = {c for c in says.values() if type(c) is float and not _holds_whole(c)}
+    found = [c for c in golds if abs(c - number) <= most]
+    return found[0] if len(found) == 1 else number
 
 
 def _read_cell(text: str, says: dict):
-    "The value that a written cell stands for, given what the gold result's cells say."
-    text, bare = text.strip(), _bare(text)
-    for t in (text, bare, bare.replace("''", "'")):  # as SQL writes a quote
+    "The value that a written cell stands for, given what the gold result's printed cells say."
+    text = text.strip()
+    bare = text.removesuffix(".").rstrip()
+    if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"`":
+        bare = bare[1:-1].strip()
+    moment = _one_moment(bare)
+    for t in (text, bare, bare.replace("''", "'"), moment):  # as SQL writes a quote
         if t in says:
             return says[t]
-    if moments := _moments(bare):
-        return says.get(next((t for t in moments if t in says), None), moments[0])
-    if bare.upper() == "NULL":
-        return None
     truth = _TRUTH.get(bare.lower())  # engines that know it print true and false
     if truth in says:
         return says[truth]
     if truth and len(bare) > 3:
         return int(truth == "true")
-    plain = _UNIT.sub(r"\1", bare)
-    number = _number(plain)
-    if type(number) is not float:
-        return bare if number is None else number
-    return says.get(_printed(number), _rounded_from(number, plain, says))
-
-# %% ../../nbs/judge/results.ipynb #2b785f2a
-def _rounded_from(number: float, text: str, says: dict):
-    "The one gold value that was rounded to this number, which has at least two decimals."
-    decimals = len(text.partition(".")[2])
-    if (
-        decimals < 2
-        or "e" in text.lower()
-        or len(text.replace(".", "").lstrip("+-0")) < 2
-    ):
-        return number
-    found = {
-        c
-        for c in says.values()
-        if type(c) is float
-        and not _is_whole(c)
-        and abs(c - number) <= 0.5 * 10**-decimals * (1 + _TOL)
-    }
-    return found.pop() if len(found) == 1 else number
-
-
-def _rounded_like(gold: Result, said: Result) -> Result:
-    "What is said, its floats with as many decimals as the gold ones have, if these have two at least."
-    decimals = max(
-        (
-            len(_printed(c).partition(".")[2])
-            for row in gold.rows
-            for c in row
-            if type(c) is float
-        ),
-        default=0,
-    )
-    if decimals < 2:
-        return said
-    return replace(
-        said,
-        rows=[
-            tuple(round(c, decimals) if type(c) is float else c for c in row)
-            for row in said.rows
-        ],
-    )
+    if moment != bare or _MOMENT.fullmatch(bare):
+        return moment
+    return None if bare.upper() == "NULL" else _read_number(bare, says)
 
 # %% ../../nbs/judge/results.ipynb #621d9e45
 _MAX_ANSWER_CHARS = 10_000  # longer answers are wrong: the judge's work stays bounded
@@ -374,21 +253,30 @@ def _readings(lines: list, width: int, height: int):
     if len(rows) == height and all(len(r) == width for r in rows):
         yield rows
     if len(lines) == width == 1 < height:
-        written = [lines[0].split(","), lines[0].split(", ")]
-        if " and " in lines[0]:
-            *most, last = re.split(r",\s*", lines[0])
-            written += [
-                [*most, *last.removeprefix("and ").rsplit(" and ", 1)],
-                lines[0].split(" and "),
-            ]
-        for cells in written:
-            if len(cells) == height:
-                yield [[c] for c in cells]
+        *most, last = re.split(r",\s*", lines[0])
+        listed = [*most, *last.removeprefix("and ").rsplit(" and ", 1)]
+        ways = (
+            lines[0].split(","),
+            lines[0].split(", "),
+            listed,
+            lines[0].split(" and "),
+        )
+        yield from ([[c] for c in cells] for cells in ways if len(cells) == height)
 
 
-def _line(cells):
+def _tidy_line(cells: list):
     "A row as one text, without blanks around its cells (which may hold the separator themselves)."
     return "|".join(c.strip() for c in "|".join(cells).split("|"))
+
+
+def _rounded_like(gold: Result, said: Result) -> Result:
+    "What is said, its floats with as many decimals as the gold ones have, if these have two at least."
+    printed = [_printed(c) for row in gold.rows for c in row if type(c) is float]
+    places = max((len(text.partition(".")[2]) for text in printed), default=0)
+    if places < 2:
+        return said
+    rounded = lambda c: round(c, places) if type(c) is float else c
+    return replace(said, rows=[tuple(map(rounded, row)) for row in said.rows])
 
 # %% ../../nbs/judge/results.ipynb #fc43be3c
 def answer_matches(
@@ -399,83 +287,53 @@ def answer_matches(
     typed: bool = False,  # was the gold result typed by hand, and maybe rounded?
 ) -> bool:
     "Does a written answer say what the gold result says? An empty one never does."
-    if not (answer and gold.ok) or gold.truncated:
-        return False
-    if len(answer) > _MAX_ANSWER_CHARS or not answer.strip():
-        return False
-    plain = as_rows(answer)
-    if plain != answer and answer_matches(gold, plain, ordered, headers, typed):
-        return True
-    lines = _below_header(gold, answer, headers)
-    height = len(gold.rows)
-    width = len(gold.columns)
-    if not height:
-        return lines == ["(0 rows)"]
-    readings = list(_readings(lines, width, height))
-    if not readings and (
-        len(lines) != height or answer.count("|") < height * (width - 1)
+    if (
+        not gold.ok
+        or gold.truncated
+        or len(answer) > _MAX_ANSWER_CHARS
+        or not answer.strip()
     ):
         return False
-    return _lines_match(gold, lines, readings, ordered, typed)
-
-
-def _below_header(gold: Result, answer: str, headers: tuple) -> list:  # of lines
-    "The lines of an answer, but for names of columns above its rows."
-    lines = [l.strip() for l in answer.strip().split("\n")]
-    names = {_line(h).casefold() for h in (gold.columns, *headers)}
-    headed = (
-        len(lines) == max(len(gold.rows), 1) + 1
-        and _line([lines[0]]).casefold() in names
-    )
-    return lines[headed:]
-
-# %% ../../nbs/judge/results.ipynb #fc43be41
-def _lines_match(
-    gold: Result,
-    lines: list,
-    readings: list,  # the tables that the lines may mean
-    ordered: bool,
-    typed: bool,
-) -> bool:
-    "Are the lines the gold rows as they are printed, or do they mean these?"
-    printed, says = _canonical(gold)
-    said = [*map(_line, printed)]
-    tidy = [_line([line]) for line in lines]
-    if tidy == said or not ordered and Counter(tidy) == Counter(said):
-        return True
-    meant = replace(gold, rows=[tuple(map(says.__getitem__, row)) for row in printed])
-    read = (
-        Result(gold.columns, [tuple(_read_cell(c, says) for c in row) for row in rows])
-        for rows in readings
-    )
-    return any(
-        results_match(meant, _rounded_like(gold, r) if typed else r, ordered)
-        for r in read
-    )
+    height, width = len(gold.rows), len(gold.columns)
+    names = {_tidy_line(h).casefold() for h in (gold.columns, *headers)}
+    for text in dict.fromkeys((as_rows(answer), answer)):
+        lines = [_tidy_line([line]) for line in text.strip().split("\n")]
+        if len(lines) == max(height, 1) + 1 and lines[0].casefold() in names:
+            del lines[0]
+        tables = [*_readings(lines, width, height)]
+        if not height and lines == ["(0 rows)"]:
+            return True
+        if not height or not tables and len(lines) != height:
+            continue
+        printed = [[_printed(c) for c in row] for row in gold.rows]
+        said = [*map(_tidy_line, printed)]
+        if lines == said or not ordered and Counter(lines) == Counter(said):
+            return True
+        says, meant = {}, []
+        for row, forms in zip(gold.rows, printed, strict=True):
+            forms = [*map(_one_moment, forms)]
+            for c, form in zip(row, forms, strict=True):
+                says.setdefault(
+                    form, c if c is None or type(c) in (int, float) else form
+                )
+            meant.append(tuple(says[form] for form in forms))
+        for rows in tables:
+            read = replace(
+                gold,
+                types=(),
+                rows=[tuple(_read_cell(c, says) for c in row) for row in rows],
+            )
+            read = _rounded_like(gold, read) if typed else read
+            if results_match(replace(gold, rows=meant), read, ordered):
+                return True
+    return False
 
 # %% ../../nbs/judge/results.ipynb #613875ce
 def _order_counts(task):
     "Does the order of rows count? By default if the query has an outermost ORDER BY."
-    return (
-        bool(task.query) and is_ordered(task.query, task.dialect)
-        if task.ordered is None
-        else task.ordered
-    )
-
-
-def _truths_in_words(answer: object):
-    "A typed answer, its truths as the words that engines print."
-    if isinstance(answer, (list, tuple)):
-        return [*map(_truths_in_words, answer)]
-    return str(answer).lower() if isinstance(answer, bool) else answer
-
-
-def _typed_golds(task) -> list:  # of results
-    "What a typed answer says: as it is, as it is read, and with its truths in words."
-    words = _truths_in_words(task.answer)
-    return [task.gold, as_read(task.gold)] + [answer_result(words)] * (
-        words != task.answer
-    )
+    if task.ordered is None:
+        return bool(task.query) and is_ordered(task.query, task.dialect)
+    return task.ordered
 
 
 def as_read(result: Result) -> Result:
@@ -484,24 +342,18 @@ def as_read(result: Result) -> Result:
     return replace(result, rows=rows)
 
 
-def _queries(turns: list):
+def _in_words(answer: object):
+    "A typed answer, its truths as the words that engines print."
+    if isinstance(answer, (list, tuple)):
+        return [*map(_in_words, answer)]
+    return str(answer).lower() if isinstance(answer, bool) else answer
+
+
+def _executed(episode: Episode):
     "The turns whose QUERY executed, or whose action kept a result."
-    return [t for t in turns if t.sql is not None]
+    return [t for t in episode.turns if t.sql is not None]
 
 
-def _answer(episode: Episode) -> Result | str | None:
-    "What the episode answers: a text, or the result that a bare ANSWER submits."
-    if episode.outcome != "answered" or episode.answer is None:
-        return None
-    if episode.answer.strip():
-        return episode.answer
-    result = episode.submitted
-    gold = episode.task.gold
-    if result is None or not result.truncated or len(gold.rows) <= len(result.rows):
-        return result
-    return episode.task.database().whole(_queries(episode.turns)[-1].sql, like=gold)
-
-# %% ../../nbs/judge/results.ipynb #afbf889c
 def once(find: Callable):  # find(episode): a part of the verdict
     "Find it when a finished episode is first asked for it, then keep it in `episode.verdict`."
 
@@ -515,53 +367,54 @@ def once(find: Callable):  # find(episode): a part of the verdict
 
     return kept
 
-
+# %% ../../nbs/judge/results.ipynb #afbf889c
 @once
 def _right(episode: Episode):
+    said, gold = episode.answer, episode.task.gold
+    if episode.outcome != "answered" or said is None:
+        return False
+    if not said.strip():
+        said = episode.submitted
+        if said is not None and said.truncated and len(gold.rows) > len(said.rows):
+            said = episode.task.database().whole(_executed(episode)[-1].sql, like=gold)
     headers = tuple(t.result.columns for t in episode.turns if t.result is not None)
-    return is_correct(_answer(episode), episode.task, headers)
+    return said is not None and is_correct(said, episode.task, headers)
 
 
 def is_correct(
     said: Episode | Result | str,  # an episode, a query's result, or a written answer
-    task: Task
-    | None = None,  # the task that was to be answered; an episode has its own
+    task: Task | None = None,  # what was to be answered; an episode has its own
     headers: tuple = (),  # lists of column names that may stand above written rows
 ) -> bool:
     "Does it say what the gold result says?"
     if isinstance(said, Episode):
         return _right(said)
-    if said is None:
-        return False
-    gold = task.gold
-    ordered = _order_counts(task)
+    ordered, typed = _order_counts(task), not task.query
+    golds = task.golds
     if isinstance(said, str):
-        golds = task.golds if task.query else _typed_golds(task)
-        return any(
-            answer_matches(g, said, ordered, headers, not task.query) for g in golds
-        )
-    if any(results_match(g, said, ordered) for g in task.golds):
+        if typed:
+            golds = [*golds, as_read(task.gold), answer_result(_in_words(task.answer))]
+        return any(answer_matches(g, said, ordered, headers, typed) for g in golds)
+    if any(results_match(g, said, ordered) for g in golds):
         return True
-    g, p = ((len(r.rows), len(r.columns)) for r in (gold, said))
-    return (
-        not task.query
-        and g == p
-        and results_match(as_read(gold), _rounded_like(gold, as_read(said)), ordered)
-    )
+    shapes = {(len(r.rows), len(r.columns)) for r in (task.gold, said)}
+    if not typed or len(shapes) > 1:
+        return False
+    read = _rounded_like(task.gold, as_read(said))
+    return results_match(as_read(task.gold), read, ordered)
 
 # %% ../../nbs/judge/results.ipynb #a5e70c11
-def without_sql(task: Task):  # another task
+def without_sql(task: Task) -> Task:
     "The same task with its gold result as the answer, and no query. Raises ValueError."
     gold = task.gold
     if not gold.ok or gold.truncated or not gold.rows:
         fault = gold.error or "the gold result is empty, or too long"
         raise ValueError(f"task {task.id}: {fault}; no answer is left")
-    rows = gold.rows if len(gold.columns) > 1 else [c for row in gold.rows for c in row]
-    answer = (
-        rows[0]
-        if len(rows) == 1 and len(gold.columns) == 1 and rows[0] is not None
-        else rows
-    )
+    answer = gold.rows
+    if len(gold.columns) == 1:
+        answer = [c for (c,) in gold.rows]
+        if len(answer) == 1 and answer[0] is not None:
+            [answer] = answer
     return replace(
         task, query="", answer=answer, ordered=_order_counts(task), variants=()
     )
@@ -571,68 +424,59 @@ def without_sql(task: Task):  # another task
 _PICKS, _PICK_CELLS = 50, 5_000
 
 
-def _only(result: Result, columns: tuple | None) -> Result:
+def _only(result: Result, picked: tuple | None) -> Result:
     "Some columns of a result, by their positions; None for all."
-    if columns is None or not result.ok or max(columns) >= len(result.columns):
+    if picked is None or not result.ok or max(picked) >= len(result.columns):
         return result
-    rows = [tuple(r[i] for i in columns) for r in result.rows]
-    types = tuple(result.types[i] for i in columns) if result.types else ()
-    return replace(
-        result, rows=rows, types=types, columns=[result.columns[i] for i in columns]
-    )
+    pick = lambda row: tuple(row[i] for i in picked)
+    types = pick(result.types) if result.types else ()
+    rows = [*map(pick, result.rows)]
+    return replace(result, columns=[*pick(result.columns)], rows=rows, types=types)
 
 
-def _choices(result: Result, answer: str):
-    "The choices of columns under which `result` may say what `answer` says: None is all of them."
-    lines = answer.count("\n") + 1
-    rows = max(1, len(result.rows))
-    width = answer.split("\n")[-1].count("|") + 1
-    n = len(result.columns)
-    if lines not in (rows, rows + 1) and (
-        lines > 1 or len(re.findall(r",| and ", answer)) + 1 < rows
-    ):
-        return
-    yield None, n * rows
-    if width < n:
-        yield from ((c, width * rows) for c in combinations(range(n), width))
-
-
-def _behind(turns: list, answer: str):  # a turn, and which columns; or None
-    "The first of the turns whose result says what is written."
+def _behind(turns: list, answer: str):
+    "The SQL of the first turn whose result says what is written, and which columns; or None."
     headers = tuple(t.result.columns for t in turns)
-    cells = 0
-    tries = ((t, c, n) for t in turns for c, n in _choices(t.result, answer.strip()))
-    for turn, columns, n in islice(tries, _PICKS):
-        if (cells := cells + n) > _PICK_CELLS:
-            return None
-        result = _only(turn.result, columns)
-        if answer_matches(result, answer, headers=headers):
-            return turn, columns
+    lines, width = answer.count("\n") + 1, answer.split("\n")[-1].count("|") + 1
+    items = len(re.findall(r",| and ", answer)) + 1
+    picks = cells = 0
+    for turn in turns:
+        height, n = max(1, len(turn.result.rows)), len(turn.result.columns)
+        if lines not in (height, height + 1) and (lines > 1 or items < height):
+            continue
+        for picked in chain([None], combinations(range(n), width) if width < n else ()):
+            picks, cells = picks + 1, cells + height * len(picked or range(n))
+            if picks > _PICKS or cells > _PICK_CELLS:
+                return None
+            if answer_matches(_only(turn.result, picked), answer, headers=headers):
+                return turn.sql, picked
+    return None
 
-# %% ../../nbs/judge/results.ipynb #f325d729
+
 def query_behind(
     episode: Episode,
-    turns: list | None = None,  # all of the episode's
+    turns: list | None = None,  # all of the episode's that executed
 ) -> tuple | None:  # SQL, and which columns (None: all)
     "The last query among `turns` that produced the episode's answer, if there is one."
-    if episode.outcome != "answered" or episode.answer is None:
+    answer = episode.answer
+    if (
+        episode.outcome != "answered"
+        or answer is None
+        or len(answer) > _MAX_ANSWER_CHARS
+    ):
         return None
-    if len(episode.answer) > _MAX_ANSWER_CHARS:
-        return None
-    ran = _queries(episode.turns if turns is None else turns)[::-1]
-    if not episode.answer.strip():
+    ran = (_executed(episode) if turns is None else turns)[::-1]
+    if not answer.strip():
         return (ran[0].sql, None) if ran and episode.submitted is not None else None
-    found = _behind(ran, episode.answer) or _behind(ran, as_rows(episode.answer))
-    return found and (found[0].sql, found[1])
+    return _behind(ran, answer.strip()) or _behind(ran, as_rows(answer))
 
 # %% ../../nbs/judge/results.ipynb #3cf22add
 MAX_SQL_CHARS = 10_000  # longer queries are not looked at, and earn nothing
 _LITERALS = re.compile(
     r"""'[^']*'|--[^\n]*|/\*.*?\*/|\b(?:as|collate)\s+\w+""", re.I | re.S
 )
-_ARMS = re.compile(r"\b(?:union|intersect|except)\b", re.I)
-_SELECT = re.compile(r"\bselect\b", re.I)
-_FROM = re.compile(r"\bfrom\b", re.I)
+_SET_WORDS = re.compile(r"\b(?:union|intersect|except)\b", re.I)
+_SELECTED = re.compile(r"\bselect\b(.*?)\bfrom\b", re.I | re.S)
 # a star that doesn't multiply; or a name, not a keyword or function
 _NAME = re.compile(
     r"""(?:^|[(,.])\s*\*
@@ -649,12 +493,8 @@ def reads_table(sql: str) -> bool:
     "Does every arm of `sql` select something of a table? A look at the text, not a parse."
     if len(sql) > MAX_SQL_CHARS:
         return False
-    for arm in _ARMS.split(_LITERALS.sub(" ", sql)):
-        select = _SELECT.search(arm)
-        source = select and _FROM.search(arm, select.end())
-        if not source or not _NAME.search(arm[select.end() : source.start()].strip()):
-            return False
-    return True
+    arms = map(_SELECTED.search, _SET_WORDS.split(_LITERALS.sub(" ", sql)))
+    return all(arm and _NAME.search(arm[1].strip()) for arm in arms)
 
 # %% ../../nbs/judge/results.ipynb #c4522f03
 _WITH = re.compile(r"\s*with\b(\s+recursive\b)?", re.I)
@@ -666,12 +506,11 @@ def _on_half(db: Database, sql: str, rest: int) -> Result:  # rest: 0 or 1
     if not halves:
         return Result([], [], error="the engine has no halves of tables")
     with_ = _WITH.match(sql)
-    return db.query(
-        f"WITH RECURSIVE {halves}{',' + sql[with_.end() :] if with_ else ' ' + sql}"
-    )
+    rest_of_it = f", {sql[with_.end() :]}" if with_ else f" {sql}"
+    return db.query(f"WITH RECURSIVE {halves}{rest_of_it}")
 
 
-def _depends_on_rows(task, sql: str, columns: tuple | None):
+def _depends_on_rows(task, sql: str, picked: tuple | None):
     "Could a right query depend on rows? Not if its result stays where the gold query's changes."
     if not task.query:
         return True
@@ -680,12 +519,12 @@ def _depends_on_rows(task, sql: str, columns: tuple | None):
     golds = [_on_half(db, task.query, rest) for rest in (0, 1)]
     if all(same(gold) or not gold.ok for gold in golds):
         return True
-    return not all(same(_only(_on_half(db, sql, rest), columns)) for rest in (0, 1))
+    return not all(same(_only(_on_half(db, sql, rest), picked)) for rest in (0, 1))
 
-# %% ../../nbs/judge/results.ipynb #2c7eeade
+
 def reading_queries(episode: Episode) -> list:
     "The turns whose QUERY executed, or whose action kept a result, and whose SQL reads a table."
-    return [t for t in _queries(episode.turns) if reads_table(t.sql)]
+    return [t for t in _executed(episode) if reads_table(t.sql)]
 
 
 @once
@@ -699,30 +538,19 @@ def is_grounded(episode: Episode) -> bool:
     return not is_correct(episode) or _depends_on_rows(episode.task, *behind)
 
 # %% ../../nbs/judge/results.ipynb #b70fa31c
-def _variant_golds(task):  # of (Database, Result)
-    "The variants that count, each with the gold query's result there."
-    pairs = [(db, db.query(task.query)) for db in map(open_database, task.variants)]
-    return [(db, gold) for db, gold in pairs if gold.ok and not gold.truncated]
-
-
 @once
-def suite_correct(
-    episode: Episode,
-) -> bool | None:  # None if the task has no variants, or no SQL
+def suite_correct(episode: Episode) -> bool | None:  # None: no variants, or no SQL
     "Is the answer right, and the query behind it right on all variants of the database?"
     task = episode.task
     if not (task.variants and task.query):
         return None
     behind = query_behind(episode) if is_correct(episode) else None
-    if behind is None:
-        return False
-    (sql, columns) = behind
-    ordered = _order_counts(task)
-
-    def right(db, gold):
-        said = _only(db.query(sql), columns)
-        return results_match(gold, said, ordered) or any(
-            results_match(g, said, ordered) for g in ties(task.query, db, gold)
-        )
-
-    return all(right(*pair) for pair in _variant_golds(task))
+    for db in map(open_database, task.variants if behind else ()):
+        gold = db.query(task.query)
+        if not gold.ok or gold.truncated:
+            continue
+        said, golds = _only(db.query(behind[0]), behind[1]), [gold]
+        golds += ties(task.query, db, gold)
+        if not any(results_match(g, said, _order_counts(task)) for g in golds):
+            return False
+    return behind is not None

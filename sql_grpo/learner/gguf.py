@@ -15,9 +15,8 @@ from filelock import FileLock
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as hf_logging
 
-from ..common.basics import full_path, is_disk_full, say
+from ..common.basics import cache_folder, full_path, is_disk_full, say
 from .checkpoints import broken_files, write_checksums
-from ..world.tasks import cache_folder
 
 # %% ../../nbs/learner/gguf.ipynb #af3cedeb
 def read_gguf(

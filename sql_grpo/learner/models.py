@@ -32,9 +32,8 @@ from transformers import (
 )
 from transformers.utils import logging as hf_logging
 
-from ..common.basics import full_path, is_main, json_object
+from ..common.basics import cache_folder, full_path, is_main, json_object
 from ..world.embedded import model_path
-from ..world.tasks import cache_folder
 from ..engine.codec import ChatCodec
 from .gguf import read_gguf, smollm2_folder
 from .hub import check_files, is_hub_name, model_source, tensor_shapes

@@ -31,7 +31,7 @@ from transformers import (
 )
 from trl import SFTConfig, SFTTrainer
 
-from ..common.basics import QUIET, in_notebook, say
+from ..common.basics import QUIET, cache_folder, in_notebook, say
 from sql_grpo.learner.checkpoints import (
     broken_files,
     write_checksums,
@@ -49,7 +49,7 @@ from sql_grpo.world.made_up import (
     wrong_query,
 )
 from ..world.questions import dealt, everyday_words, world_script
-from ..world.tasks import cache_folder, Task
+from ..world.tasks import Task
 from ..environment import Episode, Rules
 from ..judge.games import find_game
 from ..rollout import history_messages, rollout, ScriptedPolicy

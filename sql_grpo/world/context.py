@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from .database import SQLiteDatabase, quoted
 from .questions import literal, write_script
-from .tasks import cache_folder, code_digest, kept_in_cache
+from ..common.basics import cache_folder, code_digest, kept_in_cache
 
 # %% ../../nbs/world/context.ipynb #b19d48fd
 def _read_schema(

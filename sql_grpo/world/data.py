@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from .database import Database, one_line
 from .engines import engine_of, open_database, without_password
-from .files import tables_in
+from .files import is_files
 from .embedded import embedded_tasks, with_variants
 from .tasks import answer_result, Task
 from .context import context_database
@@ -679,7 +679,7 @@ def _database_file(folder, split, db_id) -> Path:
 # %% ../../nbs/world/data.ipynb #caf7560e
 def _database_fault(path) -> str | None:
     "What is wrong with a database file, without opening it."
-    if isinstance(path, Database) or engine_of(path):  # it says itself what is wrong
+    if isinstance(path, Database) or engine_of(path) or is_files(path):
         return None
     path = Path(path)
     if not path.is_file():
@@ -738,6 +738,7 @@ def one_list(source: str | Path, path: str | Path | None = None) -> bool:
     return (
         Path(path or source).expanduser().is_file()
         or engine_of(path or source) is not None
+        or is_files(path or source)
     )
 
 
@@ -770,9 +771,7 @@ def _engine_tasks(split, path, questions):
         re.sub(r"[^\w.-]", "_", Path(urlsplit(str(path)).path).stem).strip("._")
         or "database"
     )
-    kind = engine_of(path)
-    if kind is None:  # says what is wrong with it
-        open_database(path)
+    kind = engine_of(path) or type(open_database(path))
     return _tasks_about(str(path), questions, split, name, kind.dialect)
 
 
@@ -786,7 +785,7 @@ def _tasks_about(database: str | Database, questions, split, name, dialect):
 
 def _sqlite_tasks(split, path, questions):
     "Tasks about a folder, or about one database with its questions beside it."
-    if "://" in str(path) or tables_in(path) and engine_of(path):
+    if "://" in str(path) or is_files(path):
         return _engine_tasks(split, path, questions)
     path = Path(path)
     if path.is_dir():

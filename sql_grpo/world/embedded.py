@@ -12,7 +12,7 @@ from datetime import date
 from functools import lru_cache
 from pathlib import Path
 import sql_grpo
-from ..common.basics import full_path
+from ..common.basics import cache_folder, code_digest, full_path, kept_in_cache
 from .engines import open_database
 from sql_grpo.world.questions import (
     Field,
@@ -23,7 +23,7 @@ from sql_grpo.world.questions import (
     world_script,
     write_script,
 )
-from .tasks import cache_folder, code_digest, kept_in_cache, Task
+from .tasks import Task
 
 # %% ../../nbs/world/embedded.ipynb #8a62f51e
 def packaged_data() -> Path | None:
