@@ -76,7 +76,6 @@ def _path_in(where: str | Path) -> str | Path:
 # %% ../../nbs/world/engines.ipynb #e41c000e
 _passwords = {}  # by URL, which is without it
 _SCHEME = re.compile(r"([a-z][\w.-]*)(\+[\w.+-]+)?://", re.I)  # with its driver
-_OURS = "postgresql", "postgres", "mysql", "mariadb", "duckdb"
 
 
 def without_password(url: str) -> str:
@@ -84,7 +83,7 @@ def without_password(url: str) -> str:
     url = _path_in(url)
     if begin := _SCHEME.match(url):
         name, driver = begin[1].lower(), begin[2] or ""
-        driver = "" if name in _OURS else driver.lower()
+        driver = "" if name in _ENGINES else driver.lower()
         url = f"{name}{driver}://{url[begin.end() :]}"
     m = re.match(
         r"([\w.+-]+://[^/@:?]*):(?!\d+[/?])(.*?)@(?=[^@]*(?:\?[^?@=]+=.*)?\Z)", url
@@ -199,6 +198,30 @@ class EngineDatabase(Database):
         except (Lost, TimeoutError) as e:
             raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
 
+    def run(self, sql: str, max_rows: int = 0, max_bytes: int = 0) -> Result:
+        "The result of `sql`, or an error in it; never raises."
+        start, sql = perf_counter(), self.unescaped(sql)
+        limits = max_rows or self.max_rows, max_bytes or self.max_bytes
+        error = self._refusal(sql)
+        for again in (True, False) if not error else ():
+            try:
+                with self._connection(self.timeout + 1) as con:
+                    columns, rows, more = self._execute(con, sql, *limits)
+                if more and not rows:
+                    raise ValueError(f"a row is too large, at most {limits[1]} bytes")
+                seconds, types = perf_counter() - start, self._types(sql, columns)
+                return Result(columns, rows, more, seconds=seconds, types=types)
+            except ValueError as e:
+                error = one_line(e, 300)
+            except TimeoutError:
+                error = "the database is busy with other queries, try again"
+            except Lost as e:
+                error = f"the database cannot be reached: {one_line(e, 200)}"
+                if again:
+                    continue
+            break
+        return Result([], [], error=error, seconds=perf_counter() - start)
+
     @property
     def tables(self) -> list[str]:
         return list(self._tables)
@@ -238,10 +261,8 @@ class EngineDatabase(Database):
                 with self._connection() as con:
                     self._read_schema(con)
 
-    def half(
-        self, table: str, rest: int
-    ) -> str | None:  # None: no name can stand for it
-        "The beginning of a WITH clause in which a table has half of its rows."
+    def half(self, table: str, rest: int) -> str | None:
+        "The beginning of a WITH clause in which a table has half of its rows, if there can be one."
         if "." in table:
             return None
         columns = ", ".join(self.quote(c.name) for c in self.columns(table))
@@ -285,14 +306,11 @@ def _connection(self: EngineDatabase, seconds: float = _PATIENCE):
         keep = True
     except self.module.Error as e:
         code, said = self._fault(e)
+        lost = con is None or con.closed or code.startswith(self.gone)
+        keep = not lost
         if late.is_set() or code.startswith(self.late):
-            fault = ValueError(_too_slow(self.timeout))
-        elif con is None or con.closed or code.startswith(self.gone):
-            fault = Lost(said)
-        else:
-            fault = ValueError(said)
-        keep = isinstance(fault, ValueError)
-        raise fault from None
+            raise ValueError(_too_slow(self.timeout)) from None
+        raise (Lost if lost else ValueError)(said) from None
     except ValueError:  # the query's fault
         keep = True
         raise
@@ -316,38 +334,6 @@ def _cut(self: EngineDatabase, con):
 
 def _too_slow(timeout: float) -> str:
     return f"the query took longer than {timeout:g} seconds and was stopped"
-
-# %% ../../nbs/world/engines.ipynb #da03c104
-@patch
-def run(
-    self: EngineDatabase,
-    sql: str,
-    max_rows: int | None = None,
-    max_bytes: int | None = None,
-) -> Result:
-    "The result of `sql`, or an error in it; never raises."
-    start = perf_counter()
-    sql = self.unescaped(sql)
-    limits = max_rows or self.max_rows, max_bytes or self.max_bytes
-    error = self._refusal(sql)
-    for again in (True, False) if not error else ():
-        try:
-            with self._connection(self.timeout + 1) as con:
-                columns, rows, more = self._execute(con, sql, *limits)
-            if more and not rows:
-                raise ValueError(f"a row is too large, at most {limits[1]} bytes")
-            seconds, types = perf_counter() - start, self._types(sql, columns)
-            return Result(columns, rows, more, seconds=seconds, types=types)
-        except ValueError as e:
-            error = one_line(e, 300)
-        except TimeoutError:
-            error = "the database is busy with other queries, try again"
-        except Lost as e:
-            error = f"the database cannot be reached: {one_line(e, 200)}"
-            if again:
-                continue
-        break
-    return Result([], [], error=error, seconds=perf_counter() - start)
 
 # %% ../../nbs/world/engines.ipynb #e41c0013
 _MAX_SQL = 100_000  # characters of a query
@@ -440,15 +426,13 @@ def _single_columns(sql: str, dialect: str, single: frozenset, columns: tuple) -
 @patch
 def _read_schema(self: EngineDatabase, con) -> list:  # of warnings
     "Learn the tables, their columns, and what has to be refused."
-    tables = self._rows(con, self.catalogue[0])
+    tables, found = (self._rows(con, sql) for sql in self.catalogue)
     names = {(s, t): t if plainly else f"{s}.{t}" for s, t, plainly, *_ in tables}
     columns = {name: [] for name in names.values()}
     # other threads read these: what is gone stays known, and what is new is known first
     self._where = self._where | {name: key for key, name in names.items()}
     singles = {}
-    for schema, table, name, kind, pk, *to, other, comment in self._rows(
-        con, self.catalogue[1]
-    ):
+    for schema, table, name, kind, pk, *to, other, comment in found:
         if where := names.get((schema, table)):
             to = names.get(tuple(to))
             fk = to and f"{self.label(to)}.{self.spelt(other)}"
@@ -502,6 +486,8 @@ _PG_EFFECTS = """
 WITH effects AS (SELECT p.oid, proname, pronamespace = 'pg_catalog'::regnamespace OR pronargs = 1 AND EXISTS (
     SELECT FROM pg_type WHERE oid = proargtypes[0] AND typtype IN ('c', 'p')) AS anywhere
   FROM pg_proc p WHERE (provolatile = 'v' OR prosecdef)
+  AND NOT (pronamespace = 'pg_catalog'::regnamespace AND proname IN
+    ('random', 'clock_timestamp', 'timeofday', 'gen_random_uuid', 'bernoulli', 'system'))
   AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)),
 used AS (SELECT classid, objid FROM pg_depend JOIN effects e ON refclassid = 'pg_proc'::regclass AND refobjid = e.oid)
 SELECT proname, anywhere FROM effects
@@ -514,9 +500,6 @@ UNION SELECT typname, true FROM pg_type t JOIN pg_constraint c ON c.contypid = t
   JOIN used ON classid = 'pg_constraint'::regclass AND objid = c.oid
 UNION SELECT typname, true FROM pg_type t JOIN pg_cast c ON c.casttarget = t.oid
   JOIN used ON classid = 'pg_cast'::regclass AND objid = c.oid"""
-_PG_HARMLESS = set(
-    "random clock_timestamp timeofday gen_random_uuid bernoulli system".split()
-)
 # the catalogue and settings, by functions and types that have no effects
 _PG_SYSTEM = r"""pg_(?!typeof\b)\w+|information_schema|(?:table|schema|database)_to_xml\w*|current_setting|isn_weak
     |(?:to_)?reg(?:role|class|proc\w*|oper\w*|type|namespace|config|dictionary|collation)|\w*obj_description
@@ -577,6 +560,7 @@ class PostgresDatabase(EngineDatabase):
     )
     late, gone = ("57014",), ("57P", "080")
     plain = re.compile(r"[a-z_][a-z0-9_]*")
+    single = re.compile(r"(?:real|float4)\b")
     catalogue = _PG_TABLES, _PG_COLUMNS
     parity = "(ctid::text::point)[1]::int % 2"
 
@@ -592,9 +576,7 @@ class PostgresDatabase(EngineDatabase):
             given = self.module.conninfo.conninfo_to_dict(self.url)
         except self.module.ProgrammingError as e:
             raise ValueError(f"{self.url}: {one_line(e)}") from None
-        con = self.module.connect(
-            **usual | given, autocommit=True, prepare_threshold=None
-        )
+        con = self.module.connect(**usual | given, autocommit=True)
         self.name = con.info.dbname
         return con
 
@@ -614,22 +596,19 @@ class PostgresDatabase(EngineDatabase):
 
     @contextmanager
     def _transaction(self, con):
-        """A transaction that only reads, with its limits. Of a pool such as PgBouncer the next
-        one may get another connection to the server, so each sets them and reads them back."""
+        "A transaction that only reads, sets its limits, and reads them back. Raises ValueError."
         limit = int(1000 * self.timeout)
         limits = _PG_LIMITS
         if con.info.server_version >= 130000:
             limits = limits | dict(hash_mem_multiplier="1")
         sets = [f"set_config('{k}', '{v}', true)" for k, v in limits.items()]
         late = f"set_config('statement_timeout', '{limit}', true)::interval"
-        run = con.pgconn.exec_
+        begin = (
+            "BEGIN READ ONLY; SELECT current_setting('transaction_read_only'), "
+            f"(1000 * extract(epoch FROM {late}))::int, {', '.join(sets)}"
+        )
         try:
-            kept = self._send(
-                run,
-                b"BEGIN READ ONLY; SELECT current_setting('transaction_read_only'), "
-                b"(1000 * extract(epoch FROM %b))::int, %b"
-                % (late.encode(), ", ".join(sets).encode()),
-            )
+            kept = self._send(con.pgconn.exec_, begin.encode())
             found = [kept.get_value(0, j).decode() for j in range(2)]
             if found != ["on", str(limit)]:
                 raise ValueError(
@@ -639,7 +618,8 @@ class PostgresDatabase(EngineDatabase):
             yield
         finally:
             if not con.closed:
-                self._send(run, b"ROLLBACK; SELECT pg_advisory_unlock_all()")
+                end = b"ROLLBACK; SELECT pg_advisory_unlock_all()"
+                self._send(con.pgconn.exec_, end)
 
     def _fetch(self, con, sql: str) -> list:
         reader = self.module.adapt.Transformer(con)
@@ -652,8 +632,7 @@ class PostgresDatabase(EngineDatabase):
             return self._fetch(con, sql)
 
     def _learn(self, con) -> list:  # of warnings
-        found = self._rows(con, _PG_EFFECTS)
-        self._refuse([(n, where) for n, where in found if n not in _PG_HARMLESS])
+        self._refuse(self._rows(con, _PG_EFFECTS))
         return [_MORE_RIGHTS + more for (more,) in self._rows(con, _PG_RIGHTS) if more]
 
     def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple:
@@ -704,8 +683,8 @@ _MY_PACKET = 4_000_000  # bytes of a row
 _MY_MEMORY = 100_000_000  # bytes of a session in the server
 
 # %% ../../nbs/world/engines.ipynb #e41c0023
-class _Bounded:
-    "What goes before PyMySQL's connection: it gives up at a row that is too large."
+class _PyMySQL:
+    "What goes before PyMySQL's connection: that gives up at a row that is too large."
 
     closed = property(lambda self: not self.open)
 
@@ -764,16 +743,17 @@ class MySQLDatabase(EngineDatabase):
             unix_socket=options.get("unix_socket"),
             read_default_file=str(own) if own.exists() else None,
         )
-        times = {
+        times = (
             7,
             10,
             11,
             12,
-        }  # TIMESTAMP, DATE, TIME, DATETIME stay the server's texts
+        )  # TIMESTAMP, DATE, TIME, DATETIME: as the server prints them
         kinds = self.module.converters.conversions.items()
-        con = type("Bounded", (_Bounded, self.module.connections.Connection), {})(
+        con = type("PyMySQL", (_PyMySQL, self.module.connections.Connection), {})(
             database=self.name,
             connect_timeout=10,
+            read_timeout=self.timeout + 10,
             autocommit=True,
             charset="utf8mb4",
             conv={k: f for k, f in kinds if k not in times},
@@ -847,18 +827,16 @@ _DUCK_CONFIG = dict(
     python_enable_replacements="false",
 )
 _DUCK_MEMORY = 2_000_000_000  # bytes of address space that the process may take
-_DUCK_HARMLESS = set(
-    """random gen_random_uuid uuid uuidv4 uuidv7 error stats vector_type current_query range
-generate_series unnest json_each json_tree repeat""".split()
-)
 _DUCK_SYSTEM = re.compile(
     r"pg_(?!typeof$)|duckdb_|sqlite_|pragma_|(?:information_schema|current_setting"
     r"|json_serialize_plan|histogram_values|getvariable)$",
     re.I,
 )
 _DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I)
-_DUCK_EFFECTS = """SELECT DISTINCT lower(function_name) FROM duckdb_functions()
-WHERE has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')"""
+_DUCK_EFFECTS = """SELECT DISTINCT lower(function_name) AS name FROM duckdb_functions()
+WHERE (has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')) AND name NOT IN (
+  'random', 'gen_random_uuid', 'uuid', 'uuidv4', 'uuidv7', 'error', 'stats', 'vector_type', 'current_query',
+  'range', 'generate_series', 'unnest', 'json_each', 'json_tree', 'repeat')"""
 _DUCK_TABLES = """
 SELECT schema_name, table_name, (schema_name = 'main')::int, view, comment FROM (
   SELECT schema_name, table_name, 0 AS view, comment, table_oid AS oid FROM duckdb_tables()
@@ -916,10 +894,9 @@ def serve_duckdb() -> None:
     (path,) = pickle.load(source)
     try:
         con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
-        con.execute("SET enable_external_access = false")
-        con.execute("SET lock_configuration = true")
+        con.execute("SET enable_external_access = false; SET lock_configuration = true")
         effects = {name for (name,) in con.execute(_DUCK_EFFECTS).fetchall()}
-        effects, reply = effects - _DUCK_HARMLESS, (None,)
+        reply = (None,)
     except duckdb.Error as e:
         reply = (f"{path}: {one_line(e, 200)}",)
     with suppress(ImportError, OSError, ValueError):  # not on every system
@@ -970,6 +947,9 @@ def _duckdb_fault(cur, sql: str, effects: set) -> str | None:
                 return f"{one_line(n, 60)} is not allowed"
 
 # %% ../../nbs/world/engines.ipynb #e41c002d
+_ENDED = "the query did not stop in time, or took too much memory, and was ended"
+
+
 class _DuckDBProcess:
     "A process with a connection, which is ended if a query does not stop."
 
@@ -993,9 +973,7 @@ class _DuckDBProcess:
             fault, *found = pickle.load(self.process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
             self.kill()
-            fault = (
-                "the query did not stop in time, or took too much memory, and was ended"
-            )
+            fault = _ENDED
         if fault:
             raise ValueError(fault)
         return found
@@ -1074,9 +1052,7 @@ def _registered(scheme: str) -> type | None:
         ) from e
 
 
-def engine_of(
-    where: str | Path | Database,
-) -> type | None:  # None for SQLite, or what cannot be told
+def engine_of(where: str | Path | Database) -> type | None:  # None: SQLite, or nothing
     "Which other engine than SQLite a path or URL means."
     if isinstance(where, Database):
         return None if isinstance(where, SQLiteDatabase) else type(where)
@@ -1090,9 +1066,7 @@ def engine_of(
 
 # %% ../../nbs/world/engines.ipynb #e41c0032
 def open_database(
-    where: str
-    | Path
-    | Database,  # a file, a folder, a URL; or a Database, which comes back as it is
+    where: str | Path | Database,  # a file, a folder, a URL; a Database comes back
     **kwargs,  # timeout, max_rows, max_bytes and, for SQLite, now, as of SQLiteDatabase
 ) -> Database:
     "Open a database. Raises ValueError and FileNotFoundError, in words that name no password."
