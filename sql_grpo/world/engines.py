@@ -75,6 +75,7 @@ def _path_in(where: str | Path) -> str | Path:
 
 # %% ../../nbs/world/engines.ipynb #e41c000e
 _passwords = {}  # by URL, which is without it
+_OURS = "postgresql", "postgres", "mysql", "mariadb", "duckdb"
 _SCHEME = re.compile(r"([a-z][\w.-]*)(\+[\w.+-]+)?://", re.I)  # with its driver
 
 
@@ -83,7 +84,7 @@ def without_password(url: str) -> str:
     url = _path_in(url)
     if begin := _SCHEME.match(url):
         name, driver = begin[1].lower(), begin[2] or ""
-        driver = "" if name in _ENGINES else driver.lower()
+        driver = "" if name in _OURS else driver.lower()
         url = f"{name}{driver}://{url[begin.end() :]}"
     m = re.match(
         r"([\w.+-]+://[^/@:?]*):(?!\d+[/?])(.*?)@(?=[^@]*(?:\?[^?@=]+=.*)?\Z)", url
@@ -171,7 +172,7 @@ class EngineDatabase(Database):
     effects = set(), set(), set()  # see `_refuse`
     late, gone = (), ()  # how an error's code begins: out of time, connection lost
     plain = re.compile(r"[a-z_]\w*", re.I)  # names that need no quotes
-    single = re.compile(r"(?:real|float4?)\b")  # types of single precision
+    single = "float", "real"  # how types of single precision begin
     catalogue = "", ""  # SQL for the tables, and for their columns: see `_read_schema`
     parity = ""  # SQL for 0 or 1, by which a table can be halved
 
@@ -198,7 +199,9 @@ class EngineDatabase(Database):
         except (Lost, TimeoutError) as e:
             raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
 
-    def run(self, sql: str, max_rows: int = 0, max_bytes: int = 0) -> Result:
+    def run(
+        self, sql: str, max_rows: int | None = None, max_bytes: int | None = None
+    ) -> Result:
         "The result of `sql`, or an error in it; never raises."
         start, sql = perf_counter(), self.unescaped(sql)
         limits = max_rows or self.max_rows, max_bytes or self.max_bytes
@@ -273,12 +276,6 @@ class EngineDatabase(Database):
     def letters(self, column: str) -> str:
         "SQL for the number of letters of a value, also of an enum."
         return f"length(concat({column}, ''))"
-
-    def sample(self, table: str, n: int = 3) -> Result:
-        "The first `n` rows of a table, of the columns that may be read."
-        columns = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"
-        rows = f"FROM {self.identifier(table)} LIMIT {int(n)}"
-        return self.query(f"SELECT {columns} {rows}")
 
     def close(self) -> None:
         "Close the connections that are not in use; the next query opens a new one."
@@ -387,12 +384,12 @@ _MAX_PARSED = 10_000  # characters of a query that is looked into for single pre
 def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
     "What a result says of its columns; nothing, where single precision has no part in it."
     said = sql.lower()
-    single = [cs for table, cs in self._singles.items() if table in said]
-    if len(sql) > _MAX_PARSED or not (single or self.single.search(said)):
+    found = [cs for table, cs in self._singles.items() if table in said]
+    if len(sql) > _MAX_PARSED or not (
+        found or any(kind in said for kind in self.single)
+    ):
         return ()
-    return _single_columns(
-        sql, self.dialect, frozenset().union(*single), tuple(columns)
-    )
+    return _single_columns(sql, self.dialect, frozenset().union(*found), tuple(columns))
 
 
 @lru_cache(maxsize=1024)
@@ -437,7 +434,7 @@ def _read_schema(self: EngineDatabase, con) -> list:  # of warnings
             to = names.get(tuple(to))
             fk = to and f"{self.label(to)}.{self.spelt(other)}"
             columns[where].append(Column(name, kind, bool(pk), fk, comment or ""))
-            if self.single.match(kind.lower()):
+            if kind.lower().startswith(self.single):
                 singles.setdefault(table.lower(), set()).add(name.lower())
     self._columns = self._columns | columns
     self._tables = {names[s, t]: "view" if v else "table" for s, t, _, v, _ in tables}
@@ -560,7 +557,7 @@ class PostgresDatabase(EngineDatabase):
     )
     late, gone = ("57014",), ("57P", "080")
     plain = re.compile(r"[a-z_][a-z0-9_]*")
-    single = re.compile(r"(?:real|float4)\b")
+    single = "float4", "real"
     catalogue = _PG_TABLES, _PG_COLUMNS
     parity = "(ctid::text::point)[1]::int % 2"
 
@@ -713,7 +710,7 @@ class MySQLDatabase(EngineDatabase):
     engine, dialect, driver, extra = "MySQL", "mysql", "pymysql", "mysql"
     refused = [(re.compile(pattern), why) for pattern, why in _MY_REFUSED]
     late, gone = ("1317", "1969", "3024"), ("1053", "1927", "2006", "2013", "2014")
-    single = re.compile(r"float\b")
+    single = ("float",)
     catalogue = _MY_TABLES, _MY_COLUMNS
     parity = "CRC32(CONCAT_WS('|', {columns})) % 2"
 
