@@ -146,8 +146,8 @@ class _Watch:
                 cut()
 
 # %% ../../nbs/world/engines.ipynb #e41c0012
-_POOL = 4  # connections to one database, at most
-_PATIENCE = 30.0  # seconds that a query waits for one of them
+_CONNECTIONS = 4  # connections to one database, at most
+_QUEUED = 30.0  # seconds that a query waits for one of them
 
 
 class _Pool:
@@ -156,7 +156,7 @@ class _Pool:
     def __init__(self):
         self.pid = os.getpid()  # a connection cannot be shared after a fork
         self.idle = []
-        self.free = threading.Semaphore(_POOL)
+        self.free = threading.Semaphore(_CONNECTIONS)
         self.watch = _Watch()
 
 # %% ../../nbs/world/engines.ipynb #e41c0016
@@ -173,7 +173,7 @@ class EngineDatabase(Database):
     late, gone = (), ()  # how an error's code begins: out of time, connection lost
     plain = re.compile(r"[a-z_]\w*", re.I)  # names that need no quotes
     single = "float", "real"  # how types of single precision begin
-    catalogue = "", ""  # SQL for the tables, and for their columns: see `_read_schema`
+    catalogue = "", ""  # SQL for tables, and for columns: see `_read_catalogue`
     parity = ""  # SQL for 0 or 1, by which a table can be halved
 
     def __init__(
@@ -191,7 +191,7 @@ class EngineDatabase(Database):
         try:
             self.module = import_module(self.driver)
             with self._connection() as con:
-                for text in self._read_schema(con):
+                for text in self._read_catalogue(con):
                     warnings.warn(f"{self.name}: {text}", stacklevel=2)
         except ImportError:
             said = f"{self.driver} is not installed: pip install -e '.[{self.extra}]'"
@@ -205,7 +205,7 @@ class EngineDatabase(Database):
         "The result of `sql`, or an error in it; never raises."
         start, sql = perf_counter(), self.unescaped(sql)
         limits = max_rows or self.max_rows, max_bytes or self.max_bytes
-        error = self._refusal(sql)
+        error = self._why_refused(sql)
         for again in (True, False) if not error else ():
             try:
                 with self._connection(self.timeout + 1) as con:
@@ -262,7 +262,7 @@ class EngineDatabase(Database):
         if perf_counter() - self._read_at > _FRESH:
             with suppress(Lost, TimeoutError, ValueError):  # the next query says it
                 with self._connection() as con:
-                    self._read_schema(con)
+                    self._read_catalogue(con)
 
     def half(self, table: str, rest: int) -> str | None:
         "The beginning of a WITH clause in which a table has half of its rows, if there can be one."
@@ -285,12 +285,12 @@ class EngineDatabase(Database):
 # %% ../../nbs/world/engines.ipynb #e41c0070
 @patch
 @contextmanager
-def _connection(self: EngineDatabase, seconds: float = _PATIENCE):
+def _connection(self: EngineDatabase, seconds: float = _QUEUED):
     "One of the pool's connections, cut after `seconds`. Raises Lost, TimeoutError, ValueError."
     if self._pool.pid != os.getpid():
         self._pool = _Pool()
     pool = self._pool
-    if not pool.free.acquire(timeout=_PATIENCE):
+    if not pool.free.acquire(timeout=_QUEUED):
         raise TimeoutError("all connections are busy")
     con, late, keep = None, threading.Event(), False
     try:
@@ -298,7 +298,7 @@ def _connection(self: EngineDatabase, seconds: float = _PATIENCE):
             con = pool.idle.pop()
         except IndexError:
             con = self._connect()
-        with pool.watch.limit(seconds, partial(self._cut, con)) as late:
+        with pool.watch.limit(seconds, partial(self._cut_off, con)) as late:
             yield con
         keep = True
     except self.module.Error as e:
@@ -320,7 +320,7 @@ def _connection(self: EngineDatabase, seconds: float = _PATIENCE):
 
 
 @patch
-def _cut(self: EngineDatabase, con):
+def _cut_off(self: EngineDatabase, con):
     "End in the server what it does for a connection, then take that from its reader."
     with suppress(self.module.Error, Lost, ValueError, OSError):
         self._cancel(con)
@@ -337,11 +337,11 @@ _MAX_SQL = 100_000  # characters of a query
 _GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*+\*/|(?:--|\#)[^\r\n]*[\r\n])*+"  # blanks and comments, without going back
 _HIDING = r"/\*|--|\#"  # behind a word: what may hide the next one
 _FIRST = re.compile(rf"{_GAP}(?:\({_GAP})*+(\w*)")
-_WORD = re.compile(rf"([^\W\d][\w$]*+)([`\"]?+\s*+(?:\(|{_HIDING}))?")
+_SQL_WORD = re.compile(rf"([^\W\d][\w$]*+)([`\"]?+\s*+(?:\(|{_HIDING}))?")
 
 
 @patch
-def _refusal(self: EngineDatabase, sql: str) -> str | None:
+def _why_refused(self: EngineDatabase, sql: str) -> str | None:
     "Why a query is not sent to the engine, or None."
     if "\0" in sql:
         return "the query contains a NUL character"
@@ -359,7 +359,7 @@ def _refusal(self: EngineDatabase, sql: str) -> str | None:
         if m := pattern.search(low):
             return why.format(one_line(m[m.lastindex or 0], 60))
     called, anywhere, within = self.effects
-    found = {(word[:63], bool(call)) for word, call in _WORD.findall(low)}
+    found = {(word[:63], bool(call)) for word, call in _SQL_WORD.findall(low)}
     bad = {word for word, call in found if word in anywhere or call and word in called}
     if bad := bad or {name for name in within if name in low}:
         return f"{one_line(min(bad), 60)} is not allowed"
@@ -369,7 +369,7 @@ def _refusal(self: EngineDatabase, sql: str) -> str | None:
 def _refuse(self: EngineDatabase, names: list):  # pairs: a name, is it refused anywhere
     "Refuse names that have effects; those that are no words wherever they are found."
     names = {(name.casefold().replace('"', '""'), where) for name, where in names}
-    words = {(name, where) for name, where in names if _WORD.fullmatch(name)}
+    words = {(name, where) for name, where in names if _SQL_WORD.fullmatch(name)}
     self.effects = (  # at once: other threads read it
         {name[:63] for name, anywhere in words if not anywhere},
         {name[:63] for name, anywhere in words if anywhere},
@@ -421,7 +421,7 @@ def _single_columns(sql: str, dialect: str, single: frozenset, columns: tuple) -
 
 # %% ../../nbs/world/engines.ipynb #e41c0015
 @patch
-def _read_schema(self: EngineDatabase, con) -> list:  # of warnings
+def _read_catalogue(self: EngineDatabase, con) -> list:  # of warnings
     "Learn the tables, their columns, and what has to be refused."
     tables, found = (self._rows(con, sql) for sql in self.catalogue)
     names = {(s, t): t if plainly else f"{s}.{t}" for s, t, plainly, *_ in tables}
@@ -519,7 +519,7 @@ _PG_LIMITS = dict(
 _PG_NATIVE = {17, 20, 21, 23, 25, 26, 700, 701, 1042, 1043, 1700}  # types, by their oid
 
 # %% ../../nbs/world/engines.ipynb #e41c0020
-def _bare(sql: str) -> str:
+def _unended(sql: str) -> str:
     "A statement without the semicolon that ends it, and comments behind that."
     head, end, tail = sql.rpartition(";")
     ends = end and "'" not in tail and re.fullmatch(rf"{_GAP}(?:--[^\r\n]*)?", tail)
@@ -537,7 +537,7 @@ def _bounded(sql: str, kinds: list, max_rows: int, max_bytes: int) -> str:
         for i, k in enumerate(kinds)
     )
     return f"""WITH taken AS (SELECT * FROM (
-{_bare(sql)}
+{_unended(sql)}
 ) AS found({names}) LIMIT {max_rows + 1}),
 sized AS (SELECT *, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM taken)
 SELECT bytes <= {max_bytes}, {kept} FROM sized"""
@@ -797,7 +797,7 @@ class MySQLDatabase(EngineDatabase):
         return [_MORE_RIGHTS + more] if more else []
 
     def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> tuple:
-        sql = _bare(sql)
+        sql = _unended(sql)
         if _FIRST.match(sql)[1].lower() != "with":  # MariaDB does not take that so
             sql = f"(\n{sql}\n)"
         con.query("START TRANSACTION READ ONLY")
@@ -810,7 +810,7 @@ class MySQLDatabase(EngineDatabase):
             return [d[0] for d in cur.description], rows, more
         finally:
             if not con.leave():
-                self._cut(con)
+                self._cut_off(con)
                 con._force_close()
 
 # %% ../../nbs/world/engines.ipynb #e41c0028
@@ -867,7 +867,7 @@ def _duckdb_reply(con, effects, watch, sql, max_rows, max_bytes, seconds, truste
                 found = [f"c{i}" for i in range(len(names))]
                 kept = [c + "::VARCHAR" * t for c, t in zip(found, texts, strict=True)]
                 cur.execute(
-                    f"SELECT {', '.join(kept)} FROM (\n{_bare(sql)}\n) AS found({', '.join(found)})"
+                    f"SELECT {', '.join(kept)} FROM (\n{_unended(sql)}\n) AS found({', '.join(found)})"
                 )
             room = max_bytes - sum(map(len, names))
             rows, more = _taken(iter(cur.fetchone, None), max_rows, room)
@@ -1002,18 +1002,18 @@ class DuckDBDatabase(EngineDatabase):
         self.name = Path(self.url).stem
         con = _DuckDBProcess()
         try:
-            with self._pool.watch.limit(_PATIENCE, con.kill):
+            with self._pool.watch.limit(_QUEUED, con.kill):
                 con.ask(self.url)
         except BaseException:
             con.close()
             raise
         return con
 
-    def _cut(self, con):
+    def _cut_off(self, con):
         con.kill()
 
     def _rows(self, con, sql: str) -> list:
-        return con.ask(sql, 10**6, 10**9, _PATIENCE, True)[1]
+        return con.ask(sql, 10**6, 10**9, _QUEUED, True)[1]
 
     def _learn(self, con) -> list:  # of warnings
         return []  # the process knows what to refuse
@@ -1093,7 +1093,7 @@ def open_database(
     known = kind, without_password(where), state, tuple(sorted(kwargs.items()))
     start = perf_counter()
     said, when = _unreachable.get(known, ("", 0))
-    if said and start - when < _PATIENCE:  # not again for each question
+    if said and start - when < _QUEUED:  # not again for each question
         raise ValueError(said)
     try:
         db = _open_engine(*known)
