@@ -10,7 +10,6 @@ __all__ = ['load_question_prompts', 'chosen_rewards', 'check_rewards', 'build_tr
 import math, random, warnings
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet
@@ -39,7 +38,7 @@ from .rollout import built_in_policy, need_sql, rollout
 from .engine.policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .learner.models import adapters_kept
 from .learner.long_runs import TimeLimit
-from .learner.trainer import EpisodeTrainer, with_spread
+from .learner.trainer import EpisodeTrainer
 from .engine.vllm import VLLMPolicy
 
 # %% ../nbs/04_training.ipynb #7cfca09b
@@ -161,10 +160,6 @@ def check_rewards(
     "Call rewards on three random episodes. Raises ValueError for one that fails or gives no numbers."
     rules = config.rules
     episodes = rollout(built_in_policy("random", 0, rules.mode), [task] * 3, rules)
-    if config.advantage_level == "turn":  # then they are called on beginnings, too
-        episodes[2] = replace(
-            episodes[2], turns=[], outcome=None, answer=None, submitted=None
-        )
     given = trl_arguments(episodes, trainer_state=TrainerState())
     for reward in rewards:
         title = reward_title(reward)
@@ -252,11 +247,8 @@ def build_trainer(
 def _player(prompts: Dataset, tasks: list[Task], config: SQLGRPOConfig) -> Callable:
     "The trainer's `rollout_func`: our own loop, or vLLM."
     rules = config.rules
-    make_policy = VLLMPolicy.maker(rules) if config.use_vllm else None
+    make_policy = VLLMPolicy.of_trainer if config.use_vllm else None
     play = RolloutFunc(tasks, rules, make_policy)
-    if config.dynamic_sampling:  # groups without spread are played anew
-        pool = [play.tasks[id] for id in prompts["task_id"]]
-        play = with_spread(play, pool, config.dynamic_sampling)
     return play
 
 # %% ../nbs/04_training.ipynb #d4155a52

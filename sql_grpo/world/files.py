@@ -10,7 +10,7 @@ __all__ = ['READ', 'SQLITE', 'SEPARATORS', 'table_name', 'tables_in', 'is_files'
 import codecs, csv, gzip, hashlib, json, math, re, shutil, sqlite3, warnings, zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from itertools import islice
@@ -147,11 +147,16 @@ def _is_header(first: list[str], rows: list[list[str]]) -> bool:
         return False
     return not any(_YEAR.fullmatch(x) for i in numbers for x in below(i))
 
+
+def _filled(record: list[str]) -> int:
+    "How many values there are up to the last one that is not empty."
+    return max((i for i, x in enumerate(record, 1) if x.strip()), default=0)
+
 # %% ../../nbs/world/files.ipynb #d5cb8923
 def _layout(sample: list) -> tuple[float, int, int]:  # see Sheet
     "What part of the records is as wide as most are, which one comes first, and how wide the table is."
     records = [r for _, r in sample]
-    filled = [max((i for i, x in enumerate(r, 1) if x), default=0) for r in records]
+    filled = list(map(_filled, records))
     start = 0
     for i in range(2, min(len(filled), _TITLES)):  # titles end at an empty line
         if filled[i - 1] == 0 and filled[i] > max(filled[: i - 1]) > 0:
@@ -182,16 +187,16 @@ class Sheet:
         self,
         path: Path,
         label: str = "",  # what the file is called in errors; by default its path
-        names: Callable
-        | None = None,  # how many names it knows in a record; else it is guessed
+        known: Callable
+        | None = None,  # how many names of columns it knows in a record; else it is guessed
     ):
         self.path, self.label, self.said = path, label or str(path), []
         self.encoding = text_encoding(path, self.label, self.said)
-        sample = self._choose(names)
+        sample = self._choose(known)
         line, first = sample[self._start]
         self.header = []
-        if names or _is_header(first, [r for _, r in sample[self._start + 1 :]]):
-            self.header = first
+        if known or _is_header(first, [r for _, r in sample[self._start + 1 :]]):
+            self.header = first[: self.width]
         if any(x.strip() for _, record in sample[: self._start] for x in record):
             self._say(
                 f"the table begins in line {line}, what stands before is left out"
@@ -211,7 +216,7 @@ class Sheet:
     def _say(self, text: str):
         self.said.append(f"{self.label}: {text}")
 
-    def _choose(self, names: Callable | None) -> list:  # the first records
+    def _choose(self, known: Callable | None) -> list:  # the first records
         "Find what separates values, how wide the table is, and where it begins. Raises ValueError."
         with _opened(self.path, "rt", encoding=self.encoding) as f:
             head = f.read(100_000)
@@ -224,20 +229,20 @@ class Sheet:
                 break
             for escape in (None, "\\") if "\\" + quote in head else (None,):
                 form = dict(delimiter=separator, quotechar=quote, escapechar=escape)
-                form["skipinitialspace"] = names is not None
+                form["skipinitialspace"] = known is not None
                 try:
                     sample = list(islice(self._records(form), _SAMPLE))
                 except ValueError as e:
                     fault = fault or e
                     continue
-                if names:
-                    merit, i = max(
-                        (names(r), -i) for i, (_, r) in enumerate(sample[:_TITLES])
+                if known:
+                    merit, start = max(
+                        (known(r), -i) for i, (_, r) in enumerate(sample[:_TITLES])
                     )
-                    start, width = -i, len(sample[-i][1])
+                    start, width = -start, _filled(sample[-start][1])
                 else:
                     merit, start, width = _layout(sample)
-                if merit and (names or width > 1 or separator == _ALONE):
+                if merit and (known or width > 1 or separator == _ALONE):
                     found.append((merit, width, -start, form, sample))
                 break
         if not found:
@@ -329,7 +334,7 @@ def _type_of(
 # %% ../../nbs/world/files.ipynb #00992b5d
 @patch
 def kinds(self: Sheet) -> list[Counter]:
-    "Of each column, how many cells of which kind there are; `odd` has the first that is no number."
+    "How many cells of which kind each column has; `odd` is the first in each that is no number."
     seen, self.odd = [Counter() for _ in self.names], {}
     for line, values in self:
         for i, x in enumerate(values):
@@ -340,7 +345,7 @@ def kinds(self: Sheet) -> list[Counter]:
                     kind = "MIXED"
                 seen[i][kind] += 1
                 if kind not in ("INTEGER", "REAL"):
-                    self.odd.setdefault(i, (line, x))
+                    self.odd.setdefault(self.names[i], (line, x))
     return seen
 
 
@@ -349,19 +354,6 @@ def cells(self: Sheet) -> Iterator[list]:
     "Rows for SQLite: nothing is NULL."
     for _, values in self:
         yield [None if x == "" else x for x in values]
-
-
-@patch
-def note_texts(self: Sheet, totals: list[Counter], types: list[str]) -> None:
-    "Say which columns are texts because of few cells, or of commas in numbers."
-    for i, (line, text) in self.odd.items():
-        n, odd = totals[i].total(), totals[i].copy()
-        del odd["INTEGER"], odd["REAL"]
-        few = odd.total() < 0.05 * n or set(odd) <= {"THOUSAND", "COMMA", "MIXED"}
-        if types[i] == "TEXT" and few:
-            self._say(
-                f"{self.names[i]} is read as text, since line {line} has {one_line(text, 40)!r}"
-            )
 
 # %% ../../nbs/world/files.ipynb #c1a7e5d2
 _ARROW = (  # what Arrow calls the types of SQLite
@@ -389,7 +381,7 @@ class _Parquet:
     "A Parquet file, as `Sheet` is for a CSV file."
 
     def __init__(self, path: Path):
-        self.file, self.said = pq.ParquetFile(path), []
+        self.file, self.said, self.odd = pq.ParquetFile(path), [], {}
         self.names = _each_once(self.file.schema_arrow.names)
 
     def kinds(self) -> list[Counter]:
@@ -401,68 +393,81 @@ class _Parquet:
             columns = [map(_stored, c.to_pylist()) for c in batch.columns]
             yield from zip(*columns, strict=True)
 
-    def note_texts(self, totals: list[Counter], types: list[str]) -> None:
-        pass
-
 # %% ../../nbs/world/files.ipynb #6a486901
 def _partition(folders: tuple) -> dict:  # column -> value
     "What the names of folders say, such as year=2024."
-    pairs = [x.split("=", 1) for x in folders if "=" in x]
-    number = re.compile("[1-9][0-9]{0,8}")
-    value = lambda x: int(x) if number.fullmatch(x) else unquote(x)
-    return {
-        k: None if v == "__HIVE_DEFAULT_PARTITION__" else value(v) for k, v in pairs
-    }
+    found = {}
+    for name, _, text in (x.partition("=") for x in folders if "=" in x):
+        number = re.fullmatch("[1-9][0-9]{0,8}", text)
+        found[name] = int(text) if number else unquote(text)
+        if text == "__HIVE_DEFAULT_PARTITION__":
+            found[name] = None
+    return found
+
+
+@contextmanager
+def _named(label: str):
+    "Raises ValueError with the file's name for what its libraries say of it."
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, pa.ArrowException, sqlite3.Error) as e:
+        raise ValueError(f"{label}: {one_line(e, 200)}") from None
 
 
 def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  # said
-    "Make one table of files, by the names of their columns. Raises ValueError, which names the file."
-    names, totals, sources, label = {}, {}, [], table
-    try:
-        for path in files:
-            label = path.relative_to(where.parent).as_posix()
+    "Make one table of files, by the names of their columns. Raises ValueError."
+    names, seen, sources, said = (
+        {},
+        {},
+        [],
+        [],
+    )  # names and kinds of cells in lower case
+    for path in files:
+        label = path.relative_to(where.parent).as_posix()
+        given = _partition(Path(label).parent.parts)
+        with _named(label):
             parquet = path.suffix.lower() == ".parquet"
             source = _Parquet(path) if parquet else Sheet(path, label)
-            given = _partition(Path(label).parent.parts)
             kinds = dict(zip(source.names, source.kinds(), strict=True))
-            for name, value in given.items():
-                kinds[name] = {None: {}, int: {"INTEGER": 1}}.get(
-                    value and type(value), {"TEXT": 1}
-                )
-            for name, seen in kinds.items():
-                names.setdefault(name.lower(), name)
-                totals.setdefault(name.lower(), Counter()).update(seen)
-            sources.append((label, source, given))
-        types = {low: _type_of(set(totals[low])) for low in names}
-        columns = [
-            f"{quoted(names[low])} {types[low].replace('COMMA', 'REAL')}"
-            for low in names
-        ]
+        for name, value in given.items():
+            kinds[name] = {
+                "INTEGER" if type(value) is int else "TEXT": value is not None
+            }
+        for name, cells in kinds.items():
+            names.setdefault(name.lower(), name)
+            seen.setdefault(name.lower(), Counter()).update(cells)
+        sources.append((label, source, given))
+    types = {
+        low: _type_of({kind for kind in seen[low] if seen[low][kind]}) for low in names
+    }
+    columns = [
+        f"{quoted(names[low])} {types[low].replace('COMMA', 'REAL')}" for low in names
+    ]
+    with _named(label):
         con.execute(f"CREATE TABLE {quoted(table)} ({', '.join(columns)})")
-        for label, source, given in sources:  # noqa: B007
-            own = [i for i, name in enumerate(source.names) if name not in given]
-            lows = [source.names[i].lower() for i in own] + [
-                name.lower() for name in given
-            ]
-            chosen = ", ".join(quoted(names[low]) for low in lows)
-            marks = ", ".join("?" * len(lows))
-            rows = ((*(row[i] for i in own), *given.values()) for row in source.cells())
-            con.executemany(
-                f"INSERT INTO {quoted(table)} ({chosen}) VALUES ({marks})", rows
-            )
-            all_lows = [name.lower() for name in source.names]
-            source.note_texts(
-                [totals[low] for low in all_lows], [types[low] for low in all_lows]
-            )
-        for low in names:
-            if types[low] == "COMMA":
-                column = quoted(names[low])
-                con.execute(
-                    f"UPDATE {quoted(table)} SET {column} = replace({column}, ',', '.')"
-                )
-    except (OSError, EOFError, zlib.error, pa.ArrowException, sqlite3.Error) as e:
-        raise ValueError(f"{label}: {one_line(e, 200)}") from None
-    return [text for _, source, _ in sources for text in dict.fromkeys(source.said)]
+    for label, source, given in sources:
+        own = [i for i, name in enumerate(source.names) if name not in given]
+        filled = [*(source.names[i] for i in own), *given]
+        marks = ", ".join("?" * len(filled))
+        into = f"{quoted(table)} ({', '.join(map(quoted, filled))})"
+        rows = ((*(row[i] for i in own), *given.values()) for row in source.cells())
+        with _named(label):
+            con.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
+        said += dict.fromkeys(source.said)
+        for name, (line, text) in source.odd.items():  # texts because of a few cells?
+            cells = seen[name.lower()]
+            odd = {
+                kind: n for kind, n in cells.items() if kind not in ("INTEGER", "REAL")
+            }
+            few = sum(odd.values()) < 0.05 * cells.total() or "TEXT" not in odd
+            if types[name.lower()] == "TEXT" and few:
+                what = f"since line {line} has {one_line(text, 40)!r}"
+                said.append(f"{label}: {name} is read as text, {what}")
+    for column in (quoted(names[low]) for low in names if types[low] == "COMMA"):
+        con.execute(
+            f"UPDATE {quoted(table)} SET {column} = replace({column}, ',', '.')"
+        )
+    return said
 
 # %% ../../nbs/world/files.ipynb #5fc55133
 def files_database(where: str | Path) -> Path:  # with the name of the file or folder
