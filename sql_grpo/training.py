@@ -247,7 +247,7 @@ def build_trainer(
 def _player(prompts: Dataset, tasks: list[Task], config: SQLGRPOConfig) -> Callable:
     "The trainer's `rollout_func`: our own loop, or vLLM."
     rules = config.rules
-    make_policy = VLLMPolicy.maker(rules) if config.use_vllm else None
+    make_policy = VLLMPolicy.of_trainer if config.use_vllm else None
     play = RolloutFunc(tasks, rules, make_policy)
     return play
 
