@@ -384,7 +384,7 @@ def _settle(c) -> None:
         **{
             f.name: getattr(c, f.name)
             for f in fields(Rules)
-            if f.name != "instructions"
+            if f.name != "instructions" and getattr(c, f.name) is not None
         }
     )
     _settle_updates(c)
@@ -456,9 +456,8 @@ def _rules(c) -> Rules:
     given = {f.name: getattr(c, f.name) for f in fields(Rules)}
     saved = folder_config(c.model_name).get("sql_grpo")
     saved = Rules.from_saved(saved) if saved else None
-    for name in ("all_actions", "note_repeats", "suggest", "show_values"):
-        if given[name] is None:
-            given[name] = getattr(saved or Rules, name)
+    if c.coach is None:
+        given["coach"] = (saved or Rules).coach
     return Rules(**given | dict(instructions=_instructions(c, saved)))
 
 # %% ../nbs/00_setup.ipynb #5e77ab30
@@ -587,25 +586,11 @@ class SQLGRPOConfig(_Checked):
         Rules.require_grounded,
         "score a guess 0: a right answer that no executed query produced",
     )
-    all_actions: bool | None = _option(
+    coach: str | None = _option(
         None,
-        "carry out all actions of a reply, or the first alone; by default as the model was "
-        "trained, else all",
-    )
-    note_repeats: bool | None = _option(
-        None,
-        "tell a policy that it sent the same action before; by default as the model was "
-        "trained, else yes",
-    )
-    suggest: bool | None = _option(
-        None,
-        "end observations with what may be sent next, for models that do not know it; by "
-        "default as the model was trained, else no",
-    )
-    show_values: bool | None = _option(
-        None,
-        "end a description with the values that the question names; by default as the model "
-        "was trained, else no",
+        "what helps a model, with commas: actions (all of a reply are carried out), repeats "
+        "(they are noted), suggest (what may be sent next), values (those that the question "
+        "names); or none; by default as the model was trained, else actions,repeats",
     )
     on_last_turn: Literal["ask", "submit"] = _option(
         Rules.on_last_turn,
@@ -878,7 +863,7 @@ _CODE = _SPIDER | dict(
     model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct",
     instructions=_FOUR_ACTIONS,
     max_turn_tokens=96,
-    show_values=True,
+    coach="actions,repeats,values",
     demonstration_tokens=500,
     demonstration_learning_rate=1e-3,
     max_steps=320,

@@ -100,7 +100,7 @@ def build_trainer(
 
     def build(config):  # again, with a smaller batch, when memory runs out
         rules = config.rules
-        make_policy = VLLMPolicy.maker(rules) if config.use_vllm else None
+        make_policy = VLLMPolicy.of_trainer if config.use_vllm else None
         # TRL finds weights there; and it would ask the Hub for its repository
         args = config.with_(reward_weights=weights, push_to_hub=False)
         with adapters_kept(model), reference_named(model, reference):
