@@ -152,9 +152,7 @@ class TokenPolicy(Policy):
             ep.tokens = TokenRecord(list(prompt))
             ep.prompt_tokens = len(prompt)
             dice, context = self.dice(place), list(prompt)
-            seats.append(
-                _Seat(envs[place], place, prompt, dice, context, [len(prompt)])
-            )
+            seats.append(_Seat(envs[place], place, prompt, dice, context, [len(prompt)]))
         return seats
 
 # %% ../../nbs/engine/policy.ipynb #3b45ca88
@@ -321,9 +319,7 @@ def choose(
 @patch
 def _write(self: LMPolicy, rows: list[list[_Seat]], todo: list, logits: torch.Tensor):
     "Draw a token for each episode, and act on it. Raises FloatingPointError for NaN."
-    at, seats = zip(
-        *((r, s) for r, row in enumerate(rows) if todo[r] for s in row), strict=True
-    )
+    at, seats = zip(*((r, s) for r, row in enumerate(rows) if todo[r] for s in row), strict=True)
     if at != (*range(len(rows)),):
         logits = logits[[*at]]
     tokens, logps = self.choose(seats, logits)
@@ -385,10 +381,7 @@ def _spell(
                 return bool(t) and (rest.startswith(t) or longer)
 
             known = len(self.codec.tokenizer)
-            goes_on = [
-                i < known and fits(self.codec.decode([i]))
-                for i in range(logits.shape[-1])
-            ]
+            goes_on = [i < known and fits(self.codec.decode([i])) for i in range(logits.shape[-1])]
             self.spells[said] = torch.tensor(goes_on, device=logits.device)
         logits[r, ~self.spells[said]] = -torch.inf
     return logits
