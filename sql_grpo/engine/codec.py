@@ -116,7 +116,9 @@ class ChatCodec:
         # tokens that end a reply: the tokenizer's, and the usual ones of chat models
         names = self.end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>"
         vocab = tokenizer.get_vocab()
-        self.end_ids = {tokenizer.eos_token_id} | {vocab[n] for n in names if n in vocab}
+        self.end_ids = {tokenizer.eos_token_id} | {
+            vocab[n] for n in names if n in vocab
+        }
 
     def render(self, messages: list[dict]) -> str:
         "A conversation's text up to the next reply. Raises ValueError if refused."

@@ -208,7 +208,7 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
             ep.prompt_tokens = reply.prompt_tokens
         ep.completion_tokens += reply.completion_tokens
         text = reply.text
-        if self.rules.all_actions:  # what it invents is not sent back
+        if "actions" in self.rules.coach:  # what it invents is not sent back
             text = text[: ends_at(text)]
         env.step(text)
 

@@ -152,7 +152,9 @@ class TokenPolicy(Policy):
             ep.tokens = TokenRecord(list(prompt))
             ep.prompt_tokens = len(prompt)
             dice, context = self.dice(place), list(prompt)
-            seats.append(_Seat(envs[place], place, prompt, dice, context, [len(prompt)]))
+            seats.append(
+                _Seat(envs[place], place, prompt, dice, context, [len(prompt)])
+            )
         return seats
 
 # %% ../../nbs/engine/policy.ipynb #3b45ca88
@@ -319,7 +321,9 @@ def choose(
 @patch
 def _write(self: LMPolicy, rows: list[list[_Seat]], todo: list, logits: torch.Tensor):
     "Draw a token for each episode, and act on it. Raises FloatingPointError for NaN."
-    at, seats = zip(*((r, s) for r, row in enumerate(rows) if todo[r] for s in row), strict=True)
+    at, seats = zip(
+        *((r, s) for r, row in enumerate(rows) if todo[r] for s in row), strict=True
+    )
     if at != (*range(len(rows)),):
         logits = logits[[*at]]
     tokens, logps = self.choose(seats, logits)
@@ -340,7 +344,7 @@ def _write(self: LMPolicy, rows: list[list[_Seat]], todo: list, logits: torch.Te
 @patch
 def _stops(self: TokenPolicy, s: _Seat) -> bool:  # is it cut off?
     "Leave out of a reply what comes after its action and only the database can say."
-    n = self.codec.said(s.ids) if self.rules.all_actions else None
+    n = self.codec.said(s.ids) if "actions" in self.rules.coach else None
     if n is None:
         return False
     del s.context[s.turns[-1] + n :], s.logprobs[n:]
@@ -381,7 +385,10 @@ def _spell(
                 return bool(t) and (rest.startswith(t) or longer)
 
             known = len(self.codec.tokenizer)
-            goes_on = [i < known and fits(self.codec.decode([i])) for i in range(logits.shape[-1])]
+            goes_on = [
+                i < known and fits(self.codec.decode([i]))
+                for i in range(logits.shape[-1])
+            ]
             self.spells[said] = torch.tensor(goes_on, device=logits.device)
         logits[r, ~self.spells[said]] = -torch.inf
     return logits
