@@ -157,7 +157,7 @@ def _processes() -> int:
     return int(os.environ.get("WORLD_SIZE", 1))
 
 
-def _is_sharded(options: dict) -> bool:
+def _weights_shared(options: dict) -> bool:
     "FSDP or DeepSpeed? Several updates of a generation have not been tried with them."
     launched = ("ACCELERATE_USE_FSDP", "ACCELERATE_USE_DEEPSPEED")
     told = [os.environ.get(name) for name in launched]
@@ -166,7 +166,7 @@ def _is_sharded(options: dict) -> bool:
 
 _BATCHES = 8  # of a generation, if nothing is given
 # what counts steps, and falls on the last one of a generation
-_EVERY = (
+_DONE_EVERY = (
     "save_steps",
     "logging_steps",
     "eval_steps",
@@ -181,10 +181,10 @@ def _settle_updates(c) -> None:
     if c.steps_per_generation is None:
         c.steps_per_generation = c.gradient_accumulation_steps or _BATCHES
     if c.gradient_accumulation_steps is None:
-        whole = c.steps_per_generation if _is_sharded(vars(c)) else 1
+        whole = c.steps_per_generation if _weights_shared(vars(c)) else 1
         c.gradient_accumulation_steps = whole
     updates = c.updates_per_generation
-    for name in _EVERY:
+    for name in _DONE_EVERY:
         value = getattr(c, name)
         if value is not None and value >= 1:
             setattr(c, name, math.ceil(value / updates) * updates)
@@ -212,7 +212,7 @@ def _check_batch(c) -> None:
             f"steps_per_generation is {batches}; expected a multiple of "
             f"gradient_accumulation_steps, {c.gradient_accumulation_steps}"
         )
-    if _is_sharded(vars(c)) and batches > c.gradient_accumulation_steps:
+    if _weights_shared(vars(c)) and batches > c.gradient_accumulation_steps:
         raise ValueError(
             "several updates of a generation have not been tried with FSDP or DeepSpeed: "
             f"set gradient_accumulation_steps to {batches}, as steps_per_generation"
@@ -922,7 +922,7 @@ def preset_config(
     for option, rest in (("demonstrations", "demonstration_"), ("peft", "lora_")):
         if overrides.get(option) == "none":  # then these would have no effect
             own = {k: v for k, v in own.items() if not k.startswith(rest)}
-    if _is_sharded(overrides) and "steps_per_generation" not in overrides:
+    if _weights_shared(overrides) and "steps_per_generation" not in overrides:
         own = _in_one_update(own)
     return SQLGRPOConfig(**own | overrides)
 
@@ -933,7 +933,8 @@ def _in_one_update(options: dict) -> dict:  # of a preset
     own = usual | options
     batches = own["steps_per_generation"] or _BATCHES
     updates = batches // (own["gradient_accumulation_steps"] or 1)
-    counts = {n: own[n] // updates for n in ("max_steps", *_EVERY) if own[n]}
+    names = [n for n in ("max_steps", *_DONE_EVERY) if own[n]]
+    counts = {n: max(1, own[n] // updates) for n in names}
     batches = dict(gradient_accumulation_steps=batches, steps_per_generation=batches)
     return options | batches | counts
 
