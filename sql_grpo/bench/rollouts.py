@@ -378,11 +378,10 @@ def _trl_arm(
 class _ScriptedLM(LMPolicy):
     "Our policy; it draws every token, and then writes the script's."
 
-    def read(self, queue, rows):
-        logits = super().read(queue, rows)
-        # all seats of a row read the same
-        self.tokens_read += sum(len(row[0].todo) for row in rows if not row[0].waits)
-        return logits
+    def read(self, rows):
+        todo, logits = super().read(rows)
+        self.tokens_read += sum(map(len, todo))
+        return todo, logits
 
     def choose(self, seats, logits):
         super().choose(seats, logits)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ..common.basics import from_file
 from ..environment import Rules, SQLEnvironment
+from .coach import Coach
 from ..rewards import REWARDS, as_trl, correctness
 from sql_grpo.judge.text2sql import (
     ExecutionReward,
@@ -119,6 +120,7 @@ def find_game(
     return game
 
 
-def new_environment(rules: Rules) -> SQLEnvironment:
-    "An environment of the game that the rules name. Raises ValueError if there is none."
-    return find_game(rules.mode).environment(rules=rules)
+def new_environment(rules: Rules) -> SQLEnvironment | Coach:
+    "The game that the rules name, with a coach if they say so; `ValueError` if there is none."
+    env = find_game(rules.mode).environment(rules=rules)
+    return Coach(env) if rules.coach and not env.one_reply else env

@@ -198,7 +198,7 @@ class Text2SQLEnvironment(SQLEnvironment):
         ep = self.episode
         ep.outcome = "answered"
         ep.answer = ""
-        ep.submitted = self._last
+        ep.submitted = ep.kept and ep.kept.result
         ep.turns[-1].text = raw
         obs.terminated = True
         obs.truncated = False

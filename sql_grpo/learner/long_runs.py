@@ -232,19 +232,21 @@ def _counted(log: list[dict], args: SQLGRPOConfig) -> dict:
     "How much was played and learned, from the means of the log."
     logged = [r for r in log if "learned/tokens" in r]
     before = [0] + [r["step"] for r in logged]
-    steps = [r["step"] - b for r, b in zip(logged, before, strict=False)]
+    updates = args.updates_per_generation
+    played = [
+        (r["step"] - b) / updates for r, b in zip(logged, before, strict=False)
+    ]  # generations
 
     def total(name):
         return round(
-            sum(r[f"learned/{name}"] * n for r, n in zip(logged, steps, strict=True))
+            sum(r[f"learned/{name}"] * n for r, n in zip(logged, played, strict=True))
         )
 
-    n = sum(steps)
     return dict(
-        updates=n * args.updates_per_generation,
+        updates=before[-1],
         learned=total("episodes"),
         tokens=total("tokens"),
-        played=n * args.generation_batch_size // args.num_iterations,
+        played=round(sum(played) * args.generation_batch_size),
     )
 
 # %% ../../nbs/learner/long_runs.ipynb #90b4b34e

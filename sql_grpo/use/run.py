@@ -40,10 +40,9 @@ from sql_grpo.learner.models import (
 from ..learner.warmup import check_base
 from ..learner.demonstrations import get_demonstrations, learn_demonstrations
 from ..engine.vllm import check_vllm_server
+from ..learner.trainer import check_rewards, chosen_rewards
 from sql_grpo.training import (
     build_trainer,
-    check_rewards,
-    chosen_rewards,
     draw_eval_tasks,
     greedy_policy,
     load_question_prompts,
@@ -319,18 +318,6 @@ def _is_sharded(trainer: GRPOTrainer) -> bool:
             "set fsdp_version to 2"
         )
     shared = backend.is_fsdp or backend.is_zero3
-    if shared and trainer.args.dynamic_sampling:
-        raise ValueError(
-            "with ZeRO-3 or FSDP all processes must play equally often: "
-            "leave dynamic_sampling out, or take DDP or ZeRO-2"
-        )
-    if trainer.args.updates_per_generation > 1 and (
-        backend.is_fsdp or trainer.is_deepspeed_enabled
-    ):
-        raise ValueError(
-            "several updates of a generation have not been tried with FSDP or "
-            "DeepSpeed: set updates_per_generation to 1"
-        )
     if shared and trainer.args.peft != "none":
         raise ValueError(
             "ZeRO-3 and FSDP do not go with adapters: choose DDP or ZeRO-2"
