@@ -498,8 +498,10 @@ class Database:
         return result
 
     def sample(self, table: str, n: int = 3) -> Result:
-        "The first `n` rows of a table."
-        return self.query(f"SELECT * FROM {self.identifier(table)} LIMIT {int(n)}")
+        "The first `n` rows of a table, of the columns that may be read."
+        names = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"
+        rows = f"FROM {self.identifier(table)} LIMIT {int(n)}"
+        return self.query(f"SELECT {names} {rows}")
 
 # %% ../../nbs/world/database.ipynb #3b01b5d1
 _WHOLE_CELLS, _WHOLE_BYTES = 100_000, 20_000_000  # of the largest result
