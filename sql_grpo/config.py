@@ -152,59 +152,70 @@ def _check_weights(c) -> None:
         )
 
 # %% ../nbs/00_setup.ipynb #b0a9b36c
-_UPDATES = 8  # of a generation, where its batches can be shared out so
-
-
-def _settle_updates(c) -> None:
-    "The number of updates of a generation, if it is not given."
-    if c.updates_per_generation is not None:
-        return
-    launched = (
-        os.environ.get("ACCELERATE_USE_FSDP"),
-        os.environ.get("ACCELERATE_USE_DEEPSPEED"),
-    )
-    sharded = (
-        getattr(c, "fsdp", None) or c.deepspeed or "true" in launched
-    )  # not tried with several
-    c.updates_per_generation = (
-        1 if sharded else math.gcd(_UPDATES, c.gradient_accumulation_steps)
-    )
-
-
 def _processes() -> int:
     "Processes of the run, as a launcher says."
     return int(os.environ.get("WORLD_SIZE", 1))
+
+
+def _weights_shared(options: dict) -> bool:
+    "FSDP or DeepSpeed? Several updates of a generation have not been tried with them."
+    launched = ("ACCELERATE_USE_FSDP", "ACCELERATE_USE_DEEPSPEED")
+    told = [os.environ.get(name) for name in launched]
+    return bool(options.get("fsdp") or options.get("deepspeed") or "true" in told)
+
+
+_BATCHES = 8  # of a generation, if nothing is given
+# what counts steps, and falls on the last one of a generation
+_DONE_EVERY = (
+    "save_steps",
+    "logging_steps",
+    "eval_steps",
+    "plot_every",
+    "trace_every",
+    "success_every",
+)
+
+
+def _settle_updates(c) -> None:
+    "The batches of a generation and of an update, which is a step as in TRL."
+    if c.steps_per_generation is None:
+        c.steps_per_generation = c.gradient_accumulation_steps or _BATCHES
+    if c.gradient_accumulation_steps is None:
+        whole = c.steps_per_generation if _weights_shared(vars(c)) else 1
+        c.gradient_accumulation_steps = whole
+    updates = c.updates_per_generation
+    for name in _DONE_EVERY:
+        value = getattr(c, name)
+        if value is not None and value >= 1:
+            setattr(c, name, math.ceil(value / updates) * updates)
 
 
 def _check_batch(c) -> None:
     "Raise a ValueError for a step that does not hold whole groups, or cannot be divided."
     n = c.num_generations
     processes = _processes()
-    for name in ("steps_per_generation", "generation_batch_size"):
-        if (value := getattr(c, name)) is not None:
-            raise ValueError(
-                f"{name} is {value}; it has no effect here: a step plays "
-                "gradient_accumulation_steps batches, and learns them in "
-                "updates_per_generation updates"
-            )
-    batches = c.gradient_accumulation_steps
+    if c.generation_batch_size is not None:
+        raise ValueError(
+            f"generation_batch_size is {c.generation_batch_size}; give "
+            "steps_per_generation, the batches of a generation, instead"
+        )
+    batches = c.steps_per_generation
     batch = c.per_device_train_batch_size * batches * processes
     if batch % n:
         made_of = f"{c.per_device_train_batch_size} x {batches} batches x {processes} processes"
         raise ValueError(
-            f"a step of {batch} episodes (per_device_train_batch_size {made_of}) "
+            f"a generation of {batch} episodes (per_device_train_batch_size {made_of}) "
             f"cannot be split into groups of num_generations {n}"
         )
-    if (c.advantage_level == "turn" or c.dynamic_sampling) and batch // processes % n:
+    if batches % c.gradient_accumulation_steps:
         raise ValueError(
-            f"a process plays {batch // processes} episodes a step: advantage_level='turn' and "
-            f"dynamic_sampling need whole groups of num_generations {n} in each"
+            f"steps_per_generation is {batches}; expected a multiple of "
+            f"gradient_accumulation_steps, {c.gradient_accumulation_steps}"
         )
-    if batches % c.updates_per_generation:
+    if _weights_shared(vars(c)) and batches > c.gradient_accumulation_steps:
         raise ValueError(
-            f"updates_per_generation is {c.updates_per_generation}; expected a number "
-            f"that divides the {batches} batches of a step "
-            "(gradient_accumulation_steps)"
+            "several updates of a generation have not been tried with FSDP or DeepSpeed: "
+            f"set gradient_accumulation_steps to {batches}, as steps_per_generation"
         )
 
 # %% ../nbs/00_setup.ipynb #93b8554a
@@ -215,16 +226,6 @@ def _check_together(c) -> None:
         raise ValueError(
             "hub_token is given, and would stand in logs and reports: put it as "
             "HF_TOKEN=... into the environment, or into the file .env"
-        )
-    if c.fresh_base and c.model_name != "embedded":
-        raise ValueError(
-            f"fresh_base is True, and model_name is {c.model_name!r}: only the embedded "
-            "model is made here"
-        )
-    if c.dynamic_sampling and c.curriculum:
-        raise ValueError(
-            "dynamic_sampling draws from all questions, and curriculum holds some "
-            "back: choose one of them"
         )
     if c.data_path is not None and not Path(c.data_path).exists():
         fetch = (
@@ -332,11 +333,6 @@ def _settle_vllm(c) -> None:
             "use_vllm cannot be combined with peft qlora, whose 4 bits would be "
             "rounded anew at every step: choose lora"
         )
-    if c.dynamic_sampling and _processes() > 1:
-        raise ValueError(
-            "with use_vllm, several processes must play equally often: "
-            "leave dynamic_sampling out"
-        )
 
 # %% ../nbs/00_setup.ipynb #9b742a3f
 _PATHS = (
@@ -383,7 +379,7 @@ def _settle(c) -> None:
         **{
             f.name: getattr(c, f.name)
             for f in fields(Rules)
-            if f.name != "instructions"
+            if f.name != "instructions" and getattr(c, f.name) is not None
         }
     )
     _settle_updates(c)
@@ -400,11 +396,11 @@ def _one_line(c) -> str:
     epochs = f"{c.num_train_epochs} epochs in steps"
     length = f"{c.max_steps} steps" if c.max_steps >= 0 else epochs
     groups = c.generation_batch_size // c.num_generations
-    updates = f"{c.updates_per_generation} updates, " * (c.updates_per_generation > 1)
+    updates = c.updates_per_generation
     turns = "1 turn" if c.max_turns == 1 else f"{c.max_turns} turns"
     return (
-        f"<SQLGRPOConfig {c.model_name}: {length} of {c.generation_batch_size} "
-        f"episodes ({groups} groups of {c.num_generations}), {updates}{turns}, "
+        f"<SQLGRPOConfig {c.model_name}: {length}, {updates} to each generation of {c.generation_batch_size} "
+        f"episodes ({groups} groups of {c.num_generations}), {turns}, "
         f"{device} {c.dtype}, seed {c.seed} -> {c.output_dir}>"
     )
 
@@ -455,10 +451,27 @@ def _rules(c) -> Rules:
     given = {f.name: getattr(c, f.name) for f in fields(Rules)}
     saved = folder_config(c.model_name).get("sql_grpo")
     saved = Rules.from_saved(saved) if saved else None
-    for name in ("all_actions", "note_repeats", "suggest", "show_values"):
-        if given[name] is None:
-            given[name] = getattr(saved or Rules, name)
+    if c.coach is None:
+        given["coach"] = (saved or Rules).coach
     return Rules(**given | dict(instructions=_instructions(c, saved)))
+
+# %% ../nbs/00_setup.ipynb #5e77ab30
+_GONE = dict.fromkeys(
+    ("advantage_level", "dynamic_sampling", "only_groups_with_success"),
+    "it was measured, and gained nothing",
+) | dict(
+    updates_per_generation="a step is an update now, and TRL makes several of a "
+    "generation: eight are, as by default, gradient_accumulation_steps 1 and "
+    "steps_per_generation 8, with max_steps, save_steps and plot_every 8 times what "
+    "they were"
+)
+
+
+def _refuse_gone(names) -> None:  # of options
+    "Raise a ValueError for an option of an earlier version, with what there is instead."
+    for name in _GONE:
+        if name in names:
+            raise ValueError(f"there is no option {name} any more: {_GONE[name]}")
 
 # %% ../nbs/00_setup.ipynb #da03ef5b
 @dataclass(repr=False)
@@ -491,25 +504,6 @@ class SQLGRPOConfig(_Checked):
     save_merged: bool = _option(
         True,
         "adapters: also save the whole model, with the adapters merged into its weights",
-    )
-    fresh_base: bool = _option(
-        False,
-        "embedded model: make its base anew, with this seed and the three options below",
-    )
-    warmup_steps_sft: int = _option(
-        3500, "fresh base: supervised steps", least=0, needs="fresh_base"
-    )
-    warmup_batch_size: int = _option(
-        4,
-        "fresh base: demonstrations in a supervised step",
-        least=1,
-        needs="fresh_base",
-    )
-    warmup_learning_rate: float = _option(
-        1.1e-3,
-        "fresh base: highest learning rate of the supervised steps",
-        least=0,
-        needs="fresh_base",
     )
     # the questions
     data_source: str = _option(
@@ -568,25 +562,11 @@ class SQLGRPOConfig(_Checked):
         Rules.require_grounded,
         "score a guess 0: a right answer that no executed query produced",
     )
-    all_actions: bool | None = _option(
+    coach: str | None = _option(
         None,
-        "carry out all actions of a reply, or the first alone; by default as the model was "
-        "trained, else all",
-    )
-    note_repeats: bool | None = _option(
-        None,
-        "tell a policy that it sent the same action before; by default as the model was "
-        "trained, else yes",
-    )
-    suggest: bool | None = _option(
-        None,
-        "end observations with what may be sent next, for models that do not know it; by "
-        "default as the model was trained, else no",
-    )
-    show_values: bool | None = _option(
-        None,
-        "end a description with the values that the question names; by default as the model "
-        "was trained, else no",
+        "what helps a model, with commas: actions (all of a reply are carried out), repeats "
+        "(they are noted), suggest (what may be sent next), values (those that the question "
+        "names); or none; by default as the model was trained, else actions,repeats",
     )
     on_last_turn: Literal["ask", "submit"] = _option(
         Rules.on_last_turn,
@@ -599,31 +579,10 @@ class SQLGRPOConfig(_Checked):
         "standard one, or none if the model is the embedded one",
     )
     # the learning
-    advantage_level: Literal["trajectory", "turn"] = _option(
-        "trajectory",
-        "what a token is paid for: trajectory, the reward of the whole; turn, what came "
-        "from its turn on",
-    )
     negative_weight: float = _option(
         0.0,
         "weight of episodes below their group's mean: 0 learns from those above it alone; 1 "
         "counts both alike, as GRPO does",
-        least=0,
-    )
-    only_groups_with_success: bool = _option(
-        False,
-        "learn nothing from groups in which no episode is right, which only compare failures",
-    )
-    updates_per_generation: int | None = _option(
-        None,
-        "updates of the weights in a step, each by its share of the episodes; by default 8, or "
-        "as many of them as divide the batches of a step",
-        least=1,
-    )
-    dynamic_sampling: int = _option(
-        0,
-        "times that groups whose episodes all earned the same are played anew, with other "
-        "questions",
         least=0,
     )
     unparseable_bound: float = _option(
@@ -665,20 +624,20 @@ class SQLGRPOConfig(_Checked):
         True, "show the dashboard: plots in a notebook, lines in a terminal"
     )
     plot_every: int = _option(
-        10, "steps between two drawings of the plots; 0: never", least=0
+        80, "steps between two drawings of the plots; 0: never", least=0
     )
-    trace_every: int = _option(20, "steps between two transcripts; 0: never", least=0)
+    trace_every: int = _option(160, "steps between two transcripts; 0: never", least=0)
     success_every: int = _option(
-        20, "steps between two measurements of greedy success; 0: never", least=0
+        160, "steps between two measurements of greedy success; 0: never", least=0
     )
     dashboard_questions: int = _option(
         48, "questions that the greedy success is measured on", least=0
     )
     # the training: fields of TRL
     max_steps: int = _option(
-        70,
-        "GRPO steps: a step plays a generation of episodes and learns it; 0 learns the "
-        "demonstrations alone, -1 trains for num_train_epochs",
+        560,
+        "GRPO steps, which are updates of the weights; 0 learns the demonstrations alone, -1 "
+        "trains for num_train_epochs",
         least=-1,
     )
     max_seconds: float = _option(
@@ -693,12 +652,19 @@ class SQLGRPOConfig(_Checked):
     per_device_train_batch_size: int | None = _option(
         None,
         "episodes in a batch; if not given, 16, and fewer where memory is short, in as large"
-        " a step",
+        " an update",
         least=1,
     )
-    gradient_accumulation_steps: int = _option(
-        8,
-        "batches in a step; raise it, and lower the batch, when memory is short",
+    gradient_accumulation_steps: int | None = _option(
+        None,
+        "batches of an update; if not given, 1; raise it and steps_per_generation, and lower "
+        "the batch, when memory is short",
+        least=1,
+    )
+    steps_per_generation: int | None = _option(
+        None,
+        "batches of a generation, which is played at once and learned in one or several "
+        "updates; if not given, as many as of an update, or 8 if that is not given either",
         least=1,
     )
     activation_checkpointing: bool | None = _option(
@@ -743,7 +709,7 @@ class SQLGRPOConfig(_Checked):
         42, "of weights, demonstrations, questions and sampling", least=0
     )
     output_dir: str = _option("outputs/default", "folder that the run writes to")
-    save_steps: float = _option(20, "steps between two checkpoints")
+    save_steps: float = _option(160, "steps between two checkpoints")
     report_to: list[str] | None = _option(
         None, "trackers: tensorboard, trackio, wandb, or several of them"
     )
@@ -787,6 +753,10 @@ class SQLGRPOConfig(_Checked):
         False, "send buffers to all processes, at each step"
     )
 
+    def __new__(cls, *args, **options):
+        _refuse_gone(options)
+        return super().__new__(cls)
+
     def __post_init__(self):
         _settle(self)
         super().__post_init__()
@@ -803,6 +773,11 @@ class SQLGRPOConfig(_Checked):
         other = copy.copy(self)
         vars(other).update(changes)
         return other
+
+    @property
+    def updates_per_generation(self) -> int:  # of the weights; TRL's steps
+        batches = self.steps_per_generation * self.num_iterations
+        return batches // self.gradient_accumulation_steps
 
     @property
     def rules(self) -> Rules:  # that a model is trained with, and plays by later
@@ -864,23 +839,24 @@ _CODE = _SPIDER | dict(
     model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct",
     instructions=_FOUR_ACTIONS,
     max_turn_tokens=96,
-    show_values=True,
+    coach="actions,repeats,values",
     demonstration_tokens=500,
     demonstration_learning_rate=1e-3,
-    max_steps=40,
+    max_steps=320,
     learning_rate=1e-4,
-    gradient_accumulation_steps=16,
-)  # 32 questions x 8 a step
+    gradient_accumulation_steps=2,
+    steps_per_generation=16,
+)  # 32 questions x 8 in a generation
 PRESETS = {
     "default": {},
     "quick": dict(
-        max_steps=8,
-        gradient_accumulation_steps=4,
+        max_steps=32,
+        steps_per_generation=4,
         eval_questions=40,
-        save_steps=4,
-        plot_every=2,
-        trace_every=4,
-        success_every=4,
+        save_steps=16,
+        plot_every=8,
+        trace_every=16,
+        success_every=16,
         dashboard_questions=16,
         output_dir="outputs/quick",
     ),
@@ -893,9 +869,9 @@ PRESETS = {
         demonstration_learning_rate=4e-3,
         max_steps=0,
         learning_rate=5e-5,
-        gradient_accumulation_steps=4,
+        steps_per_generation=4,
         success_every=0,
-        save_steps=5,
+        save_steps=20,
         output_dir="outputs/laptop",
     ),
     "t4": _CODE | dict(activation_checkpointing=True, output_dir="outputs/t4"),
@@ -910,6 +886,7 @@ def preset_config(
     "The configuration of a preset, with some options changed. Raises ValueError."
     if name not in PRESETS:
         raise ValueError(f"preset is {name!r}; it must be one of {', '.join(PRESETS)}")
+    _refuse_gone(overrides)
     known = [f.name for f in fields(SQLGRPOConfig) if f.init]
     for option in overrides:
         if option not in known:
@@ -921,7 +898,21 @@ def preset_config(
     for option, rest in (("demonstrations", "demonstration_"), ("peft", "lora_")):
         if overrides.get(option) == "none":  # then these would have no effect
             own = {k: v for k, v in own.items() if not k.startswith(rest)}
+    if _weights_shared(overrides) and "steps_per_generation" not in overrides:
+        own = _in_one_update(own)
     return SQLGRPOConfig(**own | overrides)
+
+
+def _in_one_update(options: dict) -> dict:  # of a preset
+    "As many generations, each in one update."
+    usual = {f.name: f.default for f in fields(SQLGRPOConfig)}
+    own = usual | options
+    batches = own["steps_per_generation"] or _BATCHES
+    updates = batches // (own["gradient_accumulation_steps"] or 1)
+    names = [n for n in ("max_steps", *_DONE_EVERY) if own[n]]
+    counts = {n: max(1, own[n] // updates) for n in names}
+    batches = dict(gradient_accumulation_steps=batches, steps_per_generation=batches)
+    return options | batches | counts
 
 # %% ../nbs/00_setup.ipynb #a8c37d52
 def preset_for(runtime: Runtime) -> str:  # a key of PRESETS
@@ -971,6 +962,7 @@ def parse_args(
     prog: str = "sql_grpo train",  # name of the command
 ) -> tuple:  # (SQLGRPOConfig, argparse.Namespace of preset and baselines)
     "Read a configuration from a command line. Raises ValueError for what does not go together."
+    _refuse_gone([word.partition("=")[0].removeprefix("--") for word in argv])
     given = vars(option_parser(prog).parse_args(argv))
     own = {name: given.pop(name) for name in ("preset", "baselines")}
     return preset_config(own["preset"], **given), argparse.Namespace(**own)

@@ -18,7 +18,8 @@ from itertools import chain
 
 from .common.basics import source_name
 from .world.database import Result
-from .environment import Episode, joined
+from .environment import Episode
+from .judge.coach import joined
 from sql_grpo.judge.results import (
     as_read,
     is_correct,

@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from .world.database import format_value, quoted
 from .world.tasks import Task
-from .environment import Episode, Rules, SQLEnvironment, SQLObservation, joined
+from .environment import Episode, Rules, SQLEnvironment, SQLObservation
+from .judge.coach import joined
 from .world.replies import ACTIONS
 from .judge.games import find_game, new_environment
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import skyrl_gym
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
-from sql_grpo.environment import Rules, SQLEnvironment
+from sql_grpo.environment import Rules
 from sql_grpo.rewards import correctness, operational, progress, total_reward
-from sql_grpo.judge.games import INSTRUCTIONS
+from sql_grpo.judge.games import INSTRUCTIONS, new_environment
 from sql_grpo.rollout import task_messages
 from sql_grpo.world.data import load_tasks
 
@@ -29,7 +29,7 @@ def rows(
 ) -> list[dict]:
     "A row of SkyRL's data for each task: the environment finds the task by its id."
     if source != "embedded": source = str(Path(source).expanduser().resolve())
-    env = SQLEnvironment()
+    env = new_environment(Rules())
     return [dict(data_source=source, env_class="sql_grpo", prompt=task_messages(env.reset(task), instructions),
                  reward_spec=dict(method="rule", ground_truth=task.query), # SkyRL asks for it; ours needs it not
                  task=dict(source=source, split=split, id=id))
@@ -56,7 +56,7 @@ class SQLGRPOEnv(BaseTextEnv):
         super().__init__()
         where = extras["task"]
         self.task = tasks_by_id(where["source"], where["split"])[where["id"]]
-        self.env = SQLEnvironment(rules=Rules(max_turns=extras.get("max_turns", Rules.max_turns)))
+        self.env = new_environment(Rules(max_turns=extras.get("max_turns", Rules.max_turns)))
 
     def init(self, prompt: list) -> tuple: # the prompt, and nothing about it
         self.env.reset(self.task)

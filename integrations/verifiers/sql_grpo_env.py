@@ -14,9 +14,9 @@ from verifiers.v1.harnesses.utils.compaction import is_context_overflow
 try: import sql_grpo
 except ModuleNotFoundError as e: raise ImportError("sql_grpo is not installed: its README says how") from e
 
-from sql_grpo.environment import Rules, SQLEnvironment
+from sql_grpo.environment import Rules
 from sql_grpo.judge.results import is_grounded
-from sql_grpo.judge.games import INSTRUCTIONS
+from sql_grpo.judge.games import INSTRUCTIONS, new_environment
 from sql_grpo.rewards import REWARDS, correctness, operational, progress
 from sql_grpo.world.data import load_tasks
 
@@ -134,7 +134,7 @@ class SQLTaskset(vf.Taskset[SQLTask, SQLTasksetConfig]):
     def load(self):
         config = self.config.task
         for t in self.config.tasks.values():
-            start = SQLEnvironment(rules=config.rules).reset(t)
+            start = new_environment(config.rules).reset(t)
             yield SQLTask(SQLData(id=t.id, split=t.split, db_id=t.db_id, difficulty=t.difficulty, prompt=start.text,
                                   system_prompt=INSTRUCTIONS if self.config.instructions else None), config)
 
@@ -146,7 +146,7 @@ class SQLEnvConfig(vf.EnvConfig):
 class SQLEnv(vf.Env[SQLEnvConfig]):
     async def run(self, task: SQLTask, agents: vf.Agents) -> None:
         "One episode: the model's replies are actions, the observations are the user's turns."
-        env, ours = SQLEnvironment(rules=task.config.rules), self.taskset.config.task_of(task.data.id)
+        env, ours = new_environment(task.config.rules), self.taskset.config.task_of(task.data.id)
         await beside(ours, env.reset, ours)
         async with agents.player.interaction(task) as player:
             player.trace.state.episode = ep = env.episode

@@ -83,13 +83,6 @@ def _json_object(text: str) -> dict:
 _json_object.__name__ = "JSON object"  # argparse says: invalid JSON object value
 
 # %% ../../nbs/cli/main.ipynb #9eb79c3e
-def _true_or_false(text: str) -> bool:
-    "What follows a yes-or-no option."
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
-
-
 def _path(text: str) -> str:
     "A path that follows an option, with the home folder for ~."
     try:
@@ -118,24 +111,13 @@ def _model_options(p: Parser, default: str = ""):
             type=int,
             help=f"default: as the model was trained, else {getattr(Rules, name)}",
         )
-    for name, what in dict(
-        all_actions="carry out all actions of a reply",
-        note_repeats="say when an action was sent before",
-        suggest="say what may be sent next",
-    ).items():
-        add(
-            f"--{name}",
-            type=_true_or_false,
-            metavar="true|false",
-            help=f"{what} (default: as the model was trained; true for one that was not "
-            "trained here)",
-        )
     add(
-        "--show_values",
-        type=_true_or_false,
-        metavar="true|false",
-        help="end DESCRIBE with the values that the question names "
-        "(default: as the model was trained)",
+        "--coach",
+        metavar="NAMES",
+        help="what helps the model, with commas: actions (all of a reply are carried out), "
+        "repeats (they are noted), suggest (what may be sent next), values (those that the "
+        "question names); or none (default: as the model was trained; actions,repeats,suggest "
+        "for one that was not trained here)",
     )
     add(
         "--on_last_turn",

@@ -11,11 +11,13 @@ __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_ex
 # %% ../../nbs/common/basics.ipynb #c50285b8
 import argparse, codecs, ctypes, difflib, errno, hashlib, importlib.util, inspect, json, math, os
 import random, re
-import socket, symtable, sys, time, traceback, warnings
+import socket, sys, time, traceback, warnings
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+
+from tqdm import tqdm
 
 import sql_grpo
 
@@ -39,47 +41,31 @@ def in_notebook() -> bool:
 # %% ../../nbs/common/basics.ipynb #d352fc39
 QUIET = 20.0  # seconds that long work may last without a word in a log
 
-_TELLING = 10  # after a tenth of the episodes, how long the rest takes can be told
-
 
 def terminal_progress(label: str):  # called as `f(done, total)`, however often
     "A progress bar in a terminal; elsewhere a line now and then. The first process speaks for all."
-    if not is_main():
-        return lambda done, total: None
-    if not sys.stderr.isatty():
-        return _progress_lines(label)
-    from tqdm import tqdm
-
-    bar = tqdm(desc=label, unit=" episodes", leave=False)
+    main, terminal = is_main(), sys.stderr.isatty()
+    bar = tqdm(
+        desc=label, unit=" episodes", leave=False, disable=not (main and terminal)
+    )
+    begun = last = time.monotonic()
 
     def tick(done: int, total: int) -> None:
-        "Move the bar to `done`."
+        "Move the bar to `done`, or say how far it is, if nothing was said for a while."
+        nonlocal last
         bar.total = total
         bar.update(done - bar.n)
         if done == total:
             bar.close()
-
-    return tick
-
-
-def _progress_lines(label: str):  # called as `f(done, total)`
-    "A line on stderr, at most every `QUIET` seconds."
-    begun = last = time.monotonic()
-
-    def tick(done: int, total: int) -> None:
-        "Say how far it is, if nothing was said for a while."
-        nonlocal last
-        if time.monotonic() - last < QUIET:
+        now = time.monotonic()
+        if terminal or not main or now - last < QUIET:
             return
-        last = time.monotonic()
-        left = (
-            (last - begun) * (total / done - 1)
-            if total / _TELLING <= done < total
-            else None
-        )
-        told = "" if left is None else f", about {max(1, round(left / 60))} min left"
+        last, left = now, ""
+        if total / 10 <= done < total:  # before that, nobody can tell
+            minutes = (now - begun) * (total / done - 1) / 60
+            left = f", about {max(1, round(minutes))} min left"
         print(
-            f"{label}: {done} of {total} episodes have ended{told}",
+            f"{label}: {done} of {total} episodes have ended{left}",
             file=sys.stderr,
             flush=True,
         )
@@ -149,14 +135,9 @@ def short_warnings(
     warnings.formatwarning = said
 
 # %% ../../nbs/common/basics.ipynb #5a10c005
-def _escaped(
-    e: UnicodeEncodeError,
-) -> tuple[str, int]:  # what is written, and where to go on
-    "What cannot be encoded, as JSON has it in ASCII."
-    return json.dumps(e.object[e.start : e.end])[1:-1], e.end
-
-
-codecs.register_error("sql_grpo.escaped", _escaped)
+codecs.register_error(
+    "sql_grpo.escaped", lambda e: (json.dumps(e.object[e.start : e.end])[1:-1], e.end)
+)
 
 
 def escape_output() -> None:
@@ -382,18 +363,6 @@ def _module_of(path: Path):
     return module
 
 
-def _defined(module) -> list[str]:
-    "The names that a module does not import."
-    source = Path(module.__file__).read_text(encoding="utf-8")
-    table = symtable.symtable(source, module.__file__, "exec")
-    own = {
-        s.get_name()
-        for s in table.get_symbols()
-        if s.is_assigned() and not s.is_imported()
-    }
-    return [name for name in vars(module) if name in own and not name.startswith("_")]
-
-
 @lru_cache  # the same for one process, whatever its working folder becomes
 def from_file(given: str):  # FILE.py:NAME
     "The object of that name in a Python file. Raises ValueError if there is none."
@@ -407,7 +376,11 @@ def from_file(given: str):  # FILE.py:NAME
     found = vars(module)
     if name in found:
         return found[name]
-    own = _defined(module)
+    home = lambda x: getattr(x, "__module__", module.__name__)
+    public = {
+        n: x for n, x in found.items() if not (n.startswith("_") or inspect.ismodule(x))
+    }
+    own = [n for n, x in public.items() if home(x) == module.__name__]
     raise ValueError(
         f"there is no {name} in {path.name}{did_you_mean(name, own)}"
         + f"; it defines {', '.join(own)}" * bool(own)

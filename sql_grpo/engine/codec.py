@@ -7,21 +7,17 @@ __all__ = ['CHATML', 'byte_tokenizer', 'tiny_model', 'ChatCodec', 'TokenRecord']
 
 # %% ../../nbs/engine/codec.ipynb #c0dec00a
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
 from fastcore.basics import patch
 from jinja2 import TemplateError
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
-    LlamaConfig,
-    LlamaForCausalLM,
+    AutoConfig,
+    AutoModelForCausalLM,
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-    Qwen3Config,
-    Qwen3ForCausalLM,
 )
 from transformers.utils import get_json_schema
 
@@ -40,8 +36,6 @@ CHATML = (
 # %% ../../nbs/engine/codec.ipynb #c0dec00c
 def byte_tokenizer() -> PreTrainedTokenizerFast:  # 256 bytes and four special tokens
     "A tokenizer with one token a byte, for tests."
-    from tokenizers import Tokenizer, models, pre_tokenizers, decoders
-
     specials = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]
     vocab = {
         c: i
@@ -63,38 +57,29 @@ def byte_tokenizer() -> PreTrainedTokenizerFast:  # 256 bytes and four special t
 # %% ../../nbs/engine/codec.ipynb #c9071fe4
 def tiny_model(
     seed: int = 0,
-    architecture: str = "qwen3",  # "qwen3", "qwen2" or "llama"
+    architecture: str = "qwen3",  # or "qwen2", "llama", ...
     **config,  # for the model's config
 ):  # model, tokenizer
     "A random model of some ten thousand weights and its byte tokenizer, for tests."
     tokenizer = byte_tokenizer()
-    kw = (
-        dict(
-            vocab_size=len(tokenizer),
-            hidden_size=32,
-            intermediate_size=64,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            head_dim=8,
-            max_position_embeddings=4096,
-            tie_word_embeddings=True,
-            eos_token_id=tokenizer.eos_token_id,
-            pad_token_id=tokenizer.pad_token_id,
-            initializer_range=0.2,
-        )
-        | config
+    shape = dict(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=4096,
+        tie_word_embeddings=True,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        initializer_range=0.2,
     )
+    if architecture != "qwen2":  # there it is hidden_size/num_attention_heads
+        shape["head_dim"] = 8
     torch.manual_seed(seed)
-    kinds = dict(
-        qwen3=(Qwen3Config, Qwen3ForCausalLM),
-        qwen2=(Qwen2Config, Qwen2ForCausalLM),
-        llama=(LlamaConfig, LlamaForCausalLM),
-    )
-    make_config, make_model = kinds[architecture]
-    if architecture == "qwen2":  # it is hidden_size/num_attention_heads
-        del kw["head_dim"]
-    model = make_model(make_config(**kw)).eval()
+    made = AutoConfig.for_model(architecture, **shape | config)
+    model = AutoModelForCausalLM.from_config(made).eval()
     for name, p in model.named_parameters():  # transformers begins with biases of 0
         if name.endswith(".bias"):
             torch.nn.init.normal_(p, std=0.2)
@@ -120,13 +105,20 @@ class ChatCodec:
         self.tools = None
         if instructions == AS_TOOLS:
             self.instructions = ""
-            self.tools = _tool_schemas()
+            env = SQLToolEnvironment([])
+            actions = env.describe, env.sample, env.query, env.answer
+            self.tools = [get_json_schema(action) for action in actions]
             if "describe" not in self.render([{"role": "user", "content": ""}]):
                 raise ValueError(
                     "the chat template announces no tools: give other instructions"
                 )
-        self.end, self.before, self.after = _glue(tokenizer, self.render)
-        self.end_ids = _end_ids(tokenizer, self.end)
+        self.end, self.before, self.after = self._glue()
+        # tokens that end a reply: the tokenizer's, and the usual ones of chat models
+        names = self.end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>"
+        vocab = tokenizer.get_vocab()
+        self.end_ids = {tokenizer.eos_token_id} | {
+            vocab[n] for n in names if n in vocab
+        }
 
     def render(self, messages: list[dict]) -> str:
         "A conversation's text up to the next reply. Raises ValueError if refused."
@@ -159,36 +151,19 @@ class ChatCodec:
         )
 
 # %% ../../nbs/engine/codec.ipynb #0b041ea1
-def _glue(
-    tokenizer: PreTrainedTokenizerBase,
-    render: Callable,  # a conversation's text up to the next reply
-) -> tuple[str, str, str]:
+@patch
+def _glue(self: ChatCodec) -> tuple[str, str, str]:
     "What ends a reply, what stands between that and an observation, and what after it."
     reply, obs = "REPLY7391", "OBSERVATION7391"
-    text = render(
-        [
-            {"role": "user", "content": "x"},
-            {"role": "assistant", "content": reply},
-            {"role": "user", "content": obs},
-        ]
-    )
+    said = ("user", "x"), ("assistant", reply), ("user", obs)
+    text = self.render([dict(role=role, content=text) for role, text in said])
     if text.count(reply) != 1 or text.count(obs) != 1:
         raise ValueError("the chat template does not render each message once")
     between, after = text.split(reply)[1].split(obs)
-    specials = {tokenizer.eos_token, *tokenizer.get_added_vocab()}
-    specials = sorted(specials, key=len, reverse=True)
-    end = next((t for t in specials if between.startswith(t)), tokenizer.eos_token)
+    own = self.tokenizer.eos_token
+    specials = sorted({own, *self.tokenizer.get_added_vocab()}, key=len, reverse=True)
+    end = next((t for t in specials if between.startswith(t)), own)
     return end, between.removeprefix(end), after
-
-# %% ../../nbs/engine/codec.ipynb #c0dec00e
-def _end_ids(
-    tokenizer: PreTrainedTokenizerBase,
-    end: str,  # the token that ends a reply in its template
-) -> set[int]:
-    "Tokens that end a reply: the tokenizer's, and the usual ones of chat models."
-    names = (end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>")
-    vocab = tokenizer.get_vocab()
-    return {tokenizer.eos_token_id} | {vocab[n] for n in names if n in vocab}
 
 # %% ../../nbs/engine/codec.ipynb #1e7a73b0
 @patch
@@ -212,15 +187,6 @@ def glue_ids(
 
     own = [] if ended else ids(self.end)
     return own + ids(self.before) + self.plain_ids(observation) + ids(self.after)
-
-# %% ../../nbs/engine/codec.ipynb #6464bd51
-def _tool_schemas() -> list[dict]:
-    "The four actions as a chat template gets them."
-    env = SQLToolEnvironment([])
-    return [
-        get_json_schema(tool)
-        for tool in (env.describe, env.sample, env.query, env.answer)
-    ]
 
 # %% ../../nbs/engine/codec.ipynb #1e7a73b1
 @patch

@@ -45,7 +45,7 @@ def _keep_likely(
     return torch.zeros_like(p).scatter(1, order, q)
 
 # %% ../../nbs/engine/policy.ipynb #ce1fa207
-_BLOCK = 256  # tokens whose weights are added up together
+_ADDED_UP = 256  # tokens whose weights are added up together
 
 
 def _draw_by_weight(
@@ -53,8 +53,8 @@ def _draw_by_weight(
     uniform: torch.Tensor,  # (n,) in [0, 1)
 ) -> torch.Tensor:  # (n,) tokens
     "Draw a block by its sum, then a token in it; sums are in double precision."
-    blocks = torch.nn.functional.pad(w, (0, -w.shape[1] % _BLOCK))
-    blocks = blocks.unflatten(1, (-1, _BLOCK))
+    blocks = torch.nn.functional.pad(w, (0, -w.shape[1] % _ADDED_UP))
+    blocks = blocks.unflatten(1, (-1, _ADDED_UP))
     ends = blocks.sum(-1, dtype=torch.float64).cumsum(-1)
     at = (uniform.to(ends) * ends[:, -1])[:, None]
     b = torch.searchsorted(ends, at, right=True).clamp(max=ends.shape[1] - 1)
@@ -63,7 +63,7 @@ def _draw_by_weight(
     # that has a weight
     last = torch.searchsorted(inside, inside[:, -1:].contiguous())
     at = torch.searchsorted(inside, (at - below).clamp(min=0), right=True)
-    return (b * _BLOCK + torch.minimum(at, last))[:, 0].clamp(max=w.shape[1] - 1)
+    return (b * _ADDED_UP + torch.minimum(at, last))[:, 0].clamp(max=w.shape[1] - 1)
 
 # %% ../../nbs/engine/policy.ipynb #0bb1b4ca
 _AT_ONCE = 2**22  # logits that are drawn from in one piece: a copy of them is made
@@ -102,19 +102,14 @@ class _Seat:
     env: SQLEnvironment
     place: int  # of the episode in the rollout
     prompt: tuple  # tokens
-    todo: list  # tokens to read; the next one is written after them
     dice: object  # something with `random()`
-    ids: list = field(default_factory=list)  # the reply so far
-    logprobs: list = field(default_factory=list)
-    window: list = field(default_factory=list)  # replies, observations
-    waits: bool = False  # has it much to read, and is to read it later?
-    kept: int | None = None  # tokens of its row that still hold; None: all of them
+    context: list  # tokens: the prompt, replies and observations, the reply so far
+    turns: list  # where in it replies begin
+    held: int = 0  # tokens of it that a row of the cache holds
+    logprobs: list = field(default_factory=list)  # of the reply so far
 
-    def context(self) -> list[int]:  # tokens
-        "All that the next token is conditioned on."
-        return list(self.prompt) + [
-            t for part in (*self.window, self.ids) for t in part
-        ]
+    ids = property(lambda self: self.context[self.turns[-1] :])  # the reply so far
+    todo = property(lambda self: self.context[self.held :])  # to read next
 
 # %% ../../nbs/engine/policy.ipynb #6d20f4c1
 class TokenPolicy(Policy):
@@ -127,33 +122,40 @@ class TokenPolicy(Policy):
         name: str = "model",
     ):
         self.codec = ChatCodec(tokenizer, rules.instructions)
-        self.rules = rules
-        self.name = name
+        self.rules, self.name = rules, name
 
     def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` if a prompt leaves no room for a reply."
         env = new_environment(self.rules)
         for t in tasks:
-            self._check_room(t, self.codec.prompt_ids(env.reset(t)))
-
-    def _check_room(self, task: Task, prompt: list[int]) -> None:
-        most = self.rules.max_context
-        room = most - self.rules.max_turn_tokens
-        if len(prompt) > room:
-            raise ValueError(
-                f"the prompt of task {task.id!r} has {len(prompt)} tokens, and "
-                f"max_context {most} leaves room for {room}: raise max_context"
-            )
+            env.reset(t)
+            self._seats([env])
 
     def dice(self, place: int):  # has a `random()`; None: the engine has its own
         "The random numbers of an episode."
 
-    def _seat(self, env: SQLEnvironment, place: int, prompt: tuple) -> _Seat:
-        "An episode from its beginning."
-        self._check_room(env.episode.task, prompt)
-        env.episode.tokens = TokenRecord(list(prompt))
-        env.episode.prompt_tokens = len(prompt)
-        return _Seat(env, place, prompt, list(prompt), self.dice(place))
+    def _seats(self, envs: list[SQLEnvironment]) -> list[_Seat]:
+        "Episodes from their beginning."
+        most = self.rules.max_context
+        room = most - self.rules.max_turn_tokens
+        prompts, seats = {}, []
+        for place, ep in enumerate(env.episode for env in envs):
+            text = ep.start.text
+            if text not in prompts:
+                prompts[text] = tuple(self.codec.prompt_ids(ep))
+            prompt = prompts[text]
+            if len(prompt) > room:
+                raise ValueError(
+                    f"the prompt of task {ep.task.id!r} has {len(prompt)} tokens, and "
+                    f"max_context {most} leaves room for {room}: raise max_context"
+                )
+            ep.tokens = TokenRecord(list(prompt))
+            ep.prompt_tokens = len(prompt)
+            dice, context = self.dice(place), list(prompt)
+            seats.append(
+                _Seat(envs[place], place, prompt, dice, context, [len(prompt)])
+            )
+        return seats
 
 # %% ../../nbs/engine/policy.ipynb #3b45ca88
 class LMPolicy(TokenPolicy):
@@ -176,14 +178,11 @@ class LMPolicy(TokenPolicy):
         super().__init__(tokenizer, rules, name)
         if temperature < 0:
             raise ValueError(f"temperature must be 0 or more, got {temperature}")
-        self.model = model
-        self.temperature = temperature
-        self.seed = seed
+        self.model, self.dtype, self.cache = model, dtype, None
+        self.temperature, self.seed, self.likely = temperature, seed, likely
         self.max_rows = max_rows
-        self.likely = likely
-        self.cache = None
-        self.dtype = dtype
-        self.first = _FirstWord(first, self.codec) if first else None
+        self.first = first
+        self.spells = {}  # which tokens go on with it, by what has been written
 
     def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` for a model that cannot be played, or too long a prompt."
@@ -194,39 +193,32 @@ class LMPolicy(TokenPolicy):
         "The random numbers of an episode."
         return np.random.default_rng([self.seed, place])
 
-# %% ../../nbs/engine/policy.ipynb #7360079b
-@patch
-@torch.no_grad()
-def play(
-    self: LMPolicy,
-    envs: list[SQLEnvironment],  # just reset
-    progress: Callable | None = None,  # progress(done, total), called after each pass
-) -> None:
-    "Play all episodes to their end."
-    starts = [env.episode.start.text for env in envs]
-    prompts = {
-        text: tuple(self.codec.prompt_ids(text)) for text in dict.fromkeys(starts)
-    }
-    queue = deque(
-        self._seat(env, i, prompts[text])
-        for i, (env, text) in enumerate(zip(envs, starts, strict=True))
-    )
-    rows = []  # of each row of the cache the seats
-    done = 0
-    self._make_room(len(queue))
-    while done < len(envs):
-        _arrange(self.cache, queue, rows)
-        logits = self.read(queue, rows)
-        for s, r, token, logp in self._drawn(rows, logits):
-            s.ids.append(token)
-            s.logprobs.append(logp)
-            self._set_todo(s, self.cache.lengths[r])
-            done += not s.todo
-        if progress is not None:
-            progress(done, len(envs))
-    if self.cache.device.type != "cpu":  # what trains next needs the memory
-        self.cache = None
-        torch.cuda.empty_cache()
+    @torch.no_grad()
+    def play(
+        self,
+        envs: list[SQLEnvironment],  # just reset
+        progress: Callable | None = None,  # progress(done, total), after each pass
+    ) -> None:
+        "Play all episodes to their end. Raises all errors of a pass but a lack of memory."
+        queue = deque(self._seats(envs))
+        rows = []  # of each row of the cache the seats
+        self._make_room(len(queue))
+        while _arrange(self.cache, queue, rows):
+            try:
+                found = self.read(rows)
+            except (RuntimeError, MemoryError, OSError) as e:
+                if sum(map(len, rows)) < 2 or not is_out_of_memory(e):
+                    raise
+                found = None  # the error holds on to memory up to here
+            if found is None:
+                self._halve(queue, rows)
+            else:
+                self._write(rows, *found)
+            if progress is not None:
+                progress(sum(env.episode.done for env in envs), len(envs))
+        if self.cache.device.type != "cpu":  # what trains next needs the memory
+            self.cache = None
+            torch.cuda.empty_cache()
 
 # %% ../../nbs/engine/policy.ipynb #4c1e0003
 @patch
@@ -236,136 +228,75 @@ def _make_room(self: LMPolicy, episodes: int) -> None:
     rows = min(episodes, self.max_rows or rows_for(self.model, capacity))
     last = self.cache
     fits = last is not None and rows <= last.rows <= (self.max_rows or last.rows)
-    if not fits or last.capacity != capacity:
+    if fits and last.capacity == capacity:
+        last.clear()
+    else:
         self.cache = KVCache(self.model, rows, capacity, self.dtype)
-    self.cache.clear()
-
-# %% ../../nbs/engine/policy.ipynb #c4e2a012
-def _alike(seats: list[_Seat]) -> list[list[_Seat]]:
-    "Those who have the same to read; last those of whose row not all still holds."
-    parts = {}
-    for s in seats:
-        if s.todo:
-            parts.setdefault((s.kept is not None, s.kept, *s.todo), []).append(s)
-    return [parts[key] for key in sorted(parts, key=lambda key: key[0])]
 
 # %% ../../nbs/engine/policy.ipynb #3b7d5c05
-def _arrange(cache: KVCache, queue: deque, rows: list[list[_Seat]]) -> None:
-    "Give a row to each part of those who part, and to those who wait; close gaps."
-    lengths = cache.lengths
-    known = _known(rows, lengths) if queue else {}
-    moves, free = _parted(rows, lengths)
-    taken = sum(map(len, rows)) + sum(len(part) for part, *_ in moves)
-    moves += _admitted(queue, known, cache.rows - taken)
-    copies = _moved(rows, moves, free, lengths)
-    copies += _gaps(rows, free, lengths)
-    for s in (s for part in rows for s in part):
-        s.kept = None
-    if copies:
-        cache.copy(*map(list, zip(*copies, strict=True)))
-
-# %% ../../nbs/engine/policy.ipynb #c4e2a013
-def _known(
-    rows: list[list[_Seat]],
-    lengths: list[int],  # tokens of each row
-) -> dict:  # of prompts, a row that holds each
-    "Rows that hold a whole prompt, or all but its last token."
-    return {
-        seats[0].prompt: r
-        for r, seats in enumerate(rows)
-        if lengths[r] >= len(seats[0].prompt) - 1
-    }
-
-# %% ../../nbs/engine/policy.ipynb #3b7d5c06
-def _held(seats: list[_Seat], length: int) -> int:
-    "How many tokens of their row, which has `length`, still hold for these seats."
-    return length if seats[0].kept is None else seats[0].kept
-
-# %% ../../nbs/engine/policy.ipynb #3b7d5c07
-def _parted(
-    rows: list[list[_Seat]],
-    lengths: list[int],
-) -> tuple[list[tuple], list[int]]:  # (seats, their row, its tokens); free rows
-    "Leave in each row those who have the same to read; the others have to move."
-    moves = []
-    free = []
-    for r, seats in enumerate(rows):
-        rows[r], *others = _alike(seats) or [[]]
-        moves += [(part, r, _held(part, lengths[r])) for part in others]
-        if not rows[r]:
-            free.append(r)
-        else:  # what is behind that is read anew
-            lengths[r] = _held(rows[r], lengths[r])
-    return moves, free
-
-# %% ../../nbs/engine/policy.ipynb #c4e2a014
-def _admitted(
+def _arrange(
+    cache: KVCache,
     queue: deque,
-    known: dict,
-    room: int,
-) -> list[tuple]:  # seats, a row with their prompt, tokens
-    "Those who come in from the queue, together where their prompt is the same."
-    found = {}
-    for _ in range(min(room, len(queue))):
+    rows: list[list[_Seat]],
+) -> bool:  # is there anybody?
+    "Give a row to those who have the same to read, and to who waits; rows have no gaps."
+    parts = {}  # (row, its tokens that still hold, what is read next) -> seats
+    known = {}  # a prompt -> a row that holds it, at least all but its last token
+    for r, row in enumerate(rows):
+        for s in row:
+            if not s.env.episode.done:
+                parts.setdefault((r, s.held, *s.todo), []).append(s)
+        if queue and cache.lengths[r] >= len(row[0].prompt) - 1:
+            known[row[0].prompt] = r
+    for _ in range(min(len(queue), cache.rows - sum(map(len, parts.values())))):
         s = queue.popleft()
-        n = len(s.prompt) - 1 if s.prompt in known else 0
-        s.todo = list(s.prompt[n:])
-        found.setdefault(s.prompt, ([], known.get(s.prompt), n))[0].append(s)
-    return list(found.values())
+        source = known.get(s.prompt)
+        s.held = 0 if source is None else len(s.prompt) - 1
+        parts.setdefault((source, s.held, *s.todo), []).append(s)
+    places, movers = [None] * len(parts), []  # who stay in their row, and all others
+    for (r, held, *_), seats in parts.items():
+        if r is not None and r < len(parts) and places[r] is None:
+            places[r] = r, held, seats
+        else:
+            movers.append((r, held, seats))
+    places = [place or movers.pop(0) for place in places]
+    rows[:] = [seats for *_, seats in places]
+    cache.regroup([r for r, *_ in places], [held for _, held, _ in places])
+    return bool(rows)
 
-# %% ../../nbs/engine/policy.ipynb #c4e2a015
-def _moved(
-    rows: list[list[_Seat]],
-    moves: list[tuple],
-    free: list[int],
-    lengths: list[int],
-) -> list[tuple]:  # what is to be copied: (to, source, length)
-    "Give rows to those who move: free ones, and then new ones at the end."
-    copies = []
-    for part, source, n in moves:
-        r = free.pop(0) if free else len(rows)
-        rows[r : r + 1] = [part]
-        lengths[r] = n
-        if n:
-            copies.append((r, source, n))
-    return copies
+# %% ../../nbs/engine/policy.ipynb #020ad5e6
+_TOGETHER = 4  # a pass that reads several tokens waits for one of so many rows
 
-# %% ../../nbs/engine/policy.ipynb #26ff5bc3
-def _gaps(
+
+@patch
+def read(
+    self: LMPolicy,
     rows: list[list[_Seat]],
-    gaps: list[int],
-    lengths: list[int],
-) -> list[tuple]:  # (to, source, length)
-    "Fill gaps with the last rows."
-    moves = []
-    empty = set(gaps)
-    for gap in sorted(gaps):
-        while len(rows) - 1 in empty:
-            rows.pop()
-        if gap >= len(rows):
-            break
-        empty.remove(gap)
-        last = len(rows) - 1
-        moves.append((gap, last, lengths[last]))
-        rows[gap] = rows.pop()
-    return moves
+) -> tuple[list, torch.Tensor]:  # of each row what was read; (n, vocabulary)
+    "Read what is next. Nothing is read for rows that have to wait."
+    todo = [row[0].todo for row in rows]
+    if self.cache.record and sum(len(t) > 1 for t in todo) * _TOGETHER < len(rows):
+        todo = [t if len(t) == 1 else [] for t in todo]
+    return todo, self.cache.forward(todo, [row[0].prompt for row in rows])
+
+
+@patch
+def _halve(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
+    "Send all episodes back to the head of the queue, with a cache for half of them."
+    seats = [s for row in rows for s in row]
+    keep = len(seats) // 2
+    print(
+        f"out of memory with {len(seats)} episodes at once: going on with {keep}",
+        flush=True,
+    )
+    queue.extendleft(reversed(seats))
+    rows.clear()
+    self.cache = None
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    self.cache = KVCache(self.model, keep, self.rules.max_context, self.dtype)
 
 # %% ../../nbs/engine/policy.ipynb #6927e731
-@patch
-def choose(
-    self: LMPolicy,
-    seats: list[_Seat],
-    logits: torch.Tensor,
-) -> tuple:  # tokens (n,), log-probabilities (n,)
-    "Draw the next token of every episode. A subclass may choose otherwise."
-    if self.first:
-        logits = self.first.rule(seats, logits)
-    uniform = None
-    if self.temperature:
-        uniform = torch.tensor([s.dice.random() for s in seats], dtype=torch.float64)
-    return _draw(logits, self.temperature, uniform, **self.likely)
-
-# %% ../../nbs/engine/policy.ipynb #6927e732
 _LOST = (
     "the model's probabilities are NaN: too high a learning_rate has destroyed "
     "the weights, or float16 is too narrow for them; go back to a checkpoint"
@@ -373,14 +304,25 @@ _LOST = (
 
 
 @patch
-def _drawn(
+def choose(
     self: LMPolicy,
-    rows: list[list[_Seat]],
-    logits: torch.Tensor,
-) -> list[tuple]:  # seat, its row, the token, its log-probability
-    "The next token of every episode. Raises FloatingPointError if the model gives NaN."
-    seats, at = zip(
-        *((s, r) for r, row in enumerate(rows) for s in row if not s.waits), strict=True
+    seats: list[_Seat],
+    logits: torch.Tensor,  # (n, vocabulary)
+) -> tuple:  # tokens (n,), log-probabilities (n,)
+    "Draw the next token of every episode. A subclass may choose otherwise."
+    if self.first:
+        logits = self._spell(seats, logits.clone())
+    uniform = None
+    if self.temperature:
+        uniform = torch.tensor([s.dice.random() for s in seats], dtype=torch.float64)
+    return _draw(logits, self.temperature, uniform, **self.likely)
+
+
+@patch
+def _write(self: LMPolicy, rows: list[list[_Seat]], todo: list, logits: torch.Tensor):
+    "Draw a token for each episode, and act on it. Raises FloatingPointError for NaN."
+    at, seats = zip(
+        *((r, s) for r, row in enumerate(rows) if todo[r] for s in row), strict=True
     )
     if at != (*range(len(rows)),):
         logits = logits[[*at]]
@@ -390,149 +332,66 @@ def _drawn(
     if any(map(math.isnan, logps)):
         self.cache = None  # there may be more of it in the cache
         raise FloatingPointError(_LOST)
-    return list(zip(seats, at, map(int, tokens), logps, strict=True))
-
-# %% ../../nbs/engine/policy.ipynb #6927e733
-@patch
-def _set_todo(
-    self: LMPolicy,
-    s: _Seat,
-    length: int,  # tokens of its row
-) -> None:
-    "Set what an episode reads after its newest token: nothing if it is over."
-    ended = s.ids[-1] in self.codec.end_ids
-    more = not ended and len(s.ids) < self.rules.max_turn_tokens
-    if self._stops(s):
-        more = False
-        s.kept = min(len(s.context()), length)
-    if more:
-        s.todo = s.ids[-1:]
-    elif self._turn(s):
-        s.todo = s.context()[length if s.kept is None else s.kept :]
-    else:
-        s.todo = []
+    for r, s, token, logp in zip(at, seats, map(int, tokens), logps, strict=True):
+        s.held += len(todo[r])
+        s.context.append(token)
+        s.logprobs.append(logp)
+        full = len(s.context) - s.turns[-1] >= self.rules.max_turn_tokens
+        if self._stops(s) or full or token in self.codec.end_ids:
+            self._turn(s)
 
 # %% ../../nbs/engine/policy.ipynb #fcc75e64
 @patch
 def _stops(self: TokenPolicy, s: _Seat) -> bool:  # is it cut off?
     "Leave out of a reply what comes after its action and only the database can say."
-    n = self.codec.said(s.ids) if self.rules.all_actions else None
+    n = self.codec.said(s.ids) if "actions" in self.rules.coach else None
     if n is None:
         return False
-    del s.ids[n:], s.logprobs[n:]
+    del s.context[s.turns[-1] + n :], s.logprobs[n:]
+    s.held = min(s.held, len(s.context))
     return True
 
-# %% ../../nbs/engine/policy.ipynb #3b7d5c09
+
 @patch
-def _turn(self: TokenPolicy, s: _Seat) -> bool:  # does the episode go on?
+def _turn(self: TokenPolicy, s: _Seat) -> None:
     "Send a finished reply to the environment, and add what it says."
-    ep = s.env.episode
-    ids = s.ids
+    ep, ids = s.env.episode, s.ids
     ep.tokens.add(ids, s.logprobs)
     ep.completion_tokens += len(ids)
-    s.window.append(ids)
-    s.ids = []
     s.logprobs = []
     obs = s.env.step(self.codec.decode(ids))
-    if obs.done:
-        return False
-    ended = ids[-1] in self.codec.end_ids
-    fits = _fit(s, self.codec.glue_ids(obs.text, ended), self.rules)
-    if not fits:
-        ep.outcome = "out_of_tokens"
-    return fits
+    if not obs.done:
+        glue = self.codec.glue_ids(obs.text, ids[-1] in self.codec.end_ids)
+        if not _fit(s, glue, self.rules):
+            ep.outcome = "out_of_tokens"
 
 # %% ../../nbs/engine/policy.ipynb #892c1911
-class _FirstWord:
-    "The word that first replies begin with."
+@patch
+def _spell(
+    self: LMPolicy,
+    seats: list[_Seat],
+    logits: torch.Tensor,  # (n, vocabulary), which are changed
+) -> torch.Tensor:  # as `logits`
+    "Rule out what does not spell the first word, in first replies without it."
+    for r, s in enumerate(seats):
+        said = self.codec.decode(s.ids)
+        if len(s.turns) > 1 or said.startswith(self.first):
+            continue
+        if said not in self.spells:
+            rest = self.first[len(said) :]
 
-    def __init__(self, word: str, codec: ChatCodec):
-        self.word = word
-        self.codec = codec
-        self.known = {}  # which tokens go on with it, by what has been written
-
-    def rule(
-        self,
-        seats: list[_Seat],
-        logits: torch.Tensor,  # (n, vocabulary)
-    ) -> torch.Tensor:  # as `logits`
-        "Rule out what does not spell it, in first replies that have not yet done so."
-        logits = logits.clone()
-        for r, s in enumerate(seats):
-            if s.window:
-                continue
-            said = self.codec.decode(s.ids)
-            if not said.startswith(self.word):
-                logits[r, ~self.goes_on(said, logits)] = -torch.inf
-        return logits
-
-    def goes_on(self, said: str, logits: torch.Tensor) -> torch.Tensor:  # (vocabulary,)
-        "The tokens that lead from what has been written to it, not to a longer word."
-        if said not in self.known:
-            rest = self.word[len(said) :]
-
-            def fits(t):
+            def fits(t, rest=rest):  # a longer word is another one
                 longer = t.startswith(rest) and not t[len(rest) :][:1].isalpha()
                 return bool(t) and (rest.startswith(t) or longer)
 
+            known = len(self.codec.tokenizer)
             goes_on = [
-                fits(self.codec.decode([i])) for i in range(len(self.codec.tokenizer))
+                i < known and fits(self.codec.decode([i]))
+                for i in range(logits.shape[-1])
             ]
-            goes_on += [False] * (logits.shape[-1] - len(goes_on))
-            self.known[said] = torch.tensor(goes_on, device=logits.device)
-        return self.known[said]
-
-# %% ../../nbs/engine/policy.ipynb #020ad5e6
-@patch
-def read(
-    self: LMPolicy,
-    queue: deque,
-    rows: list[list[_Seat]],
-) -> torch.Tensor:  # (n, vocabulary)
-    "Read for all, or for fewer if memory runs out. Raises all other errors of a pass."
-    while True:
-        _settle_waits(rows, self.cache.record is not None)
-        todo = [[] if row[0].waits else row[0].todo for row in rows]
-        try:
-            return self.cache.forward(todo, [row[0].prompt for row in rows])
-        except (RuntimeError, MemoryError, OSError) as e:
-            if sum(map(len, rows)) < 2 or not is_out_of_memory(e):
-                raise
-        self._halve(queue, rows)
-
-# %% ../../nbs/engine/policy.ipynb #3b7d5c0b
-_TOGETHER = 4  # a pass that reads several tokens waits for one of so many rows
-
-
-def _settle_waits(
-    rows: list[list[_Seat]],
-    recorded: bool,  # are passes of single tokens recorded?
-) -> None:
-    "Let those who have much to read wait, where passes are recorded and they are few."
-    many = [len(row[0].todo) > 1 for row in rows]
-    later = recorded and sum(many) * _TOGETHER < len(rows)
-    for row, more in zip(rows, many, strict=True):
-        for s in row:
-            s.waits = later and more
-
-# %% ../../nbs/engine/policy.ipynb #020ad5e7
-@patch
-def _halve(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
-    "Send half of the episodes back to the head of the queue, and free their memory."
-    seats = [s for row in rows for s in row]
-    keep = len(seats) // 2
-    print(
-        f"out of memory with {len(seats)} episodes at once: going on with {keep}",
-        flush=True,
-    )
-    for s in seats[: keep - 1 : -1]:
-        s.env.reset(s.env.episode.task)
-        queue.appendleft(self._seat(s.env, s.place, s.prompt))
-    stay = set(seats[:keep])
-    rows[:] = [kept for row in rows if (kept := [s for s in row if s in stay])]
-    self.cache.shrink(keep)
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
+            self.spells[said] = torch.tensor(goes_on, device=logits.device)
+        logits[r, ~self.spells[said]] = -torch.inf
+    return logits
 
 # %% ../../nbs/engine/policy.ipynb #07cf30aa
 def _fit(
@@ -542,21 +401,21 @@ def _fit(
 ) -> bool:  # False if nothing fits
     "Add the newest observation, dropping old turns if the context is full."
     room = rules.max_context - rules.max_turn_tokens
-    tokens = s.env.episode.tokens
-    prompt = len(s.prompt)
-    turns = s.window + [glue]  # reply, glue, reply, glue, ...
-    if prompt + sum(map(len, turns)) <= room:
-        tokens.add(glue)
-        s.window = turns
-        return True
-    most = max(room // 2, prompt + len(glue))
-    while len(turns) > 2 and prompt + sum(map(len, turns)) > most:
-        turns = turns[2:]
-    if prompt + sum(map(len, turns)) > room:
-        return False
-    s.window = turns
-    s.kept = 0
-    tokens.exact = False
+    tokens, prompt = s.env.episode.tokens, len(s.prompt)
+    whole = len(s.context) + len(glue)
+    begin = prompt  # of the first turn that stays
+    if whole > room:
+        most = max(room // 2, prompt + len(glue))
+        left = (t for t in s.turns if whole - (t - prompt) <= most)
+        begin = next(left, s.turns[-1])
+        if whole - (begin - prompt) > room:
+            return False
+        del s.context[prompt:begin]
+        s.turns = [t - (begin - prompt) for t in s.turns if t >= begin]
+        s.held, tokens.exact = 0, False
+    tokens.add(glue)
+    s.context += glue
+    s.turns.append(len(s.context))
     return True
 
 # %% ../../nbs/engine/policy.ipynb #2bc95bd4
@@ -603,40 +462,19 @@ def half_precision(
         return None
     return torch.bfloat16 if args.bf16 else torch.float16 if args.fp16 else None
 
-# %% ../../nbs/engine/policy.ipynb #3b7d5c10
+# %% ../../nbs/engine/policy.ipynb #d403dec1
 def _lm_policy(trainer: Trainer, rules: Rules) -> LMPolicy:
     "A trainer's model as a policy, with the trainer's options of sampling."
     args = trainer.args
     model = trainer.accelerator.unwrap_model(trainer.model)
-    return LMPolicy(
-        model,
-        trainer.processing_class,
-        rules,
-        args.temperature,
-        dtype=half_precision(args),
-        top_k=args.top_k or 0,
-        top_p=args.top_p or 1.0,
-        min_p=args.min_p or 0.0,
+    likely = dict(
+        top_k=args.top_k or 0, top_p=args.top_p or 1.0, min_p=args.min_p or 0.0
     )
+    half = half_precision(args)
+    tokenizer = trainer.processing_class
+    return LMPolicy(model, tokenizer, rules, args.temperature, dtype=half, **likely)
 
-# %% ../../nbs/engine/policy.ipynb #3b7d5c11
-def _seed(
-    trainer: Trainer,
-    again: int,  # rollouts of this step before it
-) -> int:
-    "Of a step, a process and a rollout: a run that is resumed goes on as before."
-    step = trainer.state.global_step
-    process = trainer.accelerator.process_index
-    return trainer.args.seed + 1_000_003 * step + 7919 * process + 104_729 * again
 
-# %% ../../nbs/engine/policy.ipynb #3b7d5c12
-def _ticker(trainer: Trainer) -> Callable | None:  # progress(done, total)
-    "What reports on a rollout in a log file; nothing in a notebook or a terminal."
-    if in_notebook() or sys.stderr.isatty():
-        return None
-    return terminal_progress(f"step {trainer.state.global_step + 1}")
-
-# %% ../../nbs/engine/policy.ipynb #d403dec1
 class RolloutFunc:
     "Plays for TRL's trainer: the same policy and the same rollout as evaluation."
 
@@ -644,14 +482,12 @@ class RolloutFunc:
         self,
         tasks: list[Task],  # rows of the data set ask for them by `task_id`
         rules: Rules = Rules(),
-        make_policy: Callable | None = None,  # of a trainer; None: an LMPolicy
+        make_policy: Callable | None = None,  # (trainer, rules) -> one; None: LMPolicy
     ):
         self.tasks = {t.id: t for t in tasks}
-        self.rules = rules
-        self.make_policy = make_policy
+        self.rules, self.make_policy = rules, make_policy
         self.policy = None
-        self.step = None  # of the last rollout
-        self.again = 0  # rollouts of that step before it
+        self.step, self.again = None, 0  # of the last rollout; rollouts of it before
 
     def __call__(
         self,
@@ -668,19 +504,26 @@ class RolloutFunc:
     def play(self, tasks: list[Task], trainer: Trainer) -> list[Episode]:
         "Play tasks with a trainer's model as it is now. A subclass may play otherwise."
         model = trainer.accelerator.unwrap_model(trainer.model)
-        if self.make_policy:
-            self.policy = self.policy or self.make_policy(trainer)
-        elif self.policy is None or self.policy.model is not model:
-            self.policy = _lm_policy(trainer, self.rules)
+        if self.policy is None or getattr(self.policy, "model", model) is not model:
+            make_policy = self.make_policy or _lm_policy
+            self.policy = make_policy(trainer, self.rules)
         step = trainer.state.global_step
         self.again = self.again + 1 if step == self.step else 0
         self.step = step
-        self.policy.seed = _seed(trainer, self.again)
+        # of a step, a process and a rollout: a run that is resumed goes on as before
+        self.policy.seed = (
+            trainer.args.seed
+            + 1_000_003 * step
+            + 7919 * trainer.accelerator.process_index
+            + 104_729 * self.again
+        )
+        shown = in_notebook() or sys.stderr.isatty()  # by TRL's own bar
+        ticker = None if shown else terminal_progress(f"step {step + 1}")
         was_training = model.training
         model.eval()
         try:
             with whole_model(trainer):
-                return rollout(self.policy, tasks, self.rules, _ticker(trainer))
+                return rollout(self.policy, tasks, self.rules, ticker)
         finally:
             model.train(was_training)
 

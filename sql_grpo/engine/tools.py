@@ -10,7 +10,8 @@ import functools
 from collections.abc import Callable
 
 from ..world.tasks import Task
-from ..environment import Episode, Rules, SQLEnvironment
+from ..environment import Episode, Rules
+from ..judge.games import new_environment
 from ..world.replies import parse_action, SQLAction
 
 # %% ../../nbs/engine/tools.ipynb #8691dc8f
@@ -25,7 +26,7 @@ class _TaskEpisode:
         rules: Rules = Rules(),
     ):
         self._tasks = {t.id: t for t in tasks}
-        self._env = SQLEnvironment(rules=rules)
+        self._env = new_environment(rules)
 
     @property
     def episode(self) -> Episode:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 import httpx2
 from accelerate.utils import gather_object
-from fastcore.basics import patch
 from transformers import PreTrainedTokenizerBase, Trainer
 
 from ..environment import Rules, SQLEnvironment
@@ -33,50 +32,37 @@ class VLLMPolicy(TokenPolicy):
         self.stop_token_ids = sorted(self.codec.end_ids)
 
     @classmethod
-    def maker(
-        cls,
-        rules: Rules,
-    ) -> Callable:  # make_policy of RolloutFunc
-        "How a trainer that uses vLLM plays."
+    def of_trainer(cls, trainer: Trainer, rules: Rules):
+        "How a trainer that uses vLLM plays: a `make_policy` of RolloutFunc."
+        generate = _trl_generate(trainer.vllm_generation)
+        return cls(generate, trainer.processing_class, rules)
 
-        def make(trainer: Trainer):
-            generate = _trl_generate(trainer.vllm_generation)
-            return cls(generate, trainer.processing_class, rules)
-
-        return make
-
-# %% ../../nbs/engine/vllm.ipynb #0e6d0f1c
-@patch
-def play(
-    self: VLLMPolicy,
-    envs: list[SQLEnvironment],  # just reset
-    progress: Callable
-    | None = None,  # called as `progress(done, total)` after every turn
-) -> None:
-    "Play all episodes to their end, side by side and turn by turn; to be called by all processes."
-    prompts = [tuple(self.codec.prompt_ids(env.episode)) for env in envs]
-    live = [
-        self._seat(env, i, prompt)
-        for i, (env, prompt) in enumerate(zip(envs, prompts, strict=True))
-    ]
-    while most := max(gather_object([len(live)])):
-        n = len(live)
-        fill = [self.stop_token_ids[:1]] * (most - n)  # their replies are thrown away
-        prompts = [s.context() for s in live]
-        replies, numbers = self.generate(
-            prompts + fill, self.rules.max_turn_tokens, self.stop_token_ids
-        )
-        for s, ids, logprobs in zip(live, replies[:n], numbers[:n], strict=True):
-            s.ids = []
-            s.logprobs = []
-            for token, logprob in zip(ids, logprobs, strict=False):
-                s.ids.append(token)
-                s.logprobs.append(logprob)
-                if self._stops(s):
-                    break
-        live = [s for s in live if self._turn(s)]
-        if progress is not None:
-            progress(len(envs) - len(live), len(envs))
+    def play(
+        self,
+        envs: list[SQLEnvironment],  # just reset
+        progress: Callable | None = None,  # progress(done, total), after every turn
+    ) -> None:
+        "Play all episodes to their end, turn by turn; to be called by all processes."
+        live = self._seats(envs)
+        while most := max(gather_object([len(live)])):
+            n = len(live)
+            # their replies are thrown away
+            fill = [self.stop_token_ids[:1]] * (most - n)
+            replies, numbers = self.generate(
+                [s.context for s in live] + fill,
+                self.rules.max_turn_tokens,
+                self.stop_token_ids,
+            )
+            for s, ids, logprobs in zip(live, replies[:n], numbers[:n], strict=True):
+                for token, logprob in zip(ids, logprobs, strict=False):
+                    s.context.append(token)
+                    s.logprobs.append(logprob)
+                    if self._stops(s):
+                        break
+                self._turn(s)
+            live = [s for s in live if not s.env.episode.done]
+            if progress is not None:
+                progress(len(envs) - len(live), len(envs))
 
 # %% ../../nbs/engine/vllm.ipynb #0e6d0f1f
 def _trl_generate(
@@ -97,30 +83,6 @@ def _trl_generate(
     return generate
 
 # %% ../../nbs/engine/vllm.ipynb #0e6d0f3a
-_SILENT = "does not answer"
-
-
-def _fault(url: str, max_context: int) -> str:  # empty if there is none
-    "What is wrong with a server: TRL and the episodes need some options of it."
-    try:
-        answer = httpx2.get(
-            f"{url}/server_info", params=dict(config_format="json"), timeout=10
-        )
-    except (httpx2.HTTPError, httpx2.InvalidURL) as e:
-        return f"{_SILENT} ({str(e) or type(e).__name__})"
-    try:
-        info = answer.json()["vllm_config"]
-        model = info["model_config"]
-        good = (
-            info["weight_transfer_config"] is not None
-            and model["logprobs_mode"] == "processed_logprobs"
-            and model["max_model_len"] >= max_context
-        )
-    except (ValueError, KeyError, TypeError):  # not in VLLM_SERVER_DEV_MODE
-        good = False
-    return "" if good else "was started with other options"
-
-# %% ../../nbs/engine/vllm.ipynb #0e6d0f3b
 def check_vllm_server(
     url: str,
     model_name: str,  # that is trained
@@ -131,10 +93,29 @@ def check_vllm_server(
     if int(os.environ.get("RANK", 0)):  # TRL's first process alone talks to it
         return
     end = time.monotonic() + patience
-    while (fault := _fault(url, max_context)).startswith(
-        _SILENT
-    ) and time.monotonic() < end:
-        time.sleep(0.5)
+    fault = answer = None
+    while fault is None and answer is None:
+        try:
+            answer = httpx2.get(
+                f"{url}/server_info", params=dict(config_format="json"), timeout=10
+            )
+        except (httpx2.HTTPError, httpx2.InvalidURL) as e:
+            if time.monotonic() < end:
+                time.sleep(0.5)
+            else:
+                fault = f"does not answer ({str(e) or type(e).__name__})"
+    if answer is not None:
+        try:
+            info = answer.json()["vllm_config"]
+            model = info["model_config"]
+            good = (
+                info["weight_transfer_config"] is not None
+                and model["logprobs_mode"] == "processed_logprobs"
+                and model["max_model_len"] >= max_context
+            )
+        except (ValueError, KeyError, TypeError):  # not in VLLM_SERVER_DEV_MODE
+            good = False
+        fault = None if good else "was started with other options"
     if fault:
         raise ValueError(
             f"the vLLM server at {url} {fault}; start it on a GPU of its own, with\n"

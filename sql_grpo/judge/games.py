@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from ..common.basics import from_file
 from ..environment import Rules, SQLEnvironment, SQLObservation
+from .coach import Coach
 from .results import MAX_SQL_CHARS, is_correct, reads_table
 from ..rewards import REWARDS, as_trl, correctness, result_progress
 from ..world.database import Database, Result, quoted
@@ -110,8 +111,7 @@ class Text2SQLEnvironment(SQLEnvironment):
         raw = str(action) if isinstance(action, SQLAction) else as_text(action)
         obs = super().step(SQLAction("QUERY", _sql_in(raw)))
         ep = self.episode
-        ran = ep.turns[-1].result
-        ep.submitted = ran if ran and ran.ok else None
+        ep.submitted = ep.kept and ep.kept.result
         ep.outcome, ep.answer, ep.turns[-1].text = "answered", "", raw
         obs.terminated, obs.truncated = True, False
         return obs
@@ -449,6 +449,7 @@ def find_game(
     return game
 
 
-def new_environment(rules: Rules) -> SQLEnvironment:
-    "An environment of the game that the rules name. Raises ValueError if there is none."
-    return find_game(rules.mode).environment(rules=rules)
+def new_environment(rules: Rules) -> SQLEnvironment | Coach:
+    "The game that the rules name, with a coach if they say so; `ValueError` if there is none."
+    env = find_game(rules.mode).environment(rules=rules)
+    return Coach(env) if rules.coach and not env.one_reply else env

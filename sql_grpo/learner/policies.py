@@ -7,7 +7,6 @@ __all__ = ['playing_rules', 'load_policy']
 
 # %% ../../nbs/learner/policies.ipynb #00ae145e
 import math, tempfile
-from dataclasses import asdict
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -88,7 +87,7 @@ def playing_rules(
             "with an endpoint the chat template is the server's: give no tools"
         )
     context = dict(max_context=None) if endpoint else {}
-    untrained = asdict(Rules(suggest=model not in BUILT_IN))
+    untrained = dict(coach=Rules.coach + ("suggest",) * (model not in BUILT_IN))
     if game.one_reply:
         context["max_turns"] = 1
     return Rules.from_saved(

@@ -22,7 +22,8 @@ from ..common.basics import listening
 from ..world.database import Database, SQLiteDatabase, one_line
 from ..world.engines import open_database
 from ..world.tasks import Task
-from ..environment import Rules, SQLEnvironment
+from ..environment import Rules
+from ..judge.games import new_environment
 from ..world.replies import SQLAction
 
 # %% ../../nbs/use/agents.ipynb #6dde7568
@@ -32,7 +33,7 @@ def _said(text: str, error: bool = False) -> CallToolResult:
 
 def _turn(db: Database, action: SQLAction, rules: Rules) -> CallToolResult:
     "What a policy would read after `action`."
-    env = SQLEnvironment(rules=rules)
+    env = new_environment(rules)
     env.reset(Task("", db.name, "", db_path=db))
     text = env.step(action).text
     result = env.episode.turns[0].result

@@ -30,6 +30,7 @@ from ..world.database import one_line
 from ..world.tasks import Task
 from ..environment import Episode, Rules, SQLEnvironment, SQLObservation
 from ..world.replies import SQLAction
+from ..judge.games import new_environment
 from ..rewards import correctness
 from .client import SQLEnvAction, SQLEnvObservation, SQLEnvState
 
@@ -139,7 +140,7 @@ class ServedSQLEnvironment(
     ):
         super().__init__()
         self.book = tasks if isinstance(tasks, TaskBook) else TaskBook(tasks)
-        self.game = SQLEnvironment(rules=rules)
+        self.game = new_environment(rules or Rules())
         self.episode_id = None
         self._rng = random.Random()
 
@@ -172,7 +173,7 @@ class ServedSQLEnvironment(
 
     def close(self) -> None:
         "End the session, and let go of its episode."
-        self.game.episode = None
+        self.game = new_environment(self.game.rules)
 
     def get_metadata(self) -> EnvironmentMetadata:
         "What OpenEnv asks about the environment as a whole."
@@ -222,7 +223,7 @@ def _judged(game: SQLEnvironment, obs: SQLObservation) -> SQLEnvObservation:
     ep = game.episode
     grounded = game.rules.require_grounded
     for turn in ep.turns[:-1]:
-        if turn.result is not None and not grounded:
+        if turn.result is not None and turn is not ep.kept and not grounded:
             turn.result = replace(turn.result, rows=[])
     return _served(ep, obs, correctness(ep, grounded) if obs.done else 0.0)
 

@@ -141,7 +141,7 @@ _SHOWN = {
     "rewards/reward_correctness/mean": "success {:.0%}",
     "turns/mean": "turns {:.1f}",
     "completions/mean_length": "tokens {:.0f}",
-    "seconds_per_step": "{:.1f} s a step",
+    "seconds_per_step": "{:.2g} s a step",
 }
 _SUCCESS = "{} {k}/{n} = {rate:.0%} ({low:.0%} to {high:.0%})"
 
@@ -151,9 +151,6 @@ def _summary_line(record):
     bits = [f"step {record['step']}"]
     if "max_steps" in record:
         bits[0] += f"/{record['max_steps']}"
-    updates = record.get("updates", record["step"])
-    if updates != record["step"]:
-        bits[0] += f" ({updates} updates)"
     bits += [
         _SUCCESS.format(name, **record[k])
         for k, name in _SUCCESS_NAMES.items()
