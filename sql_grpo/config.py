@@ -157,7 +157,7 @@ def _processes() -> int:
     return int(os.environ.get("WORLD_SIZE", 1))
 
 
-def _is_sharded(options: dict) -> bool:
+def _weights_shared(options: dict) -> bool:
     "FSDP or DeepSpeed? Several updates of a generation have not been tried with them."
     launched = ("ACCELERATE_USE_FSDP", "ACCELERATE_USE_DEEPSPEED")
     told = [os.environ.get(name) for name in launched]
@@ -166,7 +166,7 @@ def _is_sharded(options: dict) -> bool:
 
 _BATCHES = 8  # of a generation, if nothing is given
 # what counts steps, and falls on the last one of a generation
-_EVERY = (
+_DONE_EVERY = (
     "save_steps",
     "logging_steps",
     "eval_steps",
@@ -181,10 +181,10 @@ def _settle_updates(c) -> None:
     if c.steps_per_generation is None:
         c.steps_per_generation = c.gradient_accumulation_steps or _BATCHES
     if c.gradient_accumulation_steps is None:
-        whole = c.steps_per_generation if _is_sharded(vars(c)) else 1
+        whole = c.steps_per_generation if _weights_shared(vars(c)) else 1
         c.gradient_accumulation_steps = whole
     updates = c.updates_per_generation
-    for name in _EVERY:
+    for name in _DONE_EVERY:
         value = getattr(c, name)
         if value is not None and value >= 1:
             setattr(c, name, math.ceil(value / updates) * updates)
@@ -212,7 +212,7 @@ def _check_batch(c) -> None:
             f"steps_per_generation is {batches}; expected a multiple of "
             f"gradient_accumulation_steps, {c.gradient_accumulation_steps}"
         )
-    if _is_sharded(vars(c)) and batches > c.gradient_accumulation_steps:
+    if _weights_shared(vars(c)) and batches > c.gradient_accumulation_steps:
         raise ValueError(
             "several updates of a generation have not been tried with FSDP or DeepSpeed: "
             f"set gradient_accumulation_steps to {batches}, as steps_per_generation"
@@ -226,11 +226,6 @@ def _check_together(c) -> None:
         raise ValueError(
             "hub_token is given, and would stand in logs and reports: put it as "
             "HF_TOKEN=... into the environment, or into the file .env"
-        )
-    if c.fresh_base and c.model_name != "embedded":
-        raise ValueError(
-            f"fresh_base is True, and model_name is {c.model_name!r}: only the embedded "
-            "model is made here"
         )
     if c.data_path is not None and not Path(c.data_path).exists():
         fetch = (
@@ -509,25 +504,6 @@ class SQLGRPOConfig(_Checked):
     save_merged: bool = _option(
         True,
         "adapters: also save the whole model, with the adapters merged into its weights",
-    )
-    fresh_base: bool = _option(
-        False,
-        "embedded model: make its base anew, with this seed and the three options below",
-    )
-    warmup_steps_sft: int = _option(
-        3500, "fresh base: supervised steps", least=0, needs="fresh_base"
-    )
-    warmup_batch_size: int = _option(
-        4,
-        "fresh base: demonstrations in a supervised step",
-        least=1,
-        needs="fresh_base",
-    )
-    warmup_learning_rate: float = _option(
-        1.1e-3,
-        "fresh base: highest learning rate of the supervised steps",
-        least=0,
-        needs="fresh_base",
     )
     # the questions
     data_source: str = _option(
@@ -922,7 +898,7 @@ def preset_config(
     for option, rest in (("demonstrations", "demonstration_"), ("peft", "lora_")):
         if overrides.get(option) == "none":  # then these would have no effect
             own = {k: v for k, v in own.items() if not k.startswith(rest)}
-    if _is_sharded(overrides) and "steps_per_generation" not in overrides:
+    if _weights_shared(overrides) and "steps_per_generation" not in overrides:
         own = _in_one_update(own)
     return SQLGRPOConfig(**own | overrides)
 
@@ -933,7 +909,8 @@ def _in_one_update(options: dict) -> dict:  # of a preset
     own = usual | options
     batches = own["steps_per_generation"] or _BATCHES
     updates = batches // (own["gradient_accumulation_steps"] or 1)
-    counts = {n: own[n] // updates for n in ("max_steps", *_EVERY) if own[n]}
+    names = [n for n in ("max_steps", *_DONE_EVERY) if own[n]]
+    counts = {n: max(1, own[n] // updates) for n in names}
     batches = dict(gradient_accumulation_steps=batches, steps_per_generation=batches)
     return options | batches | counts
 

@@ -183,7 +183,6 @@ def _changed_options(config: SQLGRPOConfig) -> dict:
         value = getattr(config, f.name, None)
         if value != getattr(default, f.name, None):
             out[f.name] = getattr(value, "value", value)
-    out.pop("steps_per_generation", None)  # follows from gradient_accumulation_steps
     if config.demonstrations not in DEMONSTRATIONS:
         out["demonstrations"] = "FILE"
     if config.rewards:
