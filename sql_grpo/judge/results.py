@@ -376,7 +376,11 @@ def is_correct(
     golds = task.golds
     if isinstance(said, str):
         if typed:
-            golds = [*golds, as_read(task.gold), answer_result(_truths_in_words(task.answer))]
+            golds = [
+                *golds,
+                as_read(task.gold),
+                answer_result(_truths_in_words(task.answer)),
+            ]
         return any(answer_matches(g, said, ordered, headers, typed) for g in golds)
     if any(results_match(g, said, ordered) for g in golds):
         return True
