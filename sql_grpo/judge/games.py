@@ -101,7 +101,9 @@ class Text2SQLEnvironment(SQLEnvironment):
         for table in self.db.tables:
             columns = self.db.columns(table)
             fks = [f" -> {c.fk}" if c.fk else "" for c in columns]
-            names = [quoted(c.name, False) + fk for c, fk in zip(columns, fks)]
+            names = [
+                quoted(c.name, False) + fk for c, fk in zip(columns, fks, strict=True)
+            ]
             schema += f"{quoted(table, False)}: {', '.join(names)}\n"
         start.text = f"{schema}Question: {self.episode.task.question}"
         return start
@@ -326,7 +328,9 @@ class SemanticReward(BaseReward):
             return RewardResult(0.0, dict(sql=sql))
         shares = [float(sql.strip() == answer.strip())] * 2
         if not shares[0] and len(sql) <= MAX_SQL_CHARS:
-            for i, (a, b) in enumerate(zip(_features(sql), _features(answer))):
+            for i, (a, b) in enumerate(
+                zip(_features(sql), _features(answer), strict=True)
+            ):
                 common = sum((a & b).values())
                 shares[i] = common / max(1, a.total() + b.total() - common)
         score = round(-0.2 + sum(shares) / 2, 6)
@@ -351,7 +355,9 @@ class CombinedReward(BaseReward):
         "From -0.62 to 0.96 with the default weights."
         found = [p.compute(prompt, completion, answer, context) for p in self.parts]
         score = sum(w * r.score for w, r in zip(self.weights, found, strict=True))
-        scores = {reward_name(p): r.score for p, r in zip(self.parts, found)}
+        scores = dict(
+            zip(map(reward_name, self.parts), [r.score for r in found], strict=True)
+        )
         for r in found:
             scores |= r.details
         return RewardResult(round(score, 6), scores)

@@ -246,9 +246,9 @@ _ROWS_BEGIN = (
     r"[|\[{]|(?:[-*•]|\d+[.)])[ \t][^\n]*\n[ \t]*(?:[-*•]|\d+[.)])[ \t]"  # begin
 )
 _SAID = re.compile(
-    rf"""(?:^[ \t>]*(?:[*_\#]*[ \t]*answer[ \t*_]*[:：][\s*_]*|[*\#]+[ \t]*answer[* \t]*\n\s*)
+    r"""(?:^[ \t>]*(?:[*_\#]*[ \t]*answer[ \t*_]*[:：][\s*_]*|[*\#]+[ \t]*answer[* \t]*\n\s*)
     |(?<!what[ ])(?<!what[ ]the[ ])\b(?:final|(?:the|my)(?:[ \t]+(?:final|correct))?)[ \t]+answer[ \t*]*
-    (?:(?:is)?[ \t*]*[:：][\s*]*|is[ \t*]+)(?=["'`~$\w\\|\[{{-]))
+    (?:(?:is)?[ \t*]*[:：][\s*]*|is[ \t*]+)(?=["'`~$\w\\|\[{-]))
     (?!(?:not|un\w+|in|found|to[ ]be|going|still|probably|clear|wrong|right|about)\b)(?=\S)""",
     re.M | re.I | re.X,
 )
