@@ -330,7 +330,9 @@ _MEANING = {
 }
 
 
-def _said_in_error(response, body) -> str:  # an answer; what is in it, or in its `error`
+def _said_in_error(
+    response, body
+) -> str:  # an answer; what is in it, or in its `error`
     "What a server says about an error, in whichever form."
     status = response.status_code
     said = body
