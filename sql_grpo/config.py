@@ -227,11 +227,6 @@ def _check_together(c) -> None:
             "hub_token is given, and would stand in logs and reports: put it as "
             "HF_TOKEN=... into the environment, or into the file .env"
         )
-    if c.fresh_base and c.model_name != "embedded":
-        raise ValueError(
-            f"fresh_base is True, and model_name is {c.model_name!r}: only the embedded "
-            "model is made here"
-        )
     if c.data_path is not None and not Path(c.data_path).exists():
         fetch = (
             f"; fetch Spider with `sql_grpo data spider --folder {c.data_path}`"
@@ -509,25 +504,6 @@ class SQLGRPOConfig(_Checked):
     save_merged: bool = _option(
         True,
         "adapters: also save the whole model, with the adapters merged into its weights",
-    )
-    fresh_base: bool = _option(
-        False,
-        "embedded model: make its base anew, with this seed and the three options below",
-    )
-    warmup_steps_sft: int = _option(
-        3500, "fresh base: supervised steps", least=0, needs="fresh_base"
-    )
-    warmup_batch_size: int = _option(
-        4,
-        "fresh base: demonstrations in a supervised step",
-        least=1,
-        needs="fresh_base",
-    )
-    warmup_learning_rate: float = _option(
-        1.1e-3,
-        "fresh base: highest learning rate of the supervised steps",
-        least=0,
-        needs="fresh_base",
     )
     # the questions
     data_source: str = _option(

@@ -23,7 +23,7 @@ from .rollout import need_sql
 from .engine.policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .engine.vllm import VLLMPolicy
 from .learner.models import adapters_kept
-from .learner.long_runs import TimeLimit
+from .learner.fit import Timekeeper
 from sql_grpo.learner.trainer import (
     chosen_rewards,
     curriculum_order,
@@ -96,7 +96,7 @@ def build_trainer(
     rewards, weights = chosen_rewards(config, reward_funcs, reward_weights)
     reference = save_reference(model, config)
     if config.max_seconds:
-        callbacks = [*callbacks, TimeLimit(config.max_seconds)]
+        callbacks = [*callbacks, Timekeeper(seconds=config.max_seconds)]
 
     def build(config):  # again, with a smaller batch, when memory runs out
         rules = config.rules
@@ -114,7 +114,7 @@ def build_trainer(
                 callbacks=list(callbacks),
             )
         order_callbacks(trainer)
-        trainer.rebuild = build
+        trainer.rebuild = lambda **sizes: build(config.with_(**sizes))
         return trainer
 
     return build(config)

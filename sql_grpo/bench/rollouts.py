@@ -38,12 +38,11 @@ from ..engine.vllm import VLLMPolicy
 from ..environment import Episode, Rules, SQLEnvironment
 from ..world.replies import parse_action
 from ..learner.gguf import smollm2_folder
-from ..learner.warmup import new_base_model
+from ..learner.models import load_model_and_tokenizer
 from ..rewards import REWARDS, as_trl
 from ..judge.games import INSTRUCTIONS
 from ..rollout import OraclePolicy, rollout
 from ..world.data import load_tasks
-from ..world.made_up import common_words
 from ..world.database import SQLiteDatabase
 from ..world.tasks import Task
 
@@ -192,8 +191,8 @@ def _long_work(model, tokenizer, episodes: int = 16) -> _Workload:
 
 # %% ../../nbs/bench/rollouts.ipynb #8dac6761
 def _embedded_model():  # model, tokenizer
-    "The shape of the embedded base model, and its tokenizer."
-    return new_base_model(SQLGRPOConfig().seed, common_words())
+    "The embedded base model, and its tokenizer."
+    return load_model_and_tokenizer(SQLGRPOConfig(), train=False)
 
 
 def _smollm2_model():  # model, tokenizer

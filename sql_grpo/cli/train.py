@@ -22,7 +22,7 @@ from sql_grpo.common.basics import (
     short_warnings,
 )
 from ..learner.checkpoints import checkpoints_in
-from ..learner.long_runs import MemoryRanOut
+from ..learner.fit import MemoryRanOut
 from ..learner.models import model_folder
 from ..use.run import prepare, train
 from .main import train_help

@@ -6,20 +6,20 @@
 __all__ = ['BASELINES', 'NEEDS', 'Start', 'pass_at_k', 'run_baselines', 'sample_many']
 
 # %% ../../nbs/learner/baselines.ipynb #8585f7ec
-import math, random, time
+import gzip, json, math, random, time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
 from ..config import SQLGRPOConfig
 import torch
 from datasets import Dataset, IterableDataset
 from peft import PeftModel
-from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallback
-from trl import SFTTrainer
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..common.basics import QUIET, pick_some, terminal_progress
-from ..world.made_up import common_words
+from ..common.basics import json_object, pick_some, terminal_progress
+from ..world.embedded import model_path
 from ..world.tasks import Task
 from ..environment import Episode
 from ..rewards import correctness
@@ -27,14 +27,19 @@ from ..judge.games import find_game
 from ..rollout import Policy, rollout
 from ..engine.codec import ChatCodec
 from ..engine.policy import LMPolicy, half_precision
-from .warmup import END_RATE, demonstration_stream
+from sql_grpo.learner.fit import (
+    A_STEP,
+    END_RATE,
+    forward_kept,
+    sft_trainer,
+    SupervisedTrainer,
+    Timekeeper,
+)
 from .models import add_adapters
 from sql_grpo.learner.demonstrations import (
-    A_STEP,
     batch_for,
     demonstration_rows,
-    demonstration_trainer,
-    forward_kept,
+    encode_demonstration,
     get_demonstrations,
     learning_rate_for,
     play_demonstrations,
@@ -97,72 +102,40 @@ def _forced_describe(
     "The base model, its first reply beginning with DESCRIBE."
     return start.policy(start.fresh(), first="DESCRIBE", name="forced_DESCRIBE"), []
 
-# %% ../../nbs/learner/baselines.ipynb #e0c97fac
-class _Clock(TrainerCallback):
-    "Ends a training when its time is up, and says now and then how far it is."
-
-    def __init__(self, name: str, seconds: float):
-        self.name = name
-        self.seconds = seconds
-        self.start = time.perf_counter()
-        self.said = 0.0
-
-    def spent(self) -> float:
-        return time.perf_counter() - self.start
-
-    def on_step_end(self, args, state, control, **kwargs):
-        spent = self.spent()
-        if spent >= self.seconds:
-            control.should_training_stop = True
-        if spent < self.said + QUIET:
-            return
-        self.said = spent
-        print(f"{self.name}: step {state.global_step}, {spent:.0f} s", flush=True)
-
 # %% ../../nbs/learner/baselines.ipynb #4990e946
-# steps: more than there is time for; in which the rate rises
-_ENDLESS = 10**9
-_RISE = 20
-
-
-def _rising(optimizer, steps: int):  # a scheduler
-    "Learning rate: up in a few steps, then constant."
-    return torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda s: min(1, (s + 1) / _RISE)
-    )
+# steps: more than there is time for; in which the rate rises; whose loss is told
+_ENDLESS, _RISE, _LAST = 10**9, 20, 20
 
 
 def _learner(
     start: Start,
     model,
-    rows,  # a `datasets` data set of input_ids and labels
-    rate: float,  # learning rate
-    clock: _Clock,
+    rows: Dataset | IterableDataset,  # of input_ids and labels
+    rate: float,
+    clock: Timekeeper,
     steps: int = _ENDLESS,  # at most
-    **options,  # for `demonstration_trainer`
-) -> SFTTrainer:
+    **options,  # for `sft_trainer`
+) -> SupervisedTrainer:
     "What teaches a model these rows until its time is up."
     c = start.config
-    options = (
-        dict(output_dir=c.output_dir, batch=batch_for(c), schedule=_rising) | options
+    rising = lambda optimizer, _: torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda s: min(1, (s + 1) / _RISE)
     )
-    return demonstration_trainer(
-        model, start.tokenizer, rows, c, steps, rate, [clock], **options
-    )
-
-# %% ../../nbs/learner/baselines.ipynb #8ac41665
-_LAST = 20  # steps whose loss is told
+    options = dict(batch=batch_for(c), schedule=rising) | options
+    return sft_trainer(model, start.tokenizer, rows, c, steps, rate, [clock], **options)
 
 
 def _taught(
     start: Start,
-    model,
-    rows,  # for `_learner`
-    rate: float,
-    clock: _Clock,
-    **options,
+    name: str,
+    make: Callable,  # gives rows and a learning rate; called with a fresh model
+    **options,  # for `_learner`
 ) -> tuple[Policy, list]:  # what plays, and a log
     "A model after it has learned rows, over and over, until its time was up."
+    begun = time.perf_counter()
+    model = start.fresh()
+    rows, rate = make(model)
+    clock = Timekeeper(name, start.seconds - (time.perf_counter() - begun))
     with forward_kept(model):
         trainer = _learner(start, model, rows, rate, clock, **options)
         trainer.train()
@@ -170,9 +143,9 @@ def _taught(
     log = dict(
         steps=trainer.state.global_step,
         loss=sum(losses) / len(losses),
-        seconds=round(clock.spent(), 1),
+        seconds=round(time.perf_counter() - begun, 1),
     )
-    return start.policy(model.eval(), name=clock.name), [log]
+    return start.policy(model.eval(), name=name), [log]
 
 # %% ../../nbs/learner/baselines.ipynb #f31f1270
 _QUESTIONS, _SAMPLES = 64, 8  # of a round; episodes of a question
@@ -203,47 +176,8 @@ def _right_rows(
     }
     return [row(t) for t in found.values()], len(good)
 
-# %% ../../nbs/learner/baselines.ipynb #ae446a45
-def _learner_of_rounds(
-    start: Start,
-    model,
-    rows: list[dict],  # of the first round
-    rate: float,
-    clock: _Clock,
-) -> SFTTrainer:
-    "What learns the rows of one round after the other, each row once."
-    # few episodes to an update where GRPO makes many updates of a generation
-    together = max(1, A_STEP // start.config.updates_per_generation)
-    batch = min(batch_for(start.config), together)
-    return _learner(
-        start,
-        model,
-        Dataset.from_list(rows),
-        rate,
-        clock,
-        steps=-1,
-        num_train_epochs=1,
-        batch=batch,
-        gradient_accumulation_steps=together // batch,
-    )
-
-
-def _one_round(
-    trainer: SFTTrainer, rows: list[dict]
-) -> tuple[int, float]:  # updates, loss
-    "Learn the rows once; the optimiser goes on where it was."
-    trainer.train_dataset = Dataset.from_list(rows)
-    loss = trainer.train().training_loss
-    trainer.model.eval()
-    return trainer.state.global_step, loss
-
-
-def _learned_tokens(rows: list[dict]) -> int:  # of demonstrations or own episodes
-    "The tokens that have a loss."
-    return sum(label != -100 for row in rows for label in row["labels"])
-
-# %% ../../nbs/learner/baselines.ipynb #ae446a46
-def _dealt(start: Start, n: int) -> Iterator[list[Task]]:
+# %% ../../nbs/learner/baselines.ipynb #ae446a44
+def _dealt_tasks(start: Start, n: int) -> Iterator[list[Task]]:
     "Endlessly `n` training questions at a time, from one shuffle of them after the other."
     dice = random.Random(start.config.seed)
     order = []
@@ -254,28 +188,6 @@ def _dealt(start: Start, n: int) -> Iterator[list[Task]]:
         order = order[n:]
 
 
-def _say_round(
-    log: list[dict], spent: float, seconds: float
-) -> None:  # spent, out of all seconds
-    "A line about the last round of a log."
-    r = log[-1]
-    print(
-        f"self_imitation: round {len(log)}, {r['right']} of {r['episodes']} right, "
-        f"{r['learned']} learned in {r['updates']} updates, "
-        f"{spent:.0f} of {seconds:.0f} s",
-        flush=True,
-    )
-
-
-def _play_round(
-    start: Start, policy: LMPolicy, tasks: list[Task], samples: int, number: int
-) -> list[Episode]:  # number: of the round, from 1
-    "Several episodes of each question, with dice of this round's own."
-    policy.seed = start.config.seed + 1_000_003 * number
-    tick = terminal_progress(f"self_imitation: round {number}")
-    return rollout(policy, [t for t in tasks for _ in range(samples)], progress=tick)
-
-# %% ../../nbs/learner/baselines.ipynb #ae446a44
 def _self_imitation(
     start: Start,
     learning_rate: float | None = None,  # by default GRPO's
@@ -284,66 +196,71 @@ def _self_imitation(
     rounds: float = math.inf,  # at most
 ) -> tuple[Policy, list]:  # what plays, and a log of the rounds
     "Play, keep what is right, learn it, and again, for as long as GRPO took."
-    clock = _Clock("self_imitation", math.inf)
-    model = start.fresh()
-    c = start.config
-    trainer = None
-    asked = _dealt(start, questions)
-    spent = 0
-    last = 0
-    log = []
+    begun, spent, last = time.perf_counter(), 0, 0
+    name, c, model, trainer, log = (
+        "self_imitation",
+        start.config,
+        start.fresh(),
+        None,
+        [],
+    )
     policy = start.policy(model, c.temperature)
+    asked = _dealt_tasks(start, questions)
+    # few episodes to an update where GRPO makes many updates of a generation
+    together = max(1, A_STEP // c.updates_per_generation)
+    batch = min(batch_for(c), together)
+    sizes = dict(batch=batch, gradient_accumulation_steps=together // batch)
     with forward_kept(model):
         while not log or spent + last / 2 < start.seconds and len(log) < rounds:
-            episodes = _play_round(start, policy, next(asked), samples, len(log) + 1)
-            rows, right = _right_rows(episodes)
-            if rows and trainer is None:
-                rate = learning_rate or c.learning_rate
-                trainer = _learner_of_rounds(start, model, rows, rate, clock)
-            updates, loss = _one_round(trainer, rows) if rows else (0, None)
-            last = clock.spent() - spent
-            spent = clock.spent()
-            log.append(
-                dict(
-                    episodes=len(episodes),
-                    right=right,
-                    learned=len(rows),
-                    updates=updates,
-                    tokens=_learned_tokens(rows),
-                    loss=loss,
-                    seconds=round(spent, 1),
-                )
+            number = len(log) + 1
+            policy.seed = c.seed + 1_000_003 * number  # dice of this round's own
+            tick = terminal_progress(f"{name}: round {number}")
+            tasks = [t for t in next(asked) for _ in range(samples)]
+            rows, right = _right_rows(rollout(policy, tasks, progress=tick))
+            done = dict(updates=0, tokens=0, loss=None)
+            if rows:
+                data = Dataset.from_list(rows)
+                if trainer is None:
+                    rate = learning_rate or c.learning_rate
+                    more = dict(steps=-1, num_train_epochs=1) | sizes
+                    trainer = _learner(start, model, data, rate, Timekeeper(), **more)
+                trainer.train_dataset = data  # the optimizer goes on where it was
+                done["loss"] = trainer.train().training_loss
+                model.eval()
+                learned = [label != -100 for row in rows for label in row["labels"]]
+                done |= dict(updates=trainer.state.global_step, tokens=sum(learned))
+            last, spent = (
+                time.perf_counter() - begun - spent,
+                time.perf_counter() - begun,
             )
-            _say_round(log, spent, start.seconds)
-    return start.policy(model, name="self_imitation"), log
+            told = dict(episodes=len(tasks), right=right, learned=len(rows), **done)
+            log.append(told | dict(seconds=round(spent, 1)))
+            print(
+                f"{name}: round {number}, {right} of {len(tasks)} right, {len(rows)} learned "
+                f"in {done['updates']} updates, {spent:.0f} of {start.seconds:.0f} s",
+                flush=True,
+            )
+    return start.policy(model, name=name), log
 
 # %% ../../nbs/learner/baselines.ipynb #1ed79dbe
 def _more_warmup(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     "The base model after going on with its warm-up for as long as GRPO took."
-    c = start.config
-    clock = _Clock("more_warmup", start.seconds)
-    stream = dict(
-        codec=ChatCodec(start.tokenizer),
-        words=tuple(common_words()),
-        batch_size=c.warmup_batch_size,
-        steps=_ENDLESS,
-        seed=f"{c.seed}/more",
-        all_tokens=0.0,
-        mode=c.mode,
-    )  # new ones
-    rows = IterableDataset.from_generator(demonstration_stream, gen_kwargs=stream)
-    return _taught(
-        start,
-        start.fresh(),
-        rows,
-        c.warmup_learning_rate * END_RATE,
-        clock,
-        batch=c.warmup_batch_size,
-        gradient_accumulation_steps=1,
-        accelerator_config=dict(dispatch_batches=False),
-        dataloader_prefetch_factor=8,
-        dataloader_num_workers=1,
-    )  # a process makes them
+    folder = Path(model_path("embedded"))
+    info = json_object(folder / "warmup.json")
+    codec = ChatCodec(start.tokenizer)
+
+    def make(model):
+        with gzip.open(folder / "warmup.jsonl.gz", "rt", encoding="utf-8") as f:
+            demos = Dataset.from_list([json.loads(line) for line in f])
+        demos = demos.shuffle(start.config.seed).to_iterable_dataset()
+        # made when it is wanted: not all may be reached
+        encode = lambda demo: encode_demonstration(codec, demo)
+        rows = demos.map(encode, remove_columns=["messages"])
+        return rows, info["learning_rate"] * END_RATE
+
+    sizes = dict(batch=info["batch_size"], gradient_accumulation_steps=1)
+    one = dict(dispatch_batches=False)
+    return _taught(start, "more_warmup", make, accelerator_config=one, **sizes)
 
 # %% ../../nbs/learner/baselines.ipynb #4868a748
 _EPOCHS = 10  # times that each episode is learned, if time allows
@@ -354,29 +271,30 @@ def _gold_sft(
     epochs: int = _EPOCHS,  # at most
 ) -> tuple[Policy, list]:  # what plays, and a log
     "The base model after learning a teacher's episodes, for as long as GRPO took or less."
-    clock = _Clock("gold_sft", start.seconds)
     c = start.config.with_(demonstration_count=0)  # all
     kind = "oracle" if find_game(c.mode).one_reply else "explore"
-    demos, _ = play_demonstrations(teacher(kind, c.seed, c.mode), start.tasks, c)
-    rows, _ = demonstration_rows(demos, start.tokenizer, c)
-    steps = epochs * math.ceil(len(rows) / A_STEP)
-    rows = Dataset.from_list(rows)
-    return _taught(start, start.fresh(), rows, learning_rate_for(c), clock, steps=steps)
 
-# %% ../../nbs/learner/baselines.ipynb #ef468262
+    def make(model):
+        demos, _ = play_demonstrations(teacher(kind, c.seed, c.mode), start.tasks, c)
+        rows, _ = demonstration_rows(demos, start.tokenizer, c)
+        return Dataset.from_list(rows), learning_rate_for(c)
+
+    return _taught(start, "gold_sft", make, steps=-1, num_train_epochs=epochs)
+
+
 def _more_demonstrations(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     "The model after further demonstrations, or if there are none the same ones, in GRPO's time."
-    clock = _Clock("more_demonstrations", start.seconds)
     c = start.config.with_(demonstration_count=0)  # all
-    model = start.fresh()
     known = {tuple(row["input_ids"]) for row in start.learned}
-    shown, _ = get_demonstrations(
-        model, start.tokenizer, start.tasks, start.eval_tasks, c
-    )
-    rows = [row for row in shown if tuple(row["input_ids"]) not in known] or shown
-    return _taught(
-        start, model, Dataset.from_list(rows), learning_rate_for(c) * END_RATE, clock
-    )
+
+    def make(model):
+        shown, _ = get_demonstrations(
+            model, start.tokenizer, start.tasks, start.eval_tasks, c
+        )
+        rows = [row for row in shown if tuple(row["input_ids"]) not in known] or shown
+        return Dataset.from_list(rows), learning_rate_for(c) * END_RATE
+
+    return _taught(start, "more_demonstrations", make)
 
 # %% ../../nbs/learner/baselines.ipynb #c733429d
 _TRIES_OF = (
@@ -409,25 +327,15 @@ def _count_right(
     name: str = "model",
 ) -> list[int]:  # of each evaluation question
     "How many of `n` sampled episodes are right."
-    policy = start.policy(model, temperature=1.0)
-    c = start.config
-    counts = []
-    print(
-        f"sampling {name}: {len(start.eval_tasks)} questions, {n} times each",
-        flush=True,
-    )
+    policy, c = start.policy(model, temperature=1.0), start.config
+    tasks, counts, each = start.eval_tasks, [], max(1, 1024 // n)
+    print(f"sampling {name}: {len(tasks)} questions, {n} times each", flush=True)
     tick = terminal_progress(f"sampling {name}")
-    each = max(1, 1024 // n)
-    total = n * len(start.eval_tasks)
-    for i in range(0, len(start.eval_tasks), each):
-        now = start.eval_tasks[i : i + each]
+    for i in range(0, len(tasks), each):
         policy.seed = c.seed + 2_000_003 * (i + 1)
-        played = len(counts) * n
-        episodes = rollout(
-            policy,
-            [t for t in now for _ in range(n)],
-            progress=lambda done, _, before=played: tick(before + done, total),
-        )
+        now = [t for t in tasks[i : i + each] for _ in range(n)]
+        told = lambda done, _, before=i * n: tick(before + done, n * len(tasks))
+        episodes = rollout(policy, now, progress=told)
         right = [correctness(ep, c.require_grounded) == 1.0 for ep in episodes]
         counts += [sum(right[j : j + n]) for j in range(0, len(right), n)]
     return counts
@@ -445,7 +353,7 @@ def _rates(
         out[str(k)] = dict(rate=sum(rates) / len(rates), ci_low=low, ci_high=high)
     return out
 
-# %% ../../nbs/learner/baselines.ipynb #74b1f44a
+
 def _reach(
     base: list[int],
     trained: list[int],  # right samples of each question
@@ -457,41 +365,37 @@ def _reach(
     gained = sum(b > 0 == a for a, b in pairs)
     lost = sum(a > 0 == b for a, b in pairs)
     unsampled = sum(r and a == 0 for r, a in zip(right, base, strict=True))
-    out = dict(
-        base=_rates(base, n),
-        trained=_rates(trained, n),
+    p_value, oftener = (
+        mcnemar(gained, lost),
+        mean_interval([(b - a) / n for a, b in pairs]),
+    )
+    what = "shows neither a longer reach nor a higher rate"
+    if oftener[0] > 0:
+        what = "picks more often what the base samples already"
+    if p_value < 0.05 and gained > lost:
+        what = "reaches beyond what the base samples"
+    if p_value < 0.05 and gained < lost:
+        what = "has lost some of what the base samples"
+    before, after = _rates(base, n), _rates(trained, n)
+    went = lambda k: "from {:.1%} to {:.1%}".format(
+        *(r[k]["rate"] for r in (before, after))
+    )
+    verdict = (
+        f"GRPO {what}: any of {n} went {went(str(n))} "
+        f"(gained {gained}, lost {lost}, p {p_value:.2g}), one sample {went('1')}; "
+        f"of {sum(right)} questions answered greedily the base never solved {unsampled} in {n}."
+    ).replace("%", " %")
+    return dict(
+        base=before,
+        trained=after,
         n=n,
         gained=gained,
         lost=lost,
-        p_value=mcnemar(gained, lost),
-        oftener=mean_interval([(b - a) / n for a, b in pairs]),
+        p_value=p_value,
+        oftener=oftener,
         right=sum(right),
         never_sampled=unsampled,
-    )
-    return out | dict(verdict=_verdict(out))
-
-# %% ../../nbs/learner/baselines.ipynb #74b1f44b
-def _verdict(r: dict) -> str:
-    "One line, from the numbers alone."
-    n = r["n"]
-    one = min(r["base"], key=int)
-    all_ = max(r["base"], key=int)
-    rate = lambda name, k: f"{100 * r[name][k]['rate']:.1f} %"
-    far = r["p_value"] < 0.05 and r["gained"] != r["lost"]
-    what = (
-        "reaches beyond what the base samples"
-        if far and r["gained"] > r["lost"]
-        else "has lost some of what the base samples"
-        if far
-        else "picks more often what the base samples already"
-        if r["oftener"][0] > 0
-        else "shows neither a longer reach nor a higher rate"
-    )
-    return (
-        f"GRPO {what}: any of {n} went from {rate('base', all_)} to {rate('trained', all_)} "
-        f"(gained {r['gained']}, lost {r['lost']}, p {r['p_value']:.2g}), one sample from "
-        f"{rate('base', one)} to {rate('trained', one)}; of {r['right']} questions answered "
-        f"greedily the base never solved {r['never_sampled']} in {n}."
+        verdict=verdict,
     )
 
 # %% ../../nbs/learner/baselines.ipynb #39bab97c

@@ -37,7 +37,6 @@ from sql_grpo.learner.models import (
     save_model,
     take_over,
 )
-from ..learner.warmup import check_base
 from ..learner.demonstrations import get_demonstrations, learn_demonstrations
 from ..engine.vllm import check_vllm_server
 from ..learner.trainer import check_rewards, chosen_rewards
@@ -47,7 +46,7 @@ from sql_grpo.training import (
     greedy_policy,
     load_question_prompts,
 )
-from ..learner.long_runs import fit_batch, run_training_with_metrics
+from ..learner.fit import fit_batch, run_training_with_metrics
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import LiveVisualizationCallback
@@ -214,7 +213,6 @@ def settle_run(
     config: SQLGRPOConfig,
 ) -> SQLGRPOConfig:  # with what adapters and checkpoint decide
     "See that base, adapters and the checkpoint to go on from can be used. Raises ValueError."
-    check_base(config)
     config = take_over(config)
     found = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
     return config.with_(resume_from_checkpoint=found)
@@ -328,16 +326,11 @@ def _is_sharded(trainer: GRPOTrainer) -> bool:
 def _timed_model(config: SQLGRPOConfig):  # model, tokenizer, seconds
     "The model, and the seconds that making it took; None for a base that comes with the package."
     clock = time.perf_counter()
-    if config.fresh_base:
-        say("base model: from the cache, or made now ...")
     model, tokenizer = load_model_and_tokenizer(config)
-    info = getattr(model, "warmup_info", None)
-    if not info:
+    if config.model_name != "embedded":
         return model, tokenizer, time.perf_counter() - clock
-    seconds = info["seconds"] if config.fresh_base else None
-    took = f", {seconds:.0f} s of warm-up" if config.fresh_base else ""
-    say(f"base model: {info['origin']}{took}")
-    return model, tokenizer, seconds
+    say("base model: from the package")
+    return model, tokenizer, None
 
 # %% ../../nbs/use/run.ipynb #9e00001e
 @patch
@@ -429,7 +422,6 @@ def _about(run: Run) -> dict:
     config = run.config
     model = run.trainer.model
     shown = run.demonstrations
-    info = getattr(model, "warmup_info", None) or {}
     return dict(
         preset=run.preset,
         mode=config.mode,
@@ -443,7 +435,7 @@ def _about(run: Run) -> dict:
         learned_tokens=run.counted.get("tokens", 0),
         parameters=model.num_parameters(),
         trained_parameters=model.num_parameters(only_trainable=True),
-        base_origin=info.get("origin"),
+        base_origin="from the package" if config.model_name == "embedded" else None,
         device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
         torch=torch.__version__,
         threads=torch.get_num_threads(),

@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 
 from .database import SQLiteDatabase, quoted
-from .questions import literal, write_script
+from .embedded import literal, write_script
 from ..common.basics import cache_folder, code_digest, kept_in_cache
 
 # %% ../../nbs/world/context.ipynb #b19d48fd
@@ -281,7 +281,7 @@ def context_database(
     seed: int | str = 0,  # another one gives other rows
 ) -> Path:
     "The SQLite file with `fill(context, query, seed)`, in the cache folder."
-    made_by = code_digest("world.context", "world.questions") + sqlglot.__version__
+    made_by = code_digest("world.context", "world.embedded") + sqlglot.__version__
     key = hashlib.sha256(
         "\0".join((made_by, context, query, str(seed))).encode()
     ).hexdigest()[:12]

@@ -766,6 +766,7 @@ class MySQLDatabase(EngineDatabase):
             f"SET SESSION {limits}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
             "time_zone='+00:00', sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')"
         )
+        con._read_timeout = None  # from now on it is cut when it is late
         return con
 
     def _cancel(self, con):
