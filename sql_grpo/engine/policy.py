@@ -492,7 +492,7 @@ class RolloutFunc:
     def __call__(
         self,
         prompts: list,  # of the trainer's rows; see `task_prompt`
-        trainer: Trainer,  # with the rows that are being played: a `RowTrainer`
+        trainer: Trainer,  # with the rows that are being played: an `EpisodeTrainer`
     ) -> dict:  # of `rollout_columns`
         "What TRL calls."
         return rollout_columns(self.play(self.asked(trainer), trainer))
