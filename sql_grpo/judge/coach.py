@@ -81,7 +81,7 @@ def joined(turns: list[Turn]) -> str:
     return "\n\n".join(said)
 
 # %% ../../nbs/judge/coach.ipynb #c0ac401b
-_LOOKS = ("DESCRIBE", "SAMPLE")
+_LOOK_VERBS = ("DESCRIBE", "SAMPLE")
 
 
 @patch
@@ -94,7 +94,7 @@ def _actions(self: Coach, said: SQLAction | str | bytes, sent: set) -> list[SQLA
         found = parse_actions(said, own) if every else [parse_action(said, own)]
     if every:
         found = [one for action in found for one in self._each_table(action)]
-    new = [a for a in found if a.action_type not in _LOOKS or a.key not in sent]
+    new = [a for a in found if a.action_type not in _LOOK_VERBS or a.key not in sent]
     return new or found[:1]
 
 
@@ -102,7 +102,7 @@ def _actions(self: Coach, said: SQLAction | str | bytes, sent: set) -> list[SQLA
 def _each_table(self: Coach, action: SQLAction) -> list[SQLAction]:
     "An action for each table of `DESCRIBE song, genre`."
     db, said = self.env.db, action.argument
-    if action.action_type not in _LOOKS or db.named(said) in db.tables:
+    if action.action_type not in _LOOK_VERBS or db.named(said) in db.tables:
         return [action]
     names = dict.fromkeys(filter(None, map(str.strip, re.split(r",|\band\b", said))))
     known = any(db.named(name) in db.tables for name in names)
@@ -119,13 +119,13 @@ _FOR_ANSWER = 3  # turns that are kept for two queries and an ANSWER
 def _left_out(action: SQLAction, before: Turn) -> str:
     "Why the rest of a reply is not carried out; empty if it is."
     word, left = action.action_type, before.observation.turns_left
-    if word not in _LOOKS and before.action.action_type in _LOOKS:
+    if word not in _LOOK_VERBS and before.action.action_type in _LOOK_VERBS:
         why = "carried out, since it was written before you saw the columns"
     elif word == "ANSWER" and action.argument:
         why = "taken, since it was written before you saw the result"
     elif word == "ANSWER" and before.failed:
         why = "taken, since the action before it failed"
-    elif word in _LOOKS and left <= _FOR_ANSWER:
+    elif word in _LOOK_VERBS and left <= _FOR_ANSWER:
         word = f"{word} {action.argument}"
         why = f"carried out, since {left} turn{' is' if left == 1 else 's are'} left"
     else:
@@ -150,7 +150,9 @@ def _sent(self: Coach, replies: list) -> set:
     if "repeats" not in self.env.rules.coach:
         return set()
     turns = [turn for reply in replies[-_RECENT:] for turn in reply]
-    return {t.action.key for t in turns if t.action.action_type in (*_LOOKS, "QUERY")}
+    return {
+        t.action.key for t in turns if t.action.action_type in (*_LOOK_VERBS, "QUERY")
+    }
 
 
 @patch

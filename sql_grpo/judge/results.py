@@ -183,9 +183,8 @@ _NUMERAL = re.compile(
     r"([+-]?)(?:[$€£]\s?)?(?=\.?\d)((?:\d{1,3}(?:,\d{3})+|\d*)(?:\.(\d*))?(?:e[+-]?\d{1,3})?)(?:(?<=\d)\s?%)?",
     re.I | re.A,
 )
-_TRUTH = dict.fromkeys(("true", "t", "yes", "1"), "true") | dict.fromkeys(
-    ("false", "f", "no", "0"), "false"
-)
+_TRUTH = dict.fromkeys("true t yes 1".split(), "true")
+_TRUTH |= dict.fromkeys("false f no 0".split(), "false")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?")
 
 
@@ -212,11 +211,8 @@ def _read_number(text: str, says: dict):
     number, places = float(plain), len(m[3] or "")
     if _printed(number) in says:
         return says[_printed(number)]
-    if (
-        places < 2
-        or "e" in plain.lower()
-        or len(plain.replace(".", "").lstrip("+-0")) < 2
-    ):
+    digits = plain.replace(".", "").lstrip("+-0")
+    if places < 2 or len(digits) < 2 or "e" in plain.lower():
         return number
     most = 0.5 * 10**-places * (1 + _TOL)
     golds = {c for c in says.values() if type(c) is float and not _holds_whole(c)}
@@ -253,14 +249,10 @@ def _readings(lines: list, width: int, height: int):
     if len(rows) == height and all(len(r) == width for r in rows):
         yield rows
     if len(lines) == width == 1 < height:
-        *most, last = re.split(r",\s*", lines[0])
+        [line] = lines
+        *most, last = re.split(r",\s*", line)
         listed = [*most, *last.removeprefix("and ").rsplit(" and ", 1)]
-        ways = (
-            lines[0].split(","),
-            lines[0].split(", "),
-            listed,
-            lines[0].split(" and "),
-        )
+        ways = line.split(","), line.split(", "), listed, line.split(" and ")
         yield from ([[c] for c in cells] for cells in ways if len(cells) == height)
 
 
@@ -287,12 +279,8 @@ def answer_matches(
     typed: bool = False,  # was the gold result typed by hand, and maybe rounded?
 ) -> bool:
     "Does a written answer say what the gold result says? An empty one never does."
-    if (
-        not gold.ok
-        or gold.truncated
-        or len(answer) > _MAX_ANSWER_CHARS
-        or not answer.strip()
-    ):
+    length = len(answer.strip())
+    if not gold.ok or gold.truncated or not 0 < length <= _MAX_ANSWER_CHARS:
         return False
     height, width = len(gold.rows), len(gold.columns)
     names = {_tidy_line(h).casefold() for h in (gold.columns, *headers)}
@@ -313,16 +301,11 @@ def answer_matches(
         for row, forms in zip(gold.rows, printed, strict=True):
             forms = [*map(_one_moment, forms)]
             for c, form in zip(row, forms, strict=True):
-                says.setdefault(
-                    form, c if c is None or type(c) in (int, float) else form
-                )
+                says.setdefault(form, form if type(c) in (str, bytes) else c)
             meant.append(tuple(says[form] for form in forms))
         for rows in tables:
-            read = replace(
-                gold,
-                types=(),
-                rows=[tuple(_read_cell(c, says) for c in row) for row in rows],
-            )
+            rows = [tuple(_read_cell(c, says) for c in row) for row in rows]
+            read = Result(gold.columns, rows)
             read = _rounded_like(gold, read) if typed else read
             if results_match(replace(gold, rows=meant), read, ordered):
                 return True
@@ -342,10 +325,10 @@ def as_read(result: Result) -> Result:
     return replace(result, rows=rows)
 
 
-def _in_words(answer: object):
+def _truths_in_words(answer: object):
     "A typed answer, its truths as the words that engines print."
     if isinstance(answer, (list, tuple)):
-        return [*map(_in_words, answer)]
+        return [*map(_truths_in_words, answer)]
     return str(answer).lower() if isinstance(answer, bool) else answer
 
 
@@ -393,7 +376,11 @@ def is_correct(
     golds = task.golds
     if isinstance(said, str):
         if typed:
-            golds = [*golds, as_read(task.gold), answer_result(_in_words(task.answer))]
+            golds = [
+                *golds,
+                as_read(task.gold),
+                answer_result(_truths_in_words(task.answer)),
+            ]
         return any(answer_matches(g, said, ordered, headers, typed) for g in golds)
     if any(results_match(g, said, ordered) for g in golds):
         return True
@@ -415,9 +402,8 @@ def without_sql(task: Task) -> Task:
         answer = [c for (c,) in gold.rows]
         if len(answer) == 1 and answer[0] is not None:
             [answer] = answer
-    return replace(
-        task, query="", answer=answer, ordered=_order_counts(task), variants=()
-    )
+    ordered = _order_counts(task)
+    return replace(task, query="", answer=answer, ordered=ordered, variants=())
 
 # %% ../../nbs/judge/results.ipynb #7dad6dac
 # choices of columns that are tried for an answer, and cells that are compared for it
@@ -458,12 +444,8 @@ def query_behind(
     turns: list | None = None,  # all of the episode's that executed
 ) -> tuple | None:  # SQL, and which columns (None: all)
     "The last query among `turns` that produced the episode's answer, if there is one."
-    answer = episode.answer
-    if (
-        episode.outcome != "answered"
-        or answer is None
-        or len(answer) > _MAX_ANSWER_CHARS
-    ):
+    answer = episode.answer if episode.outcome == "answered" else None
+    if answer is None or len(answer) > _MAX_ANSWER_CHARS:
         return None
     ran = (_executed(episode) if turns is None else turns)[::-1]
     if not answer.strip():
@@ -476,7 +458,8 @@ _LITERALS = re.compile(
     r"""'[^']*'|--[^\n]*|/\*.*?\*/|\b(?:as|collate)\s+\w+""", re.I | re.S
 )
 _SET_WORDS = re.compile(r"\b(?:union|intersect|except)\b", re.I)
-_SELECTED = re.compile(r"\bselect\b(.*?)\bfrom\b", re.I | re.S)
+_SELECT_WORD = re.compile(r"\bselect\b", re.I)
+_FROM = re.compile(r"\bfrom\b", re.I)
 # a star that doesn't multiply; or a name, not a keyword or function
 _NAME = re.compile(
     r"""(?:^|[(,.])\s*\*
@@ -493,8 +476,12 @@ def reads_table(sql: str) -> bool:
     "Does every arm of `sql` select something of a table? A look at the text, not a parse."
     if len(sql) > MAX_SQL_CHARS:
         return False
-    arms = map(_SELECTED.search, _SET_WORDS.split(_LITERALS.sub(" ", sql)))
-    return all(arm and _NAME.search(arm[1].strip()) for arm in arms)
+    for arm in _SET_WORDS.split(_LITERALS.sub(" ", sql)):
+        select = _SELECT_WORD.search(arm)
+        source = select and _FROM.search(arm, select.end())
+        if not source or not _NAME.search(arm[select.end() : source.start()].strip()):
+            return False
+    return True
 
 # %% ../../nbs/judge/results.ipynb #c4522f03
 _WITH = re.compile(r"\s*with\b(\s+recursive\b)?", re.I)

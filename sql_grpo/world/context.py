@@ -6,7 +6,7 @@
 __all__ = ['fill', 'context_database']
 
 # %% ../../nbs/world/context.ipynb #adaa0568
-import hashlib, math, random, re
+import hashlib, math, operator, random, re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from .embedded import literal, write_script
 from ..common.basics import cache_folder, code_digest, kept_in_cache
 
 # %% ../../nbs/world/context.ipynb #b19d48fd
-def _read_schema(
+def _context_schema(
     context: str,  # CREATE TABLE statements
 ) -> dict:  # table -> {column: declared type}
     "The tables of a context; raises ValueError for anything but CREATE TABLE statements."
@@ -28,300 +28,208 @@ def _read_schema(
         raise ValueError(f"not SQL: {str(e).splitlines()[0]}") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    schema = {}
+    schema, spelled = {}, {}  # how a table or column was first spelled
     for s in filter(None, statements):
         if not isinstance(s, exp.Create) or not isinstance(s.this, exp.Schema):
-            raise ValueError(
-                f"expected CREATE TABLE with columns, got {s.sql()[:60]!r}"
-            )
-        name = s.this.this.name
-        known = schema.setdefault(
-            next((t for t in schema if t.lower() == name.lower()), name), {}
-        )
+            got = s.sql()[:60]
+            raise ValueError(f"expected CREATE TABLE with columns, got {got!r}")
+        name = spelled.setdefault(s.this.this.name.lower(), s.this.this.name)
+        columns = schema.setdefault(name, {})
         for c in s.this.expressions:
-            if isinstance(c, exp.ColumnDef) and c.name.lower() not in map(
-                str.lower, known
-            ):
-                known[c.name] = c.kind.sql("sqlite") if c.kind else ""
-        if not known:
+            if isinstance(c, exp.ColumnDef) and (name, c.name.lower()) not in spelled:
+                spelled[name, c.name.lower()] = c.name
+                columns[c.name] = c.kind.sql("sqlite") if c.kind else ""
+        if not columns:
             raise ValueError(f"table {name!r} has no columns")
     if not schema:
         raise ValueError("no CREATE TABLE in it")
     return schema
 
 # %% ../../nbs/world/context.ipynb #aab84684
+def _column_of(node, known: set) -> str | None:  # known: names of columns in lower case
+    "Which column a node of the query is, through an aggregate, DISTINCT or a subquery around it."
+    while isinstance(
+        node, (exp.AggFunc, exp.Distinct, exp.Paren, exp.Query, exp.Alias)
+    ):
+        if isinstance(node, exp.SetOperation) or node.args.get("this") is not None:
+            node = node.this
+        else:
+            node = next(iter(node.expressions), None)
+    name = node.name.lower() if isinstance(node, exp.Column) else None
+    return name if name in known else None
+
+
+def _literal_value(node, known: set) -> int | float | str | None:
+    "The number or text that a node is, or None."
+    if isinstance(node, exp.Neg):
+        value = _literal_value(node.this, known)
+        return -value if isinstance(value, (int, float)) else None
+    if (
+        isinstance(node, exp.Column)
+        and node.this.quoted
+        and not _column_of(node, known)
+    ):
+        return node.name
+    if not isinstance(node, exp.Literal) or node.is_string:
+        return node.name if isinstance(node, exp.Literal) else None
+    number = float(node.this)
+    whole = not re.search("[.eE]", node.this)
+    return None if math.isinf(number) else int(node.this) if whole else number
+
+
+_COMPARED = {
+    exp.EQ: operator.eq,
+    exp.NEQ: operator.ne,
+    exp.GT: operator.gt,
+    exp.GTE: operator.ge,
+    exp.LT: operator.lt,
+    exp.LTE: operator.le,
+    exp.Like: "like",
+    exp.Is: "is",
+}
+_FLIPPED = {
+    operator.gt: operator.lt,
+    operator.ge: operator.le,
+    operator.lt: operator.gt,
+    operator.le: operator.ge,
+}
+
+# %% ../../nbs/world/context.ipynb #d347626e
 @dataclass
 class _Demands:
     "What a query asks of the rows of its tables."
 
-    twins: dict = field(
-        default_factory=dict
-    )  # column -> another one that shares its values
-    hints: dict = field(default_factory=dict)  # column -> list of (operator, value)
+    twins: dict = field(default_factory=dict)  # column -> one that shares its values
+    hints: dict = field(default_factory=dict)  # column -> list of (comparison, value)
     numeric: set = field(default_factory=set)  # columns that are calculated with
     group: int = 0  # rows that a group needs
 
-    def root(self, col: tuple) -> tuple:
-        "The column that stands for all those that share values with `col`."
-        while col in self.twins:
-            col = self.twins[col]
-        return col
-
-    def pair(self, a, b):
-        "Let two columns share their values."
-        if a and b and self.root(a) != self.root(b):
-            self.twins[self.root(a)] = self.root(b)
-
-# %% ../../nbs/world/context.ipynb #d347626e
-def _owner(node, schema: dict) -> tuple | None:  # (table, column)
-    "Which column a node of the query is, through an aggregate or DISTINCT around it; or None."
-    if isinstance(node, (exp.AggFunc, exp.Distinct, exp.Paren)):
-        node = (
-            node.this if node.this is not None else next(iter(node.expressions), None)
-        )
-        return _owner(node, schema)
-    if not isinstance(node, exp.Column):
-        return None
-    col = node.name.lower()
-    query = node.parent_select
-    while query is not None:
-        for t in query.find_all(exp.Table):
-            name = t.name.lower()
-            alias = node.table.lower()
-            fits = (
-                alias == t.alias_or_name.lower()
-                if alias
-                else col in schema.get(name, ())
-            )
-            if t.parent_select is query and fits:
-                return name, col
-        query = query.parent_select
-    return None
+    def root(self, column: str) -> str:
+        "The column that stands for all those that share values with it."
+        while column in self.twins:
+            column = self.twins[column]
+        return column
 
 
-def _value(node, schema: dict):
-    "The number or text that a node is, or None."
-    if isinstance(node, exp.Neg):
-        value = _value(node.this, schema)
-        return -value if isinstance(value, (int, float)) else None
-    if isinstance(node, exp.Column) and node.this.quoted and not _owner(node, schema):
-        return node.name
-    if not isinstance(node, exp.Literal):
-        return None
-    if node.is_string:
-        return node.this
-    number = float(node.this)
-    if math.isinf(number):
-        return None
-    return number if re.search("[.eE]", node.this) else int(node.this)
-
-# %% ../../nbs/world/context.ipynb #533cb4c9
-_COMPARE = {
-    exp.EQ: "=",
-    exp.NEQ: "!=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.Like: "like",
-}
-_FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
-
-
-def _projection(query):
-    "The first thing that a query selects."
-    query = query.unnest()
-    while isinstance(query, exp.SetOperation):
-        query = query.this.unnest()
-    return query.expressions[0].unalias() if query.expressions else None
-
-
-def _compared(left, right, op, schema, out: _Demands):
-    "Note what `left op right` asks for."
-    if isinstance(right, exp.Query):
-        right = _projection(right)
-    if _value(left, schema) is not None:
-        left, right, op = right, left, _FLIPPED.get(op, op)
-    a = _owner(left, schema)
-    b = _owner(right, schema)
-    value = _value(right, schema)
-    if isinstance(left, exp.Count) and isinstance(value, int):
-        out.group = max(out.group, value)
-    elif a and value is not None:
-        out.hints.setdefault(a, []).append((op, value))
-    elif a and b and op == "=":
-        out.pair(a, b)
-    elif a and b:
-        out.numeric |= {a, b}
-
-# %% ../../nbs/world/context.ipynb #568aad6e
-def _compared_with(n: exp.Between | exp.In) -> list:  # of nodes
-    "What a BETWEEN or an IN compares its column with."
-    if isinstance(n, exp.Between):
-        return [n.args["low"], n.args["high"]]
-    found = n.expressions or [n.args.get("query")]
-    return [other for other in found if other is not None]
-
-
-def _demands(
-    tree,  # a parsed query
-    schema: dict,  # table -> columns, in lower case
-) -> _Demands:
+def _demands(tree: exp.Query, known: set) -> _Demands:
     "What the rows must be like for the query to find some."
-    out = _Demands()
+    out, pairs = _Demands(), []  # pairs: left, right, comparison
     for n in tree.dfs():
-        if type(n) in _COMPARE:
-            _compared(n.this, n.expression, _COMPARE[type(n)], schema, out)
-        elif isinstance(n, (exp.Between, exp.In)):
-            for other in _compared_with(n):
-                _compared(n.this, other, "=", schema, out)
-        elif isinstance(n, exp.Is) and (a := _owner(n.this, schema)):
-            out.hints.setdefault(a, []).append(("is", None))
+        right = n.args.get("expression")
+        if type(n) in _COMPARED:
+            pairs.append((n.this, right, _COMPARED[type(n)]))
+        elif isinstance(n, exp.Between):
+            pairs += [(n.this, n.args[end], operator.eq) for end in ("low", "high")]
+        elif isinstance(n, exp.In):
+            others = n.expressions or [n.args.get("query")]
+            pairs += [(n.this, other, operator.eq) for other in others]
+        elif isinstance(n, (exp.Except, exp.Intersect)):
+            pairs.append((n.this, right, operator.eq))
         elif isinstance(n, (exp.Avg, exp.Sum, exp.Binary)) and not isinstance(
             n, exp.Connector
         ):
-            both = _owner(n.this, schema), _owner(n.args.get("expression"), schema)
-            out.numeric.update(filter(None, both))
-        elif isinstance(n, (exp.Except, exp.Intersect)):
-            out.pair(
-                _owner(_projection(n.this), schema),
-                _owner(_projection(n.expression), schema),
-            )
+            out.numeric |= {_column_of(n.this, known), _column_of(right, known)}
+    for left, right, how in pairs:
+        if _literal_value(left, known) is not None:
+            left, right, how = right, left, _FLIPPED.get(how, how)
+        a, b, value = (
+            _column_of(left, known),
+            _column_of(right, known),
+            _literal_value(right, known),
+        )
+        if isinstance(left, exp.Count) and isinstance(value, int):
+            out.group = max(out.group, value)
+        elif a and (value is not None or how == "is"):
+            out.hints.setdefault(a, []).append((how, value))
+        elif a and b and how is operator.eq and out.root(a) != out.root(b):
+            out.twins[out.root(a)] = out.root(b)
+        elif a and b and how is not operator.eq:
+            out.numeric |= {a, b}
     return out
 
 # %% ../../nbs/world/context.ipynb #65d940c3
-def _neighbours(v):
+def _neighbours(v: int | float | str | None) -> list:
     "Values around `v`, of its kind, and `v` itself."
-    if v is None:
-        return [None]
     if isinstance(v, (int, float)):
         return [v, v - 1, v + 1, v - 7, v + 7, v * 2, v // 2]
-    if re.match(r"\d{4}\b", v):
+    if re.match(r"\d{4}\b", v or ""):
         return [v] + [f"{int(v[:4]) + d:04}{v[4:]}" for d in (-2, -1, 1, 2)]
-    if re.fullmatch(r"-?\d{1,15}(\.\d+)?", v):
+    if re.fullmatch(r"-?\d{1,15}(\.\d+)?", v or ""):
         return [v, *(str(int(float(v)) + d) for d in (-3, -1, 1, 3))]
     return [v]
 
 
-def _passes(x, op: str, v):
-    "Does the value `x` pass the comparison `op v`?"
-    if op == "is":
-        return x is None
-    if x is None:
-        return False
-    if isinstance(x, str) != isinstance(v, str):
-        x, v = str(x), str(v)
-    return {
-        "=": x == v,
-        "!=": x != v,
-        ">": x > v,
-        ">=": x >= v,
-        "<": x < v,
-        "<=": x <= v,
-    }[op]
+def _hits(how: object, v: int | float | str | None) -> list:
+    "Values that pass a comparison with `v`."
+    if how == "like":
+        pads = ("", "an", "er", " Delta ")
+        return [str(v).replace("%", pad).replace("_", "a") for pad in pads]
+    return [x for x in _neighbours(v) if how == "is" or how(x, v)]
 
 
-def _hits(op: str, v):
-    "Values that pass the comparison `op v`."
-    if op == "like":
-        return [
-            re.sub("_", "a", re.sub("%", pad, str(v)))
-            for pad in ("", "an", "er", " Delta ")
-        ]
-    return [x for x in _neighbours(v) if _passes(x, op, v)]
-
-# %% ../../nbs/world/context.ipynb #61846d6e
-_WORDS = """Amber Birch Cedar Delta Ember Fern Grove Harbor Iris Juniper Kestrel Linden Maple North
+_PLAIN_WORDS = """Amber Birch Cedar Delta Ember Fern Grove Harbor Iris Juniper Kestrel Linden Maple North
 Onyx Pearl Quartz River Sage Thistle Umber Violet Willow Zephyr""".split()
 
 
-def _plain_values(name: str, kind: str, numeric: bool):
-    "Values for a column that nothing is known of but its name and type."
-    name = name.lower()
+def _plain_values(name: str, kind: str, numeric: bool) -> list:
+    "Values for a column that nothing is known of but its name, in lower case, and its type."
     if re.search(r"(^|_)(id|code|no|number)$|id$", name):
         return list(range(1, 10))
     if "date" in name and not numeric:
         return [f"20{10 + i}-0{1 + i % 9}-{11 + i}" for i in range(12)]
     if "year" in name:
         return list(range(2001, 2021))
-    if not numeric and not re.search("INT|REAL|FLOA|DOUB|NUM|DEC", kind.upper()):
-        return _WORDS
-    return [7 * i % 101 + 3 for i in range(40)]
+    if numeric or re.search("INT|REAL|FLOA|DOUB|NUM|DEC", kind.upper()):
+        return [7 * i % 101 + 3 for i in range(40)]
+    return _PLAIN_WORDS
 
 # %% ../../nbs/world/context.ipynb #6118fe38
-def _pools(schema: dict, want: _Demands, rng: random.Random):  # column -> values
-    "The values that each column draws from."
-    shared = {}
-    out = {}
-    for t, columns in schema.items():
-        for c, kind in columns.items():
-            col = (t.lower(), c.lower())
-            pool = shared.setdefault(want.root(col), [])
-            plain = _plain_values(c, kind, col in want.numeric)
-            if not pool:
-                pool += rng.sample(plain, min(9, len(plain)))
-            for op, v in want.hints.get(col, ()):
-                pool += _hits(op, v) if op == "like" else [v, *_neighbours(v)]
-    for t, columns in schema.items():
-        for c in columns:
-            col = (t.lower(), c.lower())
-            pool = list(dict.fromkeys(shared[want.root(col)]))
-            alone = want.root(col) == col and col not in want.twins.values()
-            out[col] = rng.sample(
-                pool, len(pool) if alone else max(1, len(pool) * 3 // 4)
-            )
-    return out
-
-
-def _cell(col, pools, want, lucky, rng):
-    "A value of a column."
-    hits = [h for op, v in want.hints.get(col, ()) if (h := _hits(op, v))]
-    if lucky and hits:
-        return rng.choice(rng.choice(hits))
-    return pools[col][int(len(pools[col]) * rng.random() ** 1.5)]
-
-# %% ../../nbs/world/context.ipynb #3dfd4f4a
 def _rows_script(
-    schema: dict,  # as `_read_schema` gives it
+    schema: dict,  # as `_context_schema` gives it
     want: _Demands,
     rng: random.Random,
     n: int,  # rows of a table
 ) -> str:
     "CREATE TABLE and INSERT statements: one try at rows that suit a query."
-    pools = _pools(schema, want, rng)
-    out = []
-    for t, columns in schema.items():
-        rows = []
+    shared, out = {}, []
+    for columns in schema.values():
+        for c, kind in ((c.lower(), kind) for c, kind in columns.items()):
+            pool = shared.setdefault(want.root(c), [])
+            if not pool:
+                plain = _plain_values(c, kind, c in want.numeric)
+                pool += rng.sample(plain, min(9, len(plain)))
+            for how, v in want.hints.get(c, ()):
+                pool += _hits(how, v) if how == "like" else _neighbours(v)
+    for table, columns in schema.items():
+        rows, pools = [], []
+        for c in map(str.lower, columns):
+            pool = list(dict.fromkeys(shared[want.root(c)]))
+            known = rng.sample(pool, max(1, len(pool) * 3 // 4))
+            pools.append(
+                (known, [h for how, v in want.hints.get(c, ()) if (h := _hits(how, v))])
+            )
         for _ in range(n + rng.randrange(4)):
             lucky = rng.random() < 0.5
-            rows.append(
-                [
-                    _cell((t.lower(), c.lower()), pools, want, lucky, rng)
-                    for c in columns
-                ]
-            )
+            row = []
+            for known, hits in pools:
+                if lucky and hits:
+                    row.append(rng.choice(rng.choice(hits)))
+                else:
+                    row.append(known[int(len(known) * rng.random() ** 1.5)])
+            rows.append(row)
         fields = ", ".join(f"{quoted(c)} {kind}".strip() for c, kind in columns.items())
         lines = ",\n".join(f"({', '.join(map(literal, r))})" for r in rows)
-        out += [
-            f"CREATE TABLE {quoted(t)} ({fields});",
-            f"INSERT INTO {quoted(t)} VALUES\n{lines};",
-        ]
+        out.append(f"CREATE TABLE {quoted(table)} ({fields});")
+        out.append(f"INSERT INTO {quoted(table)} VALUES\n{lines};")
     return "\n".join(out)
 
 # %% ../../nbs/world/context.ipynb #75f4a5ce
 _TRIES = 25  # sets of rows that are tried for a query
 
 
-def _unconditional(tree) -> str | None:
-    "The query without WHERE and HAVING; None if it has none."
-    bare = tree.copy()
-    found = list(bare.find_all(exp.Where, exp.Having))
-    for node in found:
-        node.pop()
-    return bare.sql("sqlite") if found else None
-
-
-def _merit(script: str, query: str, bare: str | None) -> int:
+def _merit(
+    script: str, query: str, bare: str | None
+) -> int:  # bare: without conditions
     "-1 if the query fails, 0 if it finds nothing, 1 if something, 2 if its conditions matter."
     db = SQLiteDatabase.from_sql(script)
     found = db.query(query)
@@ -331,6 +239,15 @@ def _merit(script: str, query: str, bare: str | None) -> int:
         return 0
     return 2 if bare is None or db.query(bare).rows != found.rows else 1
 
+
+def _unconditional(tree: exp.Query) -> str | None:
+    "The query without WHERE and HAVING; None if it has none."
+    bare = tree.copy()
+    found = list(bare.find_all(exp.Where, exp.Having))
+    for node in found:
+        node.pop()
+    return bare.sql("sqlite") if found else None
+
 # %% ../../nbs/world/context.ipynb #ee6b43af
 def fill(
     context: str,  # CREATE TABLE statements
@@ -338,22 +255,19 @@ def fill(
     seed: int | str = 0,
 ) -> str:  # CREATE TABLE and INSERT statements, the same for the same seed
     "A database for a query. If none of `_TRIES` tries suits, the best of them."
-    schema = _read_schema(context)
-    best = (-2, "")
+    schema, want, bare = _context_schema(context), _Demands(), None
+    known = {c.lower() for columns in schema.values() for c in columns}
     try:
         tree = sqlglot.parse_one(query, read="sqlite")
+        want, bare = _demands(tree, known), _unconditional(tree)
     except (sqlglot.errors.SqlglotError, RecursionError):
-        tree = None
-    lower = {t.lower(): {c.lower() for c in columns} for t, columns in schema.items()}
-    want, bare = (
-        (_demands(tree, lower), _unconditional(tree)) if tree else (_Demands(), None)
-    )
+        pass  # any rows will do
+    best = (-2, "")
     for k in range(_TRIES):
         # few rows now and then, for small groups
         n = 14 + min(1200, 5 * want.group) + 4 * k if k % 2 == 0 else 5
-        script = _rows_script(
-            schema, want, random.Random(f"{seed}/{k}/{context}/{query}"), n
-        )
+        rng = random.Random(f"{seed}/{k}/{context}/{query}")
+        script = _rows_script(schema, want, rng, n)
         best = max(best, (_merit(script, query, bare), script), key=lambda m: m[0])
         if best[0] in (2, -1):
             break

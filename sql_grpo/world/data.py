@@ -99,7 +99,7 @@ _FIELDS = (
 )
 
 
-def _known(name: str) -> str:
+def _field_name(name: str) -> str:
     "A field's name as it is known here, in whatever case it is written."
     low = name.strip().lower()
     return "query" if low == "sql" else low if low in _FIELDS else name
@@ -127,6 +127,8 @@ def _loads(text: str, where: str):
 
 def _text(path: Path) -> str:
     "The text of a question file. Raises FileNotFoundError, and ValueError for what is no text."
+    if path.is_dir():
+        raise FileNotFoundError(f"{path} is a folder, not a question file")
     if not path.is_file():
         raise FileNotFoundError(f"no question file at {path}")
     said = []
@@ -149,7 +151,7 @@ def from_jsonl(path: Path) -> list:  # of (where, value)
     return [(where, _loads(line, where)) for where, line in from_lines(path)]
 
 
-def _from_json(path: Path) -> list:  # of (where, value)
+def _json_entries(path: Path) -> list:  # of (where, value)
     "The entries of a JSON file: a list, or a line each. Raises ValueError."
     text = _text(path)
     first, _, others = text.strip().partition("\n")
@@ -169,7 +171,7 @@ def _from_json(path: Path) -> list:  # of (where, value)
 _WRITTEN = re.compile(
     r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.I
 )
-_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
+_PY_STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
 _NO_COMMAS = re.compile(  # as numpy prints a list
     r"""\[\s*(['"].*|.*['"]|[-+.\d]+(\s+[-+.\d]+)+)\s*\]""", re.S
 )
@@ -191,7 +193,7 @@ def _answer_cell(text: str, separator: str) -> object:
     try:
         value = json.loads(text, parse_constant=str, parse_float=_number)
     except (ValueError, RecursionError):
-        parts = map(str.strip, re.split(r"[\[\](),]", _QUOTED.sub("None", text)))
+        parts = map(str.strip, re.split(r"[\[\](),]", _PY_STRING.sub("None", text)))
         words = ("", "None", "True", "False")
         if all(p in words or _WRITTEN.fullmatch(p) for p in parts):  # Python's list
             try:
@@ -218,13 +220,13 @@ def _check_decimals(path: Path, answers: list[tuple]) -> None:  # of (line, text
             )
 
 
-def _from_csv(path: Path) -> list:  # of (where, list of names and values)
+def _csv_entries(path: Path) -> list:  # of (where, list of names and values)
     "The rows of a CSV file. Raises ValueError."
     if not path.is_file():
         raise FileNotFoundError(f"no question file at {path}")
 
     def known(record):
-        names = set(_FIELDS).intersection(map(_known, record))
+        names = set(_FIELDS).intersection(map(_field_name, record))
         return len(names) * ("question" in names)
 
     sheet = Sheet(path, known=known)
@@ -232,12 +234,12 @@ def _from_csv(path: Path) -> list:  # of (where, list of names and values)
         warnings.warn(odd, stacklevel=2)
     names = [x.strip() or f"column{i}" for i, x in enumerate(sheet.header)]
     separator, rows = sheet.form["delimiter"], list(sheet)
-    answers = [i for i, name in enumerate(names) if _known(name) == "answer"]
+    answers = [i for i, name in enumerate(names) if _field_name(name) == "answer"]
     if separator == ";":
         _check_decimals(path, [(n, row[i].strip()) for n, row in rows for i in answers])
     for line, row in rows:
         for i, name in enumerate(names):
-            if _known(name) == "ordered":
+            if _field_name(name) == "ordered":
                 row[i] = dict(true=True, false=False).get(
                     row[i].strip().lower(), row[i]
                 )
@@ -262,7 +264,7 @@ def _renamed(pairs: list, where: str) -> dict:  # pairs: names and values
     said = {name for name, value in pairs if not _empty(value)}
     out = {}
     for i, (name, value) in enumerate(pairs):
-        known = _known(name)
+        known = _field_name(name)
         if known != name and known in said:
             known = name  # that field is there already
         if not _empty(out.get(known)) and not _empty(value):
@@ -281,23 +283,23 @@ def raw_entries(path: Path) -> list:  # of (where, entry)
     if end not in READERS:
         raise ValueError(f"{path}: a question file ends in {', '.join(READERS)}")
     if end in (".csv", ".tsv"):
-        return [(where, _renamed(pairs, where)) for where, pairs in _from_csv(path)]
+        return [(where, _renamed(pairs, where)) for where, pairs in _csv_entries(path)]
     return [
         (where, _renamed([*e.items()], where) if isinstance(e, dict) else e)
-        for where, e in _from_json(path)
+        for where, e in _json_entries(path)
     ]
 
 # %% ../../nbs/world/data.ipynb #40d20c19
 LEVELS = ("easy", "medium", "hard", "extra")
 _BIRD_LEVELS = dict(simple="easy", moderate="medium", challenging="hard")
-_SQL = re.compile(r"\s*(?:with\b.*\bas\b.*)?select\b.+\bfrom\b", re.I | re.S)
+_LOOKS_LIKE_SQL = re.compile(r"\s*(?:with\b.*\bas\b.*)?select\b.+\bfrom\b", re.I | re.S)
 
 
 def _check_field(e: dict, f: str) -> None:
     "Raises ValueError for a field that is not what it has to be."
     x = e.get(f)
     if f == "answer":
-        if "query" not in e and isinstance(x, str) and _SQL.match(x):
+        if "query" not in e and isinstance(x, str) and _LOOKS_LIKE_SQL.match(x):
             raise ValueError("field 'answer' holds SQL, which belongs in 'query'")
         try:
             answer_result(x)
@@ -429,17 +431,16 @@ def _make_tasks(file, split, find_db, name=None, dialect="sqlite") -> list[Task]
     tasks = []
     for e in read_questions(file, name, dialect):
         path = ""
-        try:
-            path = "fault" in e or find_db(e)
-        except ValueError as fault:
-            e["fault"] = f"context unreadable: {fault}"
+        if "fault" not in e:
+            try:
+                path = find_db(e)
+            except ValueError as fault:
+                e["fault"] = f"context unreadable: {fault}"
         own = [e.pop(f, "") for f in ("id", "db_id", "question", "query", "difficulty")]
         right = ("answer", "ordered") if "answer" in e and "context" not in e else ()
         right = {f: e.pop(f) for f in right if f in e}
         extra = {"heldout": False} | e
-        tasks.append(
-            Task(*own, _part(split), "" if path is True else path, extra, **right)
-        )
+        tasks.append(Task(*own, _part(split), path, extra, **right))
     return tasks
 
 
@@ -748,7 +749,7 @@ def load_with_report(
 _MADE_VARIANTS = 5  # of a database whose rows are made up
 
 
-def _variants(source: object, task: Task) -> tuple:
+def _variants_of(source: object, task: Task) -> tuple:
     "The variants of a task's database; none without SQL to run there."
     path = Path(str(task.db_path))
     if not task.query:
@@ -768,21 +769,14 @@ def _variants(source: object, task: Task) -> tuple:
 
 # %% ../../nbs/world/data.ipynb #58c286da
 def load_tasks(
-    source: str
-    | Path
-    | Database = "embedded",  # spider, bird, context, ...; or a folder, file or URL
-    split: str = "train",  # train, dev or eval; in the embedded world also plain and others
-    path: str
-    | Path
-    | None = None,  # the folder or file, where `source` is a loader's name
-    questions: str
-    | Path
-    | None = None,  # the question file, if its name is not one of the usual ones
+    source: str | Path | Database = "embedded",  # a loader, a path or a URL
+    split: str = "train",  # train, dev or eval; embedded also plain and others
+    path: str | Path | None = None,  # where it is, if `source` is a loader
+    questions: str | Path | None = None,  # the question file, if it has no usual name
     difficulty: str | list | None = None,  # keep only these levels
     limit: int | None = None,  # keep at most this many
     seed: int | None = None,  # shuffle first
-    check: bool
-    | str = False,  # run the gold queries: True raises at a fault, "drop" leaves it out
+    check: bool | str = False,  # run gold queries: raise at a fault; "drop" it
     variants: bool = False,  # give each task the variants of its database
 ) -> list[Task]:
     "Load tasks. Raises ValueError and FileNotFoundError with the file, the entry and the field."
@@ -825,4 +819,4 @@ def load_tasks(
         tasks = report.tasks
     if not variants:
         return tasks
-    return [replace(t, variants=_variants(source, t)) for t in tasks]
+    return [replace(t, variants=_variants_of(source, t)) for t in tasks]

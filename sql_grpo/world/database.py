@@ -11,7 +11,6 @@ import os, re, threading
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import lru_cache, partial
-from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -167,9 +166,8 @@ def _trace(guard: _Guard, cursor: apsw.Cursor, sql: str, bindings) -> bool:
     return guard.reason is None
 
 # %% ../../nbs/world/database.ipynb #a538af3f
-_MEMORY = (
-    48_000_000  # bytes that queries may take together, beyond what is in use before
-)
+# bytes that queries may take together, beyond what is in use before
+_MEMORY = 48_000_000
 _WAIT = 30.0  # seconds that a query waits for others, at most
 
 
@@ -236,9 +234,8 @@ def _trusted(f):
 # %% ../../nbs/world/database.ipynb #54def107
 # functions and their number of arguments
 _SLOW = {"trim": 2, "ltrim": 2, "rtrim": 2, "unhex": 2, "instr": 2, "replace": 3}
-_PRODUCT = (
-    50_000_000  # lengths of the first two arguments, multiplied: some milliseconds
-)
+# lengths of the first two arguments, multiplied: some milliseconds
+_PRODUCT = 50_000_000
 
 
 def _call(guard: _Guard, name: str, *args):
@@ -246,9 +243,8 @@ def _call(guard: _Guard, name: str, *args):
     if guard.overdue():
         guard.reason = "interrupted"
     elif name in _SLOW:
-        first, second = (
-            len(x if isinstance(x, (str, bytes)) else str(x)) for x in args[:2]
-        )
+        size = lambda x: len(x if isinstance(x, (str, bytes)) else str(x))
+        first, second = map(size, args[:2])
         trims = name not in ("instr", "replace")
         if trims and second > 100 or (1 + 2 * trims) * first * second > _PRODUCT:
             guard.reason = f"the arguments of {name} are too long"
@@ -261,7 +257,7 @@ def _call(guard: _Guard, name: str, *args):
     return next(rows)[0]
 
 
-def _decoded(guard: _Guard, data: bytes) -> str:
+def _as_unicode(guard: _Guard, data: bytes) -> str:
     "`data` as text, whatever it is."
     return data.decode(guard.encoding, "replace") if isinstance(data, bytes) else data
 
@@ -319,7 +315,7 @@ def _guarded(con: apsw.Connection, now: str | None = NOW) -> tuple:
     for name, n, f in calls:
         f = partial(f, guard, name)
         con.create_scalar_function(name, f, n, deterministic=True)
-    f = partial(_decoded, guard)
+    f = partial(_as_unicode, guard)
     con.create_scalar_function("decoded", f, 1, deterministic=True)
     con.drop_modules(None)
     con.execute("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000")  # KiB
@@ -352,16 +348,12 @@ def _table_meant(said: str, tables: list) -> str:
     bare = said.split(";")[0].strip(around)
     bare = re.sub(r"^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$", "", bare, flags=re.I)
     bare = bare.strip(around)
-    inside = re.fullmatch(r'"((?:[^"]|"")*)"', said)
+    inner = re.fullmatch(r'"((?:[^"]|"")*)"', said)
+    inner = inner and inner[1].replace('""', '"')
     word = r'(?:the\s+|table\s+)*(?:([`"\'*]{1,3})(.+?)\1|(\w+)\s+table\b)'
     words = re.match(word, said, re.I)  # "the `pets` table to see its columns"
-    forms = [
-        said,
-        inside and inside[1].replace('""', '"'),
-        bare,
-        bare.removeprefix("main."),
-    ]
-    forms.append(words and (words[2] or words[3]))
+    among = words and (words[2] or words[3])
+    forms = said, inner, bare, bare.removeprefix("main."), among
     loosely = lambda name: " ".join(name.lower().split())
     for form in filter(None, forms):
         for same in (str, str.lower, loosely):
@@ -506,18 +498,18 @@ class Database:
         return result
 
     def sample(self, table: str, n: int = 3) -> Result:
-        "The first `n` rows of a table."
-        return self.query(f"SELECT * FROM {self.identifier(table)} LIMIT {int(n)}")
+        "The first `n` rows of a table, of the columns that may be read."
+        names = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"
+        rows = f"FROM {self.identifier(table)} LIMIT {int(n)}"
+        return self.query(f"SELECT {names} {rows}")
 
 # %% ../../nbs/world/database.ipynb #3b01b5d1
 _WHOLE_CELLS, _WHOLE_BYTES = 100_000, 20_000_000  # of the largest result
 
 
 @patch
-def row_count(
-    self: Database, table: str
-) -> int | None:  # `_COUNTED` + 1 if there are more
-    "Rows in a table; counted once. None for a view that takes too long, or fails."
+def row_count(self: Database, table: str) -> int | None:
+    "Rows in a table, at most `_COUNTED` + 1; counted once. None for a view that takes too long, or fails."
     table = self.table(table)
     if table not in self._counts:
         rows = f"SELECT 1 FROM {self.identifier(table)} LIMIT {_COUNTED + 1}"
@@ -554,12 +546,9 @@ def texts(self: Database, table: str) -> dict:  # column -> texts, sorted
                 break
             name = self.quote(column.name)
             short = f"{self.letters(name)} <= {_SHORT} LIMIT {self.max_rows}"
-            rows = self.run(
-                f"SELECT DISTINCT {name} FROM {self.identifier(table)} WHERE {short}"
-            ).rows
-            found[column.name] = sorted(
-                x for x, *_ in rows if isinstance(x, str) and x == one_line(x)
-            )
+            sql = f"SELECT DISTINCT {name} FROM {self.identifier(table)} WHERE {short}"
+            rows = (x for x, *_ in self.run(sql).rows if isinstance(x, str))
+            found[column.name] = sorted(x for x in rows if x == one_line(x))
         self._texts[table] = found
     return self._texts[table]
 
@@ -576,9 +565,8 @@ def whole(
         return result
     if not like:
         return self.run(sql, _WHOLE_CELLS // len(result.columns), _WHOLE_BYTES)
-    sizes = (
-        4 * len(c) if type(c) in (str, bytes) else 32 for row in like.rows for c in row
-    )
+    size = lambda c: 4 * len(c) if type(c) in (str, bytes) else 32
+    sizes = (size(c) for row in like.rows for c in row)
     return self.run(sql, len(like.rows), sum(sizes) + 1)
 
 # %% ../../nbs/world/database.ipynb #c54423da
@@ -601,9 +589,7 @@ def _unguarded(
 _SCHEMA_SECONDS = 5.0  # for all views of a database
 _LISTED = r"""SELECT name, type, rootpage FROM sqlite_master WHERE type IN ('table', 'view')
     AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY type, rowid"""
-_SHADOWS = (
-    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"
-)
+_SHADOWS = "SELECT name FROM pragma_table_list WHERE type = 'shadow'"
 
 
 class SQLiteDatabase(Database):
@@ -624,9 +610,12 @@ class SQLiteDatabase(Database):
             path = Path(path)
             if not path.exists():
                 raise FileNotFoundError(f"no such database: {path}")
-            with path.open("rb") if path.is_file() else open(os.devnull, "rb") as f:
-                if path.is_dir() or f.read(16) not in (b"SQLite format 3\0", b""):
-                    raise ValueError(f"not a SQLite database: {path}")
+            head = None
+            if path.is_file():
+                with path.open("rb") as f:
+                    head = f.read(16)
+            if head not in (b"SQLite format 3\0", b""):
+                raise ValueError(f"not a SQLite database: {path}")
         super().__init__(path and path.stem, timeout, max_rows, max_bytes)
         # of a link the target, since its journals lie beside it
         self.path, self.now = path and path.resolve(), now
@@ -648,13 +637,10 @@ class SQLiteDatabase(Database):
             kinds, unreadable = {}, {}
             try:
                 listed = self._fixed(con, guard, _LISTED)
-                virtual = any(kind == "table" and not page for _, kind, page in listed)
-                shadows = (
-                    _unguarded(self.path, self._image).execute(_SHADOWS)
-                    if virtual
-                    else ()
-                )
-                shadows = {name for (name,) in shadows}
+                shadows = set()  # parts of virtual tables
+                if any(kind == "table" and not page for _, kind, page in listed):
+                    plain = _unguarded(self.path, self._image)
+                    shadows = {name for (name,) in plain.execute(_SHADOWS)}
             except UnicodeDecodeError:
                 raise apsw.Error("a name in the schema is not UTF-8") from None
             guard.deadline, guard.explains = perf_counter() + _SCHEMA_SECONDS, 2
@@ -751,23 +737,18 @@ def _widen(con: apsw.Connection, guard: _Guard):
     _bound(con, guard, _LONGEST, steps=1)
     trace, con.exec_trace = con.exec_trace, None
     try:
-        program = [
-            *islice(
-                con.execute(guard.sql, explain=1), _LIMITS[apsw.SQLITE_LIMIT_VDBE_OP]
-            )
-        ]
+        program = con.execute(guard.sql, explain=1).fetchall()
     finally:
         con.exec_trace = trace
-    pattern = max([50, *(len(op[5]) for op in program if op[1] == "String8")])
-    pattern = min(_PATTERN, pattern)
+    texts = [len(op[5]) for op in program if op[1] == "String8"]
+    pattern = min(_PATTERN, max([50, *texts]))
     values = 0
     for _, name, _, columns, _, p4, *_ in program:
         if name == "ResultRow":  # a character of Python's may take four bytes
             values += 4 * columns
-        elif re.match("like|glob|json|->", str(p4)):  # slow, or trees that take memory
-            values += 20 * pattern // 50 if name not in _LIGHT else 0
-        else:
-            values += name not in _LIGHT
+        elif name not in _LIGHT:  # these are slow, or trees that take memory
+            slow = re.match("like|glob|json|->", str(p4))
+            values += 20 * pattern // 50 if slow else 1
     length = min(_LONGEST, _ROOM // max(1, values))
     _bound(con, guard, max(_LENGTH, length), pattern, steps=1)
 
@@ -798,19 +779,17 @@ _SENTENCES = {
     "incomplete input": "the query is incomplete",
     "SQL logic error": "the query cannot be parsed",
 }
+_KNOWN = [(re.compile(pattern), said) for pattern, said in _SENTENCES.items()]
 
 
 def _explain(e: Exception, guard: _Guard, timeout: float):
     "One sentence for an error."
     if not guard.reason and isinstance(e, (apsw.NoMemError, MemoryError)):
-        return (
-            "the query needs too much memory"
-            if guard.first
-            else "the query is too complex"
-        )
+        what = "needs too much memory" if guard.first else "is too complex"
+        return f"the query {what}"
     text = guard.reason or str(e).strip()
-    for pattern, sentence in _SENTENCES.items():
-        if re.search(pattern, text):
+    for pattern, sentence in _KNOWN:
+        if pattern.search(text):
             return sentence.format(timeout=timeout, length=guard.length)
     return one_line(text, 160)
 
@@ -840,16 +819,15 @@ def _rows_of(cursor, max_rows: int, max_bytes: int):
     return rows, False
 
 
-def _try(
-    con, guard: _Guard, sql: str, tried: set, caps: tuple, timeout: float
-) -> tuple:
+@patch
+def _try(self: SQLiteDatabase, sql: str, tried: set, caps: tuple) -> tuple:
     "The result of `sql`, and what another try would need: 'memory', 'room' or 'text'."
-    alone = "memory" in tried
+    (con, guard), alone = self._own, "memory" in tried
     since = perf_counter()
     try:
         _heap.enter(alone)
     except TimeoutError as e:
-        return Result([], [], error=_explain(e, guard, timeout)), None
+        return Result([], [], error=_explain(e, guard, self.timeout)), None
     cursor = con.cursor()
     try:
         guard.deadline += perf_counter() - since
@@ -871,7 +849,8 @@ def _try(
             raise apsw.InterruptError("interrupted")
         return Result(guard.columns, rows, truncated), None
     except (apsw.Error, ValueError, MemoryError) as e:
-        return Result([], [], error=_explain(e, guard, timeout)), _need(e, guard)
+        error = _explain(e, guard, self.timeout)
+        return Result([], [], error=error), _need(e, guard)
     finally:
         cursor.close(True)
         if "room" in tried:
@@ -889,27 +868,25 @@ def run(
     "The result of `sql`, or what is wrong with it; it is tried again where that may help."
     start = perf_counter()
     try:
-        con, guard = self._own
+        guard = self._own[1]
         sql = self.unescaped(sql)
     except (apsw.Error, TimeoutError, MemoryError, ValueError) as e:
         return Result([], [], error=_explain(e, _Guard(), self.timeout))
     guard.deadline = start + self.timeout
     caps = max_rows or self.max_rows, max_bytes or self.max_bytes
     tried = set()
-    result, need = _try(con, guard, sql, tried, caps, self.timeout)
+    result, need = self._try(sql, tried, caps)
     while need and need not in tried:
         tried.add(need)
         if need == "text":
             [[guard.encoding]] = self._inspect("PRAGMA encoding")
-        result, need = _try(con, guard, sql, tried, caps, self.timeout)
+        result, need = self._try(sql, tried, caps)
     result.seconds = perf_counter() - start
     return result
 
 # %% ../../nbs/world/database.ipynb #54f1b30a
-_KEPT, _KEPT_CHARS = (
-    200,
-    5000,
-)  # results that are kept, and characters of one and its query
+# results that are kept, and characters of one and its query
+_KEPT, _KEPT_CHARS = 200, 5000
 _UNKNOWN = re.compile('no such column: "?(.+?)"? - should this be a string')
 
 

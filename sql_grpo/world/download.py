@@ -109,7 +109,7 @@ _BROKEN = (
     ValueError,
 )
 
-_SPIDER = (
+_SPIDER_URL = (
     "https://drive.usercontent.google.com/download"
     "?id=1403EGqzIDoHMdQF4c9Bkyl7dZLZ5Wt6J&export=download&confirm=t"
 )
@@ -117,7 +117,7 @@ _SPIDER = (
 _SPIDER_SHA256 = "00636695dabed6b5f4b8328a16b13e069a2f16591d5efcce57660669c85b121b"
 
 # %% ../../nbs/world/download.ipynb #224bff1f
-def _check_given(source: str | Path, is_there: bool, sha256: str | None):
+def _check_source(source: str | Path, is_there: bool, sha256: str | None):
     "Raises ValueError for what is no checksum, and FileNotFoundError."
     if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
         raise ValueError(f"sha256 is {sha256!r}; expected 64 hexadecimal digits")
@@ -139,12 +139,12 @@ def download_spider(
     if str(source) == "spider":
         if (folder / "database").is_dir():  # it is there
             return folder
-        source = _SPIDER
+        source = _SPIDER_URL
         sha256 = _SPIDER_SHA256 if sha256 is None else sha256
     is_url = "://" in str(source)
     path = Path(full_path(source, "source"))
     fault = None
-    _check_given(source, is_url or path.exists(), sha256)
+    _check_source(source, is_url or path.exists(), sha256)
     if (
         not path.is_dir()
         and folder.exists()

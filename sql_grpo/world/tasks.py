@@ -286,12 +286,14 @@ def _with_names(node: exp.Query, tree: exp.Query) -> exp.Query:
     return node
 
 
-_EVERY = 10**9  # rows; a sorted query in another one stays sorted where it has a limit
+_ALL_ROWS = (
+    10**9
+)  # rows; a sorted query in another one stays sorted where it has a limit
 
 
 def _rows_at(node: exp.Query, places: list) -> exp.Query:
     "A query for the rows at some places of what a query sorts."
-    every = _without_limit(node).limit(_EVERY)
+    every = _without_limit(node).limit(_ALL_ROWS)
     arms = []
     by_distance = lambda pair: pair[1] - pair[0]
     for _, run in groupby(enumerate(sorted(places)), key=by_distance):
