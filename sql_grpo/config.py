@@ -205,7 +205,7 @@ def _check_together(c) -> None:
             f"reward_weights is {c.reward_weights}; expected numbers, not all of them 0",
         ),
         (
-            _is_sharded(c) and c.updates_per_generation > 1,
+            _is_sharded(vars(c)) and c.updates_per_generation > 1,
             "several updates of a generation have not been tried with FSDP or DeepSpeed: "
             f"set gradient_accumulation_steps to {c.steps_per_generation}, as "
             "steps_per_generation",
@@ -270,10 +270,10 @@ def _expand_paths(c) -> None:
             setattr(c, name, full_path(value, name))
 
 
-def _is_sharded(c) -> bool:
+def _is_sharded(options: dict) -> bool:
     "Do FSDP or DeepSpeed share out the weights, as an option or a launcher says?"
     launched = [os.environ.get(f"ACCELERATE_USE_{n}") for n in ("FSDP", "DEEPSPEED")]
-    return bool(c.fsdp or c.deepspeed or "true" in launched)
+    return bool(options.get("fsdp") or options.get("deepspeed") or "true" in launched)
 
 
 def _rewards(c) -> dict:  # and their weights
@@ -365,7 +365,7 @@ class SQLGRPOConfig(Options, GRPOConfig):
         if self.steps_per_generation is None:  # as TRL, where batches are added up
             added = given.get("gradient_accumulation_steps")
             self.steps_per_generation = added or _BATCHES
-        if _is_sharded(self) and "gradient_accumulation_steps" not in given:
+        if _is_sharded(vars(self)) and "gradient_accumulation_steps" not in given:
             self.gradient_accumulation_steps = self.steps_per_generation
         self.__post_init__()
 
@@ -468,7 +468,20 @@ def preset_config(
         own.pop("data_path", None)  # it belongs to the preset's source
     if overrides.get("demonstrations") == "none":  # then these would have no effect
         own = {k: v for k, v in own.items() if not k.startswith("demonstration_")}
+    if _is_sharded(overrides) and "steps_per_generation" not in overrides:
+        own |= _in_one_update(own)
     return SQLGRPOConfig(**own | overrides)
+
+
+def _in_one_update(own: dict) -> dict:  # options of a preset
+    "Those that change for as many generations, each learned in one update."
+    batches = own.get("steps_per_generation", _BATCHES)
+    updates = batches // own.get("gradient_accumulation_steps", 1)
+    every = [name for name in ("max_steps", *_EVERY) if hasattr(Options, name)]
+    usual = {name: own.get(name, getattr(Options, name)) for name in every}
+    counts = {name: math.ceil(value / updates) for name, value in usual.items()}
+    batches = dict(gradient_accumulation_steps=batches, steps_per_generation=batches)
+    return counts | batches
 
 
 def preset_for(runtime: Runtime) -> str:  # a key of PRESETS

@@ -4,27 +4,43 @@
 
 # %% auto #0
 __all__ = ['EpisodeTrainer', 'without_rounding', 'own_tokens', 'dealt_out', 'worth_reading', 'some_rows', 'without_padding',
-           'episode_stats']
+           'episode_stats', 'chosen_rewards', 'check_rewards', 'curriculum_order', 'enough_questions',
+           'order_callbacks', 'save_reference', 'reference_named']
 
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
-import time, warnings
+import math, random, time, warnings
+from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
+from ..config import SQLGRPOConfig
 import torch
+from datasets import Dataset, concatenate_datasets
 from fastcore.basics import patch
 from transformers import PreTrainedModel, TrainerState, TrainingArguments
+from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
-from ..common.basics import is_main
+from ..common.basics import is_main, place_of, say
+from ..world.tasks import Task
+from ..environment import Episode
+from ..judge.games import find_game
+from sql_grpo.rewards import (
+    as_trl,
+    call_reward,
+    correctness,
+    is_of_episode,
+    NoNumberError,
+    reward_title,
+    trl_arguments,
+)
+from ..rollout import built_in_policy, rollout
 from .checkpoints import whole_checkpoint
 from .half_weights import MasterWeights
-from ..environment import Episode
-from ..rewards import correctness
-from ..judge.games import find_game
 from .tree import reads_trees, tree_logps
 
 # %% ../../nbs/learner/trainer.ipynb #57057b9e
@@ -339,3 +355,150 @@ class _Alarms:
             "larger model",
             stacklevel=2,
         )
+
+# %% ../../nbs/learner/trainer.ipynb #95e3c39b
+def chosen_rewards(
+    config: SQLGRPOConfig,
+    reward_funcs: list[Callable] | None = None,  # None: those of the configuration
+    reward_weights: list[float] | None = None,  # of reward_funcs; None: 1 for each
+) -> tuple[list[Callable], list[float]]:
+    "Rewards of TRL's kind and their weights. Raises ValueError for what is neither."
+    if reward_funcs is None and reward_weights is not None:
+        raise ValueError(
+            "reward_weights is given without reward_funcs: set it in the configuration"
+        )
+    if reward_funcs is None:
+        reward_funcs, reward_weights = map(
+            list, zip(*config.weighted_rewards.items(), strict=True)
+        )
+    if not (
+        isinstance(reward_funcs, (list, tuple))
+        and reward_funcs
+        and all(map(callable, reward_funcs))
+    ):
+        raise ValueError(
+            f"reward_funcs is {reward_funcs!r}; expected a list of functions"
+        )
+    weights = (
+        [1.0] * len(reward_funcs) if reward_weights is None else list(reward_weights)
+    )
+    if len(weights) != len(reward_funcs):
+        raise ValueError(
+            f"{len(reward_funcs)} reward_funcs, and {len(weights)} reward_weights"
+        )
+    rewards = [
+        as_trl(r, require_grounded=config.rules.require_grounded) for r in reward_funcs
+    ]
+    names = [r.__name__ for r in rewards]
+    if twice := [n for n in names if names.count(n) > 1]:
+        raise ValueError(
+            f"two rewards are called {twice[0].removeprefix('reward_')}, and would be one in the log"
+        )
+    return rewards, weights
+
+# %% ../../nbs/learner/trainer.ipynb #95e3c39c
+def check_rewards(
+    rewards: list[Callable],  # of chosen_rewards
+    task: Task,  # a question to try them on
+    config: SQLGRPOConfig,
+) -> None:
+    "Call rewards on three random episodes. Raises ValueError for one that fails or gives no numbers."
+    rules = config.rules
+    episodes = rollout(built_in_policy("random", 0, rules.mode), [task] * 3, rules)
+    given = trl_arguments(episodes, trainer_state=TrainerState())
+    for reward in rewards:
+        title = reward_title(reward)
+        try:
+            got = call_reward(reward, given)
+        except NoNumberError:
+            raise
+        except Exception as e:  # somebody's own code may raise anything
+            where = f" in {place_of(e, title)}"
+            if "argument 'prompts'" in str(e) or "argument 'episodes'" in str(e):
+                where = " (the argument of a reward of one episode is called `episode`)"
+            raise ValueError(
+                f"the reward {title} fails{where}: {type(e).__name__}: {e}"
+            ) from e
+        if len(got) != 3:
+            raise ValueError(
+                f"the reward {title} returned {len(got)} numbers for three episodes"
+            )
+        if not all(map(math.isnan, got)):
+            continue
+        if is_of_episode(getattr(reward, "reward", reward)):
+            raise ValueError(
+                f"{title} returned None for every episode; did you forget return?"
+            )
+        # TRL's kind may give None to questions that it has no opinion of
+        warnings.warn(
+            f"the reward {title} gave no number for three random episodes", stacklevel=2
+        )
+
+# %% ../../nbs/learner/trainer.ipynb #f4c4c6d3
+def curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
+    "Easy and medium questions for the first half of the steps, all for the second."
+    if config.max_steps < 1:
+        return sorted(tasks, key=lambda t: t.difficulty not in ("easy", "medium"))
+    generations = math.ceil(config.max_steps / config.updates_per_generation)
+    groups = config.generation_batch_size // config.num_generations * generations
+    easy = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks
+    rng = random.Random(config.seed)
+
+    def drawn(pool, n):
+        out = []
+        while len(out) < n:
+            out += rng.sample(pool, len(pool))
+        return out[:n]
+
+    return drawn(easy, groups // 2) + drawn(tasks, groups - groups // 2)
+
+
+def enough_questions(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
+    "The questions, repeated if they are fewer than a generation takes."
+    groups = config.generation_batch_size // config.num_generations
+    times = math.ceil(groups / len(prompts))
+    if times == 1:
+        return prompts
+    say(
+        f"fewer questions ({len(prompts)}) than a generation takes ({groups}): "
+        f"each is asked up to {times} times in it"
+    )
+    return concatenate_datasets([prompts] * times)
+
+# %% ../../nbs/learner/trainer.ipynb #d4155a52
+_PRINTERS = "PrinterCallback", "ProgressCallback", "NotebookProgressCallback"
+
+
+def order_callbacks(trainer: GRPOTrainer) -> None:
+    "Trackers last, since others add to what is logged; and no printing but ours."
+    handler = trainer.callback_handler
+    trackers = INTEGRATION_TO_CALLBACK.values()
+    handler.callbacks.sort(key=lambda c: type(c) in trackers)
+    for c in list(handler.callbacks):
+        if type(c).__name__ in _PRINTERS:
+            trainer.remove_callback(c)
+
+
+def save_reference(
+    model: PreTrainedModel, config: SQLGRPOConfig
+) -> str | None:  # its folder, if one is needed
+    "Save a model that was made in memory: TRL loads the KL term's reference by name."
+    if model.config._name_or_path or not config.beta or config.peft != "none":
+        return None
+    folder = str(Path(config.output_dir) / "reference")
+    if is_main():
+        model.save_pretrained(folder)
+    if config.world_size > 1:
+        config.distributed_state.wait_for_everyone()
+    return folder
+
+
+@contextmanager
+def reference_named(model: PreTrainedModel, name: str | None):
+    "Within, the model has this name, if there is one."
+    own = model.config._name_or_path
+    model.config._name_or_path = name or own
+    try:
+        yield
+    finally:
+        model.config._name_or_path = own

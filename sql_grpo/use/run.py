@@ -39,10 +39,9 @@ from sql_grpo.learner.models import (
 )
 from ..learner.demonstrations import get_demonstrations, learn_demonstrations
 from ..engine.vllm import check_vllm_server
+from ..learner.trainer import check_rewards, chosen_rewards
 from sql_grpo.training import (
     build_trainer,
-    check_rewards,
-    chosen_rewards,
     draw_eval_tasks,
     greedy_policy,
     load_question_prompts,
