@@ -8,7 +8,7 @@
 set -e
 export PYTHONPATH=$SQL_GRPO:$SQL_GRPO/integrations/skyrl SKYRL_PYTHONPATH_EXPORT=true
 DATA=$HOME/data/sql_grpo
-RUN="uv run --isolated --extra fsdp --with fastcore --with apsw --with sqlglot python"
+RUN="uv run --isolated --extra fsdp --with fastcore --with apsw --with sqlglot --with pyarrow python"
 
 $RUN $SQL_GRPO/integrations/skyrl/sql_grpo_skyrl.py "$DATA" "${DATA_SOURCE:-embedded}"
 $RUN $SQL_GRPO/integrations/skyrl/main.py \

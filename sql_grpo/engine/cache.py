@@ -40,7 +40,7 @@ class _Plan(NamedTuple):
     reads: list[_Read]  # where two find something for a token, the later one counts
 
 # %% ../../nbs/engine/cache.ipynb #2ad6be19
-def _look(q, k, v, mask, scale):  # (rows, kv heads, queries or places, dim)
+def _attend_to_part(q, k, v, mask, scale):  # (rows, kv heads, queries or places, dim)
     "Attention to a part of the keys; the last column is the log of its weights' sum."
     look = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
     found, total = look(q, k, v, attn_mask=mask, scale=scale)
@@ -68,7 +68,7 @@ def _read_all(
             if mask.shape[2] > 1:
                 mask = mask.repeat_interleave(share, 2)
         if parts:
-            found = _look(x, k, v, mask, scale)
+            found = _attend_to_part(x, k, v, mask, scale)
         else:
             found = F.scaled_dot_product_attention(x, k, v, mask, scale=scale)
         found = found.unflatten(2, (-1, share)).transpose(1, 2).flatten(0, 1)

@@ -248,7 +248,7 @@ def _connect(
         except openai.APIStatusError as e:
             if _context_full(e.status_code, e.response.text):
                 return None
-            request, what = e.request, _refusal(e.response, e.body)
+            request, what = e.request, _said_in_error(e.response, e.body)
         except openai.APIConnectionError as e:
             request, cause = e.request, e.__cause__
             what = f"{type(cause).__name__}: {cause}"
@@ -330,7 +330,9 @@ _MEANING = {
 }
 
 
-def _refusal(response, body) -> str:  # an answer; what is in it, or in its `error`
+def _said_in_error(
+    response, body
+) -> str:  # an answer; what is in it, or in its `error`
     "What a server says about an error, in whichever form."
     status = response.status_code
     said = body

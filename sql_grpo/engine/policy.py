@@ -338,7 +338,7 @@ def _write(self: LMPolicy, rows: list[list[_Seat]], todo: list, logits: torch.Te
         s.logprobs.append(logp)
         full = len(s.context) - s.turns[-1] >= self.rules.max_turn_tokens
         if self._stops(s) or full or token in self.codec.end_ids:
-            self._turn(s)
+            self._end_reply(s)
 
 # %% ../../nbs/engine/policy.ipynb #fcc75e64
 @patch
@@ -353,7 +353,7 @@ def _stops(self: TokenPolicy, s: _Seat) -> bool:  # is it cut off?
 
 
 @patch
-def _turn(self: TokenPolicy, s: _Seat) -> None:
+def _end_reply(self: TokenPolicy, s: _Seat) -> None:
     "Send a finished reply to the environment, and add what it says."
     ep, ids = s.env.episode, s.ids
     ep.tokens.add(ids, s.logprobs)
@@ -492,7 +492,7 @@ class RolloutFunc:
     def __call__(
         self,
         prompts: list,  # of the trainer's rows; see `task_prompt`
-        trainer: Trainer,  # with the rows that are being played: a `RowTrainer`
+        trainer: Trainer,  # with the rows that are being played: an `EpisodeTrainer`
     ) -> dict:  # of `rollout_columns`
         "What TRL calls."
         return rollout_columns(self.play(self.asked(trainer), trainer))

@@ -83,7 +83,7 @@ class SQLToolEnvironment(_TaskEpisode):
         return self._call("ANSWER", value)
 
 # %% ../../nbs/engine/tools.ipynb #29f162f6
-def _finished(
+def _ended_episode(
     env: SQLToolEnvironment,
     messages: list[dict],  # the completion; the last message is the model's
 ) -> Episode:
@@ -105,7 +105,7 @@ def for_environments(
     @functools.wraps(reward)
     def rewarded(prompts, completions, environments, **kwargs):
         episodes = [
-            _finished(env, messages)
+            _ended_episode(env, messages)
             for env, messages in zip(environments, completions, strict=True)
         ]
         return reward(

@@ -59,7 +59,7 @@ class VLLMPolicy(TokenPolicy):
                     s.logprobs.append(logprob)
                     if self._stops(s):
                         break
-                self._turn(s)
+                self._end_reply(s)
             live = [s for s in live if not s.env.episode.done]
             if progress is not None:
                 progress(len(envs) - len(live), len(envs))

@@ -325,10 +325,10 @@ def as_read(result: Result) -> Result:
     return replace(result, rows=rows)
 
 
-def _in_words(answer: object):
+def _truths_in_words(answer: object):
     "A typed answer, its truths as the words that engines print."
     if isinstance(answer, (list, tuple)):
-        return [*map(_in_words, answer)]
+        return [*map(_truths_in_words, answer)]
     return str(answer).lower() if isinstance(answer, bool) else answer
 
 
@@ -376,7 +376,11 @@ def is_correct(
     golds = task.golds
     if isinstance(said, str):
         if typed:
-            golds = [*golds, as_read(task.gold), answer_result(_in_words(task.answer))]
+            golds = [
+                *golds,
+                as_read(task.gold),
+                answer_result(_truths_in_words(task.answer)),
+            ]
         return any(answer_matches(g, said, ordered, headers, typed) for g in golds)
     if any(results_match(g, said, ordered) for g in golds):
         return True

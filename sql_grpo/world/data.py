@@ -127,6 +127,8 @@ def _loads(text: str, where: str):
 
 def _text(path: Path) -> str:
     "The text of a question file. Raises FileNotFoundError, and ValueError for what is no text."
+    if path.is_dir():
+        raise FileNotFoundError(f"{path} is a folder, not a question file")
     if not path.is_file():
         raise FileNotFoundError(f"no question file at {path}")
     said = []

@@ -257,7 +257,7 @@ def _call(guard: _Guard, name: str, *args):
     return next(rows)[0]
 
 
-def _decoded(guard: _Guard, data: bytes) -> str:
+def _as_unicode(guard: _Guard, data: bytes) -> str:
     "`data` as text, whatever it is."
     return data.decode(guard.encoding, "replace") if isinstance(data, bytes) else data
 
@@ -315,7 +315,7 @@ def _guarded(con: apsw.Connection, now: str | None = NOW) -> tuple:
     for name, n, f in calls:
         f = partial(f, guard, name)
         con.create_scalar_function(name, f, n, deterministic=True)
-    f = partial(_decoded, guard)
+    f = partial(_as_unicode, guard)
     con.create_scalar_function("decoded", f, 1, deterministic=True)
     con.drop_modules(None)
     con.execute("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000")  # KiB

@@ -60,7 +60,10 @@ def file_tables(where: str | Path) -> dict[str, list[Path]]:  # the files of eac
 # %% ../../nbs/world/files.ipynb #b5f360e8
 def is_files(where: str | Path) -> bool:
     "Is it a CSV or Parquet file, or a folder of them and not of SQLite files?"
-    for p in Path(where).iterdir() if Path(where).is_dir() else ():
+    where = Path(where)
+    if not where.is_dir():
+        return table_name(where) is not None and where.is_file()
+    for p in where.iterdir():
         if p.is_dir() and "database" in p.name:
             return False
         if p.suffix.lower() in SQLITE and p.name.lower() != "thumbs.db":
@@ -187,8 +190,7 @@ class Sheet:
         self,
         path: Path,
         label: str = "",  # what the file is called in errors; by default its path
-        known: Callable
-        | None = None,  # how many names of columns it knows in a record; else it is guessed
+        known: Callable | None = None,  # how many names it knows in a record
     ):
         self.path, self.label, self.said = path, label or str(path), []
         self.encoding = text_encoding(path, self.label, self.said)
@@ -320,9 +322,7 @@ _CELL = re.compile(
 )
 
 
-def _type_of(
-    kinds: set[str],
-) -> str:  # kinds of cells that are not empty, as _CELL names them
+def _type_of(kinds: set[str]) -> str:  # of its cells, as _CELL names them
     "What a column is: INTEGER, REAL, COMMA where that stands before decimals, TEXT, or BLOB."
     if kinds == {"BLOB"} or not kinds:
         return "BLOB" if kinds else "TEXT"
@@ -417,12 +417,7 @@ def _naming_file(label: str):
 
 def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  # said
     "Make one table of files, by the names of their columns. Raises ValueError."
-    names, seen, sources, said = (
-        {},
-        {},
-        [],
-        [],
-    )  # names and kinds of cells in lower case
+    names, seen, sources, said = {}, {}, [], []  # the first two by names in lower case
     for path in files:
         label = path.relative_to(where.parent).as_posix()
         given = _partition(Path(label).parent.parts)
@@ -431,18 +426,16 @@ def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  
             source = _Parquet(path) if parquet else Sheet(path, label)
             kinds = dict(zip(source.names, source.kinds(), strict=True))
         for name, value in given.items():
-            kinds[name] = {
-                "INTEGER" if type(value) is int else "TEXT": value is not None
-            }
+            kind = "INTEGER" if isinstance(value, int) else "TEXT"
+            kinds[name] = {} if value is None else {kind: 1}
         for name, cells in kinds.items():
             names.setdefault(name.lower(), name)
             seen.setdefault(name.lower(), Counter()).update(cells)
         sources.append((label, source, given))
-    types = {
-        low: _type_of({kind for kind in seen[low] if seen[low][kind]}) for low in names
-    }
+    types = {low: _type_of(set(cells)) for low, cells in seen.items()}
     columns = [
-        f"{quoted(names[low])} {types[low].replace('COMMA', 'REAL')}" for low in names
+        f"{quoted(names[low])} {kind.replace('COMMA', 'REAL')}"
+        for low, kind in types.items()
     ]
     with _naming_file(label):
         con.execute(f"CREATE TABLE {quoted(table)} ({', '.join(columns)})")
@@ -457,17 +450,14 @@ def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  
         said += dict.fromkeys(source.said)
         for name, (line, text) in source.odd.items():  # texts because of a few cells?
             cells = seen[name.lower()]
-            odd = {
-                kind: n for kind, n in cells.items() if kind not in ("INTEGER", "REAL")
-            }
-            few = sum(odd.values()) < 0.05 * cells.total() or "TEXT" not in odd
+            numbers = cells["INTEGER"] + cells["REAL"]
+            few = numbers > 0.95 * cells.total() or not cells["TEXT"]
             if types[name.lower()] == "TEXT" and few:
                 what = f"since line {line} has {one_line(text, 40)!r}"
                 said.append(f"{label}: {name} is read as text, {what}")
     for column in (quoted(names[low]) for low in names if types[low] == "COMMA"):
-        con.execute(
-            f"UPDATE {quoted(table)} SET {column} = replace({column}, ',', '.')"
-        )
+        point = f"{column} = replace({column}, ',', '.')"
+        con.execute(f"UPDATE {quoted(table)} SET {point}")
     return said
 
 # %% ../../nbs/world/files.ipynb #5fc55133
