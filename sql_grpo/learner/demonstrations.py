@@ -37,8 +37,7 @@ from ..world.data import from_jsonl
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct
-from ..judge.text2sql import parse_query
-from ..judge.games import find_game
+from ..judge.games import find_game, parse_query
 from sql_grpo.rollout import (
     built_in_policy,
     first_table,
