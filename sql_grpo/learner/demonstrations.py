@@ -126,7 +126,7 @@ def _compared(tree: exp.Expression, db: Database) -> list[tuple]:
 _FEW, _SHORT = 10, 200
 
 
-def _look(task: Task, table: str, column: str, text: str) -> str:  # an action
+def _look_first(task: Task, table: str, column: str, text: str) -> str:  # an action
     "How somebody finds out how a column spells a text."
     db = task.database()
     for quoted in (False, True):  # a name may be one of SQL's words
@@ -196,7 +196,7 @@ def _explored(task: Task, seed: int) -> list[str]:  # actions
         return careful_actions(task.query, [first_table(task)])
     tree = _respelt(gold, db)
     dice = random.Random(f"{seed}/{task.id}")
-    looks = [_look(task, *place) for place in _compared(tree, db)]
+    looks = [_look_first(task, *place) for place in _compared(tree, db)]
     looks = list(dict.fromkeys(looks))[:_LOOKS]
     slips = dice.random() < _MISTAKES
     if slips and looks and dice.random() < 0.5 and (sql := _misspelt(tree, db)):

@@ -387,7 +387,7 @@ def train_on(
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
             interrupted = True
             save_state(trainer)
-            _end(trainer)
+            _finish_callbacks(trainer)
         # outside of the except block, whose traceback holds the tensors
         if not out_of_memory:
             return trainer, interrupted
@@ -404,10 +404,10 @@ def _train(trainer: Trainer, resume: str | None) -> None:
     trainer.callback_handler.on_train_begin(
         trainer.args, trainer.state, trainer.control
     )
-    _end(trainer)
+    _finish_callbacks(trainer)
 
 
-def _end(trainer: Trainer) -> None:
+def _finish_callbacks(trainer: Trainer) -> None:
     "Let the callbacks finish: the plot is drawn, the bar is closed."
     trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
 
@@ -459,7 +459,7 @@ def run_training_with_metrics(
         steps=trainer.state.global_step,
         interrupted=interrupted,
         log=log,
-        counted=_counted(log, trainer.args),
+        counted=_amounts(log, trainer.args),
         seconds=round(seconds, 1),
         trainer=trainer,
     )
@@ -474,7 +474,7 @@ def _earlier_seconds(log: list[dict], first: int) -> float:
     )
 
 
-def _counted(log: list[dict], args: SQLGRPOConfig) -> dict:
+def _amounts(log: list[dict], args: SQLGRPOConfig) -> dict:
     "How much was played and learned, from the means of the log."
     logged = [r for r in log if "learned/tokens" in r]
     before = [0] + [r["step"] for r in logged]
@@ -502,7 +502,7 @@ average mean total highest largest maximum lowest smallest minimum above below m
 under after before later earlier without missing different distinct do at beyond bottom capped
 combined except peak reaching showing shy typical""".split()
 # " how"; then " FROM ", names, digits, " = "
-_PIECES = (
+_CUTS = (
     r" (?:"
     + "|".join(sorted(set(_FUNCTION_WORDS), key=len, reverse=True))
     + r")(?![a-z_])"
@@ -523,7 +523,7 @@ def train_tokenizer(
 ) -> PreTrainedTokenizerFast:
     "Learn a byte-level BPE vocabulary whose names don't carry spaces."
     backend = Tokenizer(models.BPE())
-    pieces = pre_tokenizers.Split(Regex(_PIECES), "isolated")
+    pieces = pre_tokenizers.Split(Regex(_CUTS), "isolated")
     letters = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     backend.pre_tokenizer = pre_tokenizers.Sequence([pieces, letters])
     backend.decoder = decoders.ByteLevel()
