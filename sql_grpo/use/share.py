@@ -226,7 +226,9 @@ def _command(report: dict) -> str:
     n, model = report.get("processes", 1), report["model"]
     words = ["sql_grpo", "train"]
     if n > 1:
-        launch = f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.cli.main train"
+        launch = (
+            f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.cli.main train"
+        )
         words = launch.split()
     if model != "embedded":
         base = model if model == "smollm2" else report["base_model"] or "FOLDER"
@@ -282,12 +284,17 @@ def model_card(
 _HUB_ERRORS = (OSError, ValueError, RuntimeError, httpx2.HTTPError)
 
 
-def _check_hub(config: SQLGRPOConfig) -> SQLGRPOConfig:  # its repository has a user's name
+def _check_hub(
+    config: SQLGRPOConfig,
+) -> SQLGRPOConfig:  # its repository has a user's name
     "Make the repository and see that it can be written to. Raises ValueError."
     repo = config.hub_model_id
     whole = config.peft == "none" or config.save_merged
     faults = [
-        (not repo, "push_to_hub needs hub_model_id, where to upload, such as NAME/MODEL"),
+        (
+            not repo,
+            "push_to_hub needs hub_model_id, where to upload, such as NAME/MODEL",
+        ),
         (
             config.hub_strategy != "end" or config.hub_revision,
             "leave out hub_strategy and hub_revision: the finished model is uploaded "
@@ -314,7 +321,9 @@ def _check_hub(config: SQLGRPOConfig) -> SQLGRPOConfig:  # its repository has a 
     return config.with_(hub_model_id=repo)
 
 
-def check_sharing(config: SQLGRPOConfig) -> SQLGRPOConfig:  # run and repository have names
+def check_sharing(
+    config: SQLGRPOConfig,
+) -> SQLGRPOConfig:  # run and repository have names
     "Read `.env`; look at trackers and Hub before anything long begins. Raises ValueError."
     load_env()
     if not is_main():
@@ -323,7 +332,9 @@ def check_sharing(config: SQLGRPOConfig) -> SQLGRPOConfig:  # run and repository
     return _check_hub(config) if config.push_to_hub else config
 
 # %% ../../nbs/use/share.ipynb #a1f20c46
-def share_model(config: SQLGRPOConfig, report: dict) -> str | None:  # address on the Hub
+def share_model(
+    config: SQLGRPOConfig, report: dict
+) -> str | None:  # address on the Hub
     "Write the card of a run's model, and upload it if asked to. Raises ConnectionError."
     shared = model_folder(config)
     repo = config.hub_model_id if config.push_to_hub else None
