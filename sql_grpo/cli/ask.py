@@ -20,7 +20,7 @@ from ..rollout import Policy
 from .main import AskOptions, read_command
 
 # first: it keeps bitsandbytes quiet, which the next import loads
-from .evaluate import policy_asked, rules_asked
+from ..use.evaluate import policy_asked, rules_asked
 from ..learner.hub import CODE_MODEL, on_this_machine
 from ..use.ask import VOTE_TEMPERATURE, Answer, ask, question_task
 

@@ -114,7 +114,7 @@ _COMMANDS = {  # name: module, options, does it play by rules, what it does
         None,
         "teach a model with GRPO, and report how well it does",
     ),
-    "eval": ("cli.evaluate", EvalOptions, "measure a model on questions"),
+    "eval": ("use.evaluate", EvalOptions, "measure a model on questions"),
     "ask": ("cli.ask", AskOptions, "put questions about a database to a model"),
     "serve": ("cli.serve", ServeOptions, "put the environment behind an address"),
     "data": ("world.download", None, "fetch Spider, and check what can be read"),
