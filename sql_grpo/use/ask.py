@@ -81,6 +81,10 @@ class Answer:
         votes = f"{self.votes} of {self.of} episodes agree" if self.of > 1 else ""
         return "; ".join(filter(None, [self.note, votes]))
 
+    def __repr__(self) -> str:
+        "The answer and its SQL in a line."
+        return f"<Answer {one_line(str(self), 60)!r}: {self.sql or self.origin() or 'no query'}>"
+
 # %% ../../nbs/use/ask.ipynb #71eae8c5
 # rows of an answer that are shown, and characters; all are in `rows`
 _MOST_ROWS, _MOST_CHARS = 20, 20_000
@@ -100,12 +104,6 @@ def __str__(self: Answer) -> str:
     if len(self.rows) == len(self.columns) == 1:
         return format_value(self.value, _MOST_CHARS)
     return format_result(self.result, _MOST_ROWS, _MOST_CHARS)
-
-
-@patch
-def __repr__(self: Answer) -> str:
-    "The answer and its SQL in a line."
-    return f"<Answer {one_line(str(self), 60)!r}: {self.sql or self.origin() or 'no query'}>"
 
 
 @patch
