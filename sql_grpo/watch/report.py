@@ -172,9 +172,12 @@ def make_report(
     right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
     questions = []
     for r in [*evs.values()][-1].records:
-        by = lambda found: {name: of[r.id] for name, of in found.items() if r.id in of}
-        line = {k: getattr(r, k) for k in _TOLD} | dict(right=by(right))
-        questions.append(line | (dict(sampled=by(counts)) if by(counts) else {}))
+        line = {k: getattr(r, k) for k in _TOLD}
+        for key, found in (("right", right), ("sampled", counts)):
+            line[key] = {name: by[r.id] for name, by in found.items() if r.id in by}
+        if not line["sampled"]:
+            del line["sampled"]
+        questions.append(line)
     peak = peak_memory()
     head = dict(preset=None, seed=None) | dict(
         n_eval=len(questions),
