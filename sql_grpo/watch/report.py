@@ -7,7 +7,7 @@ __all__ = ['report_card', 'plot_policies', 'make_report', 'show_examples', 'bett
            'read_reports']
 
 # %% ../../nbs/watch/report.ipynb #e0600007
-import json, re
+import json
 from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
