@@ -115,7 +115,7 @@ _COMMANDS = {  # name: module, options, what it does
         "teach a model with GRPO, and report how well it does",
     ),
     "eval": ("use.evaluate", EvalOptions, "measure a model on questions"),
-    "ask": ("cli.ask", AskOptions, "put questions about a database to a model"),
+    "ask": ("use.ask", AskOptions, "put questions about a database to a model"),
     "serve": ("cli.serve", ServeOptions, "put the environment behind an address"),
     "data": ("world.download", None, "fetch Spider, and check what can be read"),
     "bench": ("bench.rollouts", BenchOptions, "time rollouts beside TRL's own loop"),
