@@ -7,7 +7,6 @@ __all__ = ['rules_asked', 'policy_asked']
 
 # %% ../../nbs/use/evaluate.ipynb #9f000005
 import os, sys, time
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -22,24 +21,17 @@ from ..judge.results import without_sql
 from ..rollout import Policy
 from ..learner.models import check_model
 from ..learner.policies import load_policy, playing_rules
-from ..evaluation import Comparison, Evaluation, evaluate
+from ..evaluation import Comparison, evaluate
 from ..watch.report import report_card, write_report
 
 # %% ../../nbs/use/evaluate.ipynb #5914bc17
-# only with --endpoint
-_ENDPOINT_OPTIONS = (
-    "concurrency",
-    "timeout",
-    "retries",
-    "api_key_env",
-    "prices",
-    "request",
-)
+_OF_ENDPOINTS = "concurrency", "timeout", "retries", "api_key_env", "prices", "request"
 
 
-def _given(args, names) -> dict:
-    "The options that were given."
-    return {name: v for name in names if (v := getattr(args, name, None)) is not None}
+def _endpoint_options(args: ModelOptions) -> dict:
+    "What was given of the options that an endpoint alone has."
+    given = {name: getattr(args, name) for name in _OF_ENDPOINTS}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def rules_asked(
@@ -49,9 +41,8 @@ def rules_asked(
     "What was asked for, else as in training. Raises ValueError, for a model's folder too."
     if not args.endpoint:
         args.model = full_path(args.model, "--model")
-    given = _given(args, _ENDPOINT_OPTIONS)
-    if given and not args.endpoint:
-        raise ValueError(f"--{next(iter(given))}: has no effect without --endpoint")
+        for name in _endpoint_options(args):
+            raise ValueError(f"--{name}: has no effect without --endpoint")
     rules = playing_rules(args.model, args.endpoint, args.instructions, **chosen)
     if not args.endpoint:
         check_model(args.model)
@@ -64,29 +55,21 @@ def policy_asked(
     **more,  # arguments of load_policy
 ) -> Policy:
     "The policy that `--model` names. Raises ValueError and OSError."
-    more |= _given(args, _ENDPOINT_OPTIONS)
+    more |= _endpoint_options(args)
     if "request" in more:  # its name in EndpointPolicy
         more["fields"] = more.pop("request")
     return load_policy(args.model, rules, args.endpoint, **more)
 
 # %% ../../nbs/use/evaluate.ipynb #6849f2f3
-_PROG = "sql_grpo eval"
-
-
-def _draw_tasks(args: EvalOptions) -> list[Task]:
+def _draw_questions(args: EvalOptions) -> list[Task]:
     "The questions asked for, in their order; those that nobody could answer are left out."
     if args.n is not None and args.n < 1:
         raise ValueError(f"--n must be at least 1, got {args.n}")
-    args.data_source = without_password(
-        args.data_source
-    )  # for what is printed and saved
-    tasks = load_tasks(
-        args.data_source,
-        split=args.split,
-        path=args.data_path,
-        questions=args.question_file,
-        variants=not args.answers_only,
-    )
+    # for what is printed and saved
+    args.data_source = without_password(args.data_source)
+    source = dict(path=args.data_path, questions=args.question_file)
+    more = dict(split=args.split, variants=not args.answers_only)
+    tasks = load_tasks(args.data_source, **source, **more)
     if args.question_file and one_list(args.data_source, args.data_path):
         tasks = share_out(tasks, args.split)
     if not tasks:
@@ -97,124 +80,78 @@ def _draw_tasks(args: EvalOptions) -> list[Task]:
         tasks = pick_some(tasks, args.n, args.seed)
     report = check_tasks(tasks, strict=False)
     if report.left_out:
-        print(f"{_PROG}: {report!r}", file=sys.stderr)
+        print(f"sql_grpo eval: {report!r}", file=sys.stderr)
     if not report.tasks:
         raise ValueError(f"no question can be judged: {report.left_out[0][1]}")
     return [without_sql(t) for t in report.tasks] if args.answers_only else report.tasks
 
-# %% ../../nbs/use/evaluate.ipynb #56d524c7
-def _replies(args) -> Path | None:
-    "Where the replies of an endpoint are kept until the report is written."
-    return (
-        Path(args.output_dir) / "replies.jsonl"
-        if args.endpoint and args.output_dir
-        else None
-    )
+# %% ../../nbs/use/evaluate.ipynb #e2011bef
+def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
+    "Evaluate one model, print its report card, write the report. Exits with 2 for bad input."
+    args, chosen = read_command("eval", argv)
+    start, folder = time.perf_counter(), args.output_dir
+    file = Path(folder) / "replies.jsonl" if args.endpoint and folder else None
+    tell = lambda *lines: print(*lines, sep="\n", file=sys.stderr)
+    with or_exit("sql_grpo eval"):
+        rules = rules_asked(args, chosen)
+        tasks = _draw_questions(args)
+        kept = dict(replies=file) if args.endpoint else {}
+        policy = policy_asked(args, rules, seed=args.seed, **kept)
+        policy.check(tasks)
+        try:
+            os.makedirs(folder or ".", exist_ok=True)
+        except OSError as e:
+            why = f"and no folder can be made there: {e.strerror}"
+            raise ValueError(f"output_dir is {folder!r}, {why}") from e
+        if args.endpoint and (n := sum(map(len, policy.replies.known.values()))):
+            tell(
+                f"{n} replies of an earlier run in {file} are used where the requests "
+                "are the same; delete the file to begin anew"
+            )
+        loaded = time.perf_counter()
+        try:
+            ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
+            wall = dict(eval=time.perf_counter() - loaded)
+            _show_card(args, rules, ev.records, report_card(ev))
+            if args.endpoint:
+                print(f"\n{_cost(policy)}")
+            if folder:
+                wall["total"] = time.perf_counter() - start
+                about = dict(data_source=args.data_source, split=args.split)
+                about |= asdict(rules) | dict(seed=args.seed, wall_seconds=wall)
+                about |= dict(
+                    model_name=args.model, instructions=bool(rules.instructions)
+                )
+                about |= policy.report() if args.endpoint else {}
+                write_report(folder, Comparison({ev.name: ev}), about)
+                print(
+                    f"\nwritten: report.json, report.md and transcripts.md in {folder}"
+                )
+        except (OSError, KeyboardInterrupt):
+            if args.endpoint:
+                known = f"what was answered is kept in {file}: the same command asks for the rest"
+                lost = "nothing was kept: with --output_dir, replies are"
+                tell(_cost(policy), known if file and file.exists() else lost)
+            raise
+    if file and not any(policy.replies.known.values()):
+        file.unlink(missing_ok=True)
 
 
-def _make_folder(folder: str | None) -> None:
-    "The folder of the report, if one is wanted. Raises ValueError if it cannot be made."
-    try:
-        os.makedirs(folder or ".", exist_ok=True)
-    except OSError as e:
-        raise ValueError(
-            f"output_dir is {folder!r}, and no folder can be made there: {e.strerror}"
-        ) from e
-
-
-def _say_reused(args, policy):  # an `EndpointPolicy`
-    "How many replies of an earlier run need not be asked for again."
-    if n := sum(map(len, policy.replies.known.values())):
-        print(
-            f"{n} replies of an earlier run in {_replies(args)} are used where the requests "
-            "are the same; delete the file to begin anew",
-            file=sys.stderr,
-        )
-
-# %% ../../nbs/use/evaluate.ipynb #51580c06
-def _save(args, rules: Rules, ev: Evaluation, **more):
-    "Write the report of one evaluation."
-    meta = {name: getattr(args, name) for name in ("data_source", "split", "seed")}
-    meta |= asdict(rules) | dict(
-        model_name=args.model, instructions=bool(rules.instructions)
-    )
-    meta |= more
-    write_report(args.output_dir, Comparison({ev.name: ev}), meta)
-    print(f"\nwritten: report.json, report.md and transcripts.md in {args.output_dir}")
-
-
-def _cost(policy) -> str:  # an `EndpointPolicy`
+def _cost(policy: Policy) -> str:  # an `EndpointPolicy`
     "What was used, and what it cost, where prices are known."
     cost = policy.report()["cost"]
     return str(policy.usage) if cost is None else f"{policy.usage}; cost {cost:.4f}"
 
 
-def _say_kept(args, policy):  # an `EndpointPolicy`
-    "What was spent, and where it is not lost."
-    file = _replies(args)
-    kept = "nothing was kept: with --output_dir, replies are"
-    if file and file.exists():
-        kept = (
-            f"what was answered is kept in {file}: the same command asks for the rest"
-        )
-    print(_cost(policy), kept, sep="\n", file=sys.stderr)
-
-# %% ../../nbs/use/evaluate.ipynb #e2011bee
-@contextmanager
-def _kept(args, policy):
-    "A failing endpoint, a full disk or Ctrl-C end the command; it says what is kept."
-    with or_exit(_PROG):
-        try:
-            yield
-        except (OSError, KeyboardInterrupt):
-            if args.endpoint:
-                _say_kept(args, policy)
-            raise
-
-# %% ../../nbs/use/evaluate.ipynb #e2011bed
-def _show(args, rules: Rules, ev: Evaluation):
+def _show_card(args: EvalOptions, rules: Rules, records: list, card: str) -> None:
     "What was played, and how well."
     share = ": its share of one list" * one_list(args.data_source, args.data_path)
     turns = f"{rules.max_turns} turn{'s' * (rules.max_turns > 1)}"
     source = f"{args.data_source}, {args.split}{share}"
-    print(
-        f"{args.model} on {len(ev.records)} questions ({source}), {turns}\n\n{report_card(ev)}"
-    )
+    print(f"{args.model} on {len(records)} questions ({source}), {turns}\n\n{card}")
     if rules.on_last_turn == "submit":
-        out = [r for r in ev.records if r.outcome == "out_of_turns"]
+        out = [r for r in records if r.outcome == "out_of_turns"]
         print(
             f"\nwithout an ANSWER: {len(out)} episodes, which count as wrong; in "
             f"{sum(r.kept_right for r in out)} of them the last result was right"
         )
-
-# %% ../../nbs/use/evaluate.ipynb #e2011bef
-def main(
-    argv: list[str] | None = None,  # default: the command line
-) -> None:
-    "Evaluate one model, print its report card, write the report. Exits with 2 for bad input."
-    args, chosen = read_command("eval", argv)
-    start = time.perf_counter()
-    with or_exit(_PROG):
-        rules = rules_asked(args, chosen)
-        tasks = _draw_tasks(args)
-        kept = dict(replies=_replies(args)) if args.endpoint else {}
-        policy = policy_asked(args, rules, seed=args.seed, **kept)
-        policy.check(tasks)
-        _make_folder(args.output_dir)
-    if args.endpoint:
-        _say_reused(args, policy)
-    loaded = time.perf_counter()
-    with _kept(args, policy):
-        ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
-    done = time.perf_counter()
-    more = policy.report() if args.endpoint else {}
-    _show(args, rules, ev)
-    if more:
-        print(f"\n{_cost(policy)}")
-    if args.output_dir is None:
-        return
-    with _kept(args, policy):
-        wall = dict(eval=done - loaded, total=done - start)
-        _save(args, rules, ev, wall_seconds=wall, **more)
-        if (file := _replies(args)) and not any(policy.replies.known.values()):
-            file.unlink(missing_ok=True)
