@@ -21,7 +21,7 @@ from .main import AskOptions, read_command
 
 # first: it keeps bitsandbytes quiet, which the next import loads
 from .evaluate import policy_asked, rules_asked
-from ..learner.hub import CODE_MODEL, on_this_machine
+from ..learner.models import CODE_MODEL, on_this_machine
 from ..use.ask import VOTE_TEMPERATURE, Answer, ask, question_task
 
 # %% ../../nbs/cli/ask.ipynb #da5e44a3
