@@ -357,6 +357,7 @@ class SQLGRPOConfig(Options, GRPOConfig):
     def __init__(self, **options):  # of `Options`, TRL's GRPOConfig, or `Rules`
         "Raises ValueError for what is not known, wrong, or does not go together."
         given = {_known(name): value for name, value in options.items()}
+        self.given = [*given]  # names
         self._chosen = {name: given.pop(name) for name in _RULES if name in given}
         for f in fields(self):
             if f.init:
@@ -400,6 +401,7 @@ class SQLGRPOConfig(Options, GRPOConfig):
         rules = {name: given.pop(name) for name in _RULES if name in given}
         other = copy.copy(self)
         vars(other).update(given | dict(rules=replace(self.rules, **rules)))
+        other.given = [*dict.fromkeys([*self.given, *changes])]
         return other
 
     @property

@@ -157,6 +157,8 @@ def add_options(
         if not f.init or f"--{f.name}" in parser._option_string_actions:
             continue
         how = _reader(hints[f.name]) | f.metadata.get("argparse", {})
+        if how.get("const") and any(not a.option_strings for a in parser._actions):
+            how = dict(action="store_true")  # its value would be the next question
         help = told[f.name]
         if f.default not in (None, False, "", MISSING) and "default" not in help:
             value = ",".join(f.default) if isinstance(f.default, tuple) else f.default
