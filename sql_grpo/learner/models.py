@@ -210,8 +210,8 @@ def _load_weights(name: str, where: str, how: dict):  # a model of transformers
     wrong += [f"there is no {key}" for key in sorted(found["missing_keys"])]
     if wrong:
         raise ValueError(
-            f"{len(wrong)} weights of the model {name!r} are not as its config.json "
-            f"says: {wrong[0]}"
+            f"the weights of the model {name!r} are not as its config.json says: "
+            f"{wrong[0]}"
         )
     if left := sorted(found["unexpected_keys"]):
         warnings.warn(
