@@ -466,6 +466,9 @@ def preset_config(
     if name not in PRESETS:
         raise ValueError(f"preset is {name!r}; it must be one of {', '.join(PRESETS)}")
     own = dict(PRESETS[name])
+    if own.get("data_source", "") is None and not overrides.get("data_source"):
+        needs = "needs data_source: a database of yours, such as shop.sqlite"
+        raise ValueError(f"preset {name} {needs}")
     if overrides.get("data_source") not in (None, own.get("data_source")):
         own.pop("data_path", None)  # it belongs to the preset's source
     if overrides.get("demonstrations") == "none":  # then these would have no effect
