@@ -31,7 +31,7 @@ from ..rollout import Policy, rollout
 
 # first: it keeps bitsandbytes quiet, which the next import loads
 from .evaluate import policy_asked, rules_asked
-from ..learner.hub import CODE_MODEL, on_this_machine
+from ..learner.models import CODE_MODEL, on_this_machine
 
 # %% ../../nbs/use/ask.ipynb #6019783b
 @dataclass(repr=False)

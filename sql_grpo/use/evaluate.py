@@ -19,8 +19,7 @@ from ..world.data import check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
 from ..judge.results import without_sql
 from ..rollout import Policy
-from ..learner.models import check_model
-from ..learner.policies import load_policy, playing_rules
+from ..learner.models import check_model, load_policy, playing_rules
 from ..evaluation import Comparison, evaluate
 from ..watch.report import report_card, write_report
 

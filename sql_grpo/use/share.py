@@ -25,8 +25,7 @@ from ..world.embedded import ADAPTED
 from ..judge.games import AGENT, SINGLE_TURN
 from ..learner.baselines import BASELINES
 from ..evaluation import GROUPS, report_table
-from ..learner.hub import CODE_MODEL
-from ..learner.models import model_folder
+from ..learner.models import CODE_MODEL, model_folder
 
 # %% ../../nbs/use/share.ipynb #a1f20c09
 _TRACKERS = {
