@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..common.basics import or_exit
-from ..world.data import READERS, from_lines, raw_entries
+from ..world.tasks import READERS, from_lines, raw_entries
 from ..world.database import Database, format_value, one_line
 from ..world.engines import open_database
 from ..environment import Episode
