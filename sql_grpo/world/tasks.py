@@ -869,9 +869,7 @@ def _database_tasks(split, source, questions):
             f"{file} lies in the folder of tables, and would be one: move it elsewhere"
         )
     where = path if path.exists() else source
-    tasks = _make_tasks(
-        file, _part(split), lambda e: where, name, db.dialect
-    )
+    tasks = _make_tasks(file, _part(split), lambda e: where, name, db.dialect)
     if files:
         _put_in_sqlite(tasks, db)
     return tasks if questions else share_out(tasks, split)
@@ -945,9 +943,7 @@ def _context_tasks(split, path, questions):
         raise ValueError(f"expected a string, got {type(e.get('context')).__name__}")
 
     return share_out(
-        _make_tasks(
-            Path(path), _part(split), database_of, "context"
-        ),
+        _make_tasks(Path(path), _part(split), database_of, "context"),
         split,
     )
 
