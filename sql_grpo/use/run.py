@@ -228,8 +228,8 @@ def _check_options(config: SQLGRPOConfig, baselines: bool) -> None:
         check_vllm_server(url, config.model_name, context, config.vllm_server_timeout)
     if config.model_name == "embedded" != config.data_source:
         say(
-            "the embedded model reads the wordings of its own templates only: for "
-            "questions of your own take --preset laptop or --model_name smollm2-spider"
+            "the embedded model reads template wordings only: for questions of your "
+            "own take --preset own (--model_name smollm2-spider --peft lora)"
         )
 
 # %% ../../nbs/use/run.ipynb #713b03e8
