@@ -20,7 +20,7 @@ from sql_grpo.common.basics import (
     rounded,
     written_whole,
 )
-from ..world.data import LEVELS
+from ..world.tasks import LEVELS
 from ..judge.results import query_behind
 from sql_grpo.evaluation import (
     GROUPS,
