@@ -41,7 +41,7 @@ from ..learner.models import load_model_and_tokenizer, smollm2_folder
 from ..rewards import REWARDS, as_trl
 from ..judge.games import INSTRUCTIONS
 from ..rollout import OraclePolicy, rollout
-from ..world.data import load_tasks
+from ..world.tasks import load_tasks
 from ..world.database import SQLiteDatabase
 from ..world.tasks import Task
 

@@ -14,7 +14,7 @@ import sql_grpo
 from ..common.basics import listening, or_exit, say
 from ..world.engines import engine_of
 from ..world.tasks import Task
-from ..world.data import check_tasks, load_tasks, one_list, share_out
+from ..world.tasks import check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
 from .main import read_command, ServeOptions
 from ..use.agents import serve_mcp

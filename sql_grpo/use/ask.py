@@ -14,7 +14,7 @@ from fastcore.basics import patch
 
 from ..common.basics import or_exit
 from ..cli.main import AskOptions, read_command
-from ..world.data import READERS, from_lines, raw_entries
+from ..world.tasks import READERS, from_lines, raw_entries
 from sql_grpo.world.database import (
     Database,
     Result,

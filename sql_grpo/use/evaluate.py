@@ -15,7 +15,7 @@ from ..common.basics import full_path, or_exit, pick_some, terminal_progress
 from ..cli.main import EvalOptions, ModelOptions, read_command
 from ..world.engines import without_password
 from ..world.tasks import Task
-from ..world.data import check_tasks, load_tasks, one_list, share_out
+from ..world.tasks import check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
 from ..judge.results import without_sql
 from ..rollout import Policy

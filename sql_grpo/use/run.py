@@ -37,7 +37,7 @@ from sql_grpo.learner.checkpoints import (
     find_checkpoint,
 )
 from ..world.tasks import Task
-from ..world.data import one_list
+from ..world.tasks import one_list
 from ..rollout import built_in_policy, Policy, rollout
 from ..engine.policy import whole_model
 from sql_grpo.learner.models import (
