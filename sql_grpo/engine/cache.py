@@ -58,7 +58,8 @@ def _read_all(
     kv_heads, dim = keys.shape[1], query.shape[-1]
     q = query.to(keys.dtype).unflatten(1, (kv_heads, -1))
     parts = any(read.mask is None for read in reads)
-    out = q.new_empty(*q.shape[:-1], dim + parts)
+    dtype = torch.promote_types(q.dtype, torch.float) if parts else q.dtype
+    out = q.new_empty(*q.shape[:-1], dim + parts, dtype=dtype)
     for line, rows, places, mask in reads:
         k, v = keys[rows, :, places], values[rows, :, places]
         x = q[line].unflatten(0, (len(k), -1)).transpose(1, 2)
