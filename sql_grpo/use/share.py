@@ -146,8 +146,9 @@ def _shown_options(config: SQLGRPOConfig) -> dict:  # name: value
         if name == "mode" and value not in (AGENT.name, SINGLE_TURN.name):
             value = f"FILE.py:{value}"
         if isinstance(value, (str, Path)):
-            there = os.path.exists(value)
-            value = "FILE" if there else re.sub(r"[^,]*\.py:", "FILE.py:", str(value))
+            text = str(value)  # a folder may be called like an option's value
+            there = os.path.isfile(text) or os.sep in text and os.path.exists(text)
+            value = "FILE" if there else re.sub(r"[^,]*\.py:", "FILE.py:", text)
         out[name] = ",".join(value) if isinstance(value, tuple) else value
     return out
 
