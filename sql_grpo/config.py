@@ -52,9 +52,9 @@ def folder_config(model_name: str) -> dict:
 
 
 def is_small(folder: dict) -> bool:  # what folder_config found
-    "Is it the embedded model's, or of one trained from it? No other has so few words."
-    words = folder.get("vocab_size")
-    return isinstance(words, int) and words < 10_000
+    "Is it the embedded model's, or of one trained from it? No other Qwen3 has so few words."
+    words, kind = folder.get("vocab_size"), folder.get("model_type", "qwen3")
+    return isinstance(words, int) and words < 10_000 and kind == "qwen3"
 
 
 def rules_for(
@@ -357,6 +357,7 @@ class SQLGRPOConfig(Options, GRPOConfig):
     def __init__(self, **options):  # of `Options`, TRL's GRPOConfig, or `Rules`
         "Raises ValueError for what is not known, wrong, or does not go together."
         given = {_known(name): value for name, value in options.items()}
+        self.given = [*given]  # names
         self._chosen = {name: given.pop(name) for name in _RULES if name in given}
         for f in fields(self):
             if f.init:
@@ -400,6 +401,7 @@ class SQLGRPOConfig(Options, GRPOConfig):
         rules = {name: given.pop(name) for name in _RULES if name in given}
         other = copy.copy(self)
         vars(other).update(given | dict(rules=replace(self.rules, **rules)))
+        other.given = [*dict.fromkeys([*self.given, *changes])]
         return other
 
     @property
@@ -464,6 +466,9 @@ def preset_config(
     if name not in PRESETS:
         raise ValueError(f"preset is {name!r}; it must be one of {', '.join(PRESETS)}")
     own = dict(PRESETS[name])
+    if own.get("data_source", "") is None and not overrides.get("data_source"):
+        needs = "needs data_source: a database of yours, such as shop.sqlite"
+        raise ValueError(f"preset {name} {needs}")
     if overrides.get("data_source") not in (None, own.get("data_source")):
         own.pop("data_path", None)  # it belongs to the preset's source
     if overrides.get("demonstrations") == "none":  # then these would have no effect

@@ -157,6 +157,8 @@ def add_options(
         if not f.init or f"--{f.name}" in parser._option_string_actions:
             continue
         how = _reader(hints[f.name]) | f.metadata.get("argparse", {})
+        if how.get("const") and any(not a.option_strings for a in parser._actions):
+            how = dict(action="store_true")  # its value would be the next question
         help = told[f.name]
         if f.default not in (None, False, "", MISSING) and "default" not in help:
             value = ",".join(f.default) if isinstance(f.default, tuple) else f.default
@@ -245,6 +247,17 @@ PRESETS = {
         save_steps=20,
         output_dir="outputs/laptop",
     ),
+    "own": dict(
+        data_source=None,  # has to be given
+        model_name="smollm2-spider",
+        peft="lora",
+        demonstrations="explore",
+        demonstration_count=0,
+        demonstration_epochs=8,
+        demonstration_learning_rate=1e-3,
+        max_steps=0,
+        output_dir="outputs/own",
+    ),
     "t4": _CODE | dict(gradient_checkpointing=True, output_dir="outputs/t4"),
     "gpu": _CODE | dict(output_dir="outputs/gpu"),
 }
@@ -266,6 +279,7 @@ Teach a small language model to answer questions by exploring a SQL database, wi
 
   sql_grpo train --preset quick                 # the whole path, in a minute or two
   sql_grpo train --max_steps 80 --seed 7        # any option of the list below
+  sql_grpo train --preset own --data_source shop.sqlite --question_file questions.csv
 """
 
 

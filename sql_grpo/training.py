@@ -17,7 +17,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .common.basics import pick_some
 from .world.tasks import Task
-from .world.data import load_tasks, share_out
+from .world.tasks import load_tasks, share_out
 from .judge.results import without_sql
 from .rollout import need_sql
 from .engine.policy import LMPolicy, half_precision, RolloutFunc, task_prompt

@@ -11,7 +11,7 @@ from sql_grpo.environment import Rules
 from sql_grpo.rewards import correctness, operational, progress, total_reward
 from sql_grpo.judge.games import INSTRUCTIONS, new_environment
 from sql_grpo.rollout import task_messages
-from sql_grpo.world.data import load_tasks
+from sql_grpo.world.tasks import load_tasks
 
 
 @lru_cache(maxsize=8)

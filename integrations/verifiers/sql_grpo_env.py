@@ -18,7 +18,7 @@ from sql_grpo.environment import Rules
 from sql_grpo.judge.results import is_grounded
 from sql_grpo.judge.games import INSTRUCTIONS, new_environment
 from sql_grpo.rewards import REWARDS, correctness, operational, progress
-from sql_grpo.world.data import load_tasks
+from sql_grpo.world.tasks import load_tasks
 
 __all__ = ["SQLTaskset", "SQLEnv", "SQLHarness"]
 
@@ -67,7 +67,7 @@ class SQLTaskConfig(vf.TaskConfig):
 class SQLTasksetConfig(vf.TasksetConfig):
     "Which questions."
     data_source: str = "embedded"
-    """As in `sql_grpo.world.data.load_tasks`: embedded, spider, bird, context, sqlite, or a path."""
+    """As in `sql_grpo.world.tasks.load_tasks`: embedded, spider, bird, context, sqlite, or a path."""
     data_path: str | None = None
     """The folder or file, where the source needs one."""
     split: str = "train"

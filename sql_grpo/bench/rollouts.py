@@ -37,12 +37,11 @@ from ..engine.tools import SQLToolEnvironment, for_environments
 from ..engine.vllm import VLLMPolicy
 from ..environment import Episode, Rules, SQLEnvironment
 from ..world.replies import parse_action
-from ..learner.gguf import smollm2_folder
-from ..learner.models import load_model_and_tokenizer
+from ..learner.models import load_model_and_tokenizer, smollm2_folder
 from ..rewards import REWARDS, as_trl
 from ..judge.games import INSTRUCTIONS
 from ..rollout import OraclePolicy, rollout
-from ..world.data import load_tasks
+from ..world.tasks import load_tasks
 from ..world.database import SQLiteDatabase
 from ..world.tasks import Task
 

@@ -108,14 +108,14 @@ class BenchOptions:
     output: Path | None = None  # a JSON file for the figures
 
 # %% ../../nbs/cli/main.ipynb #ab753672
-_COMMANDS = {  # name: module, options, does it play by rules, what it does
+_COMMANDS = {  # name: module, options, what it does
     "train": (
-        "cli.train",
+        "use.run",
         None,
         "teach a model with GRPO, and report how well it does",
     ),
-    "eval": ("cli.evaluate", EvalOptions, "measure a model on questions"),
-    "ask": ("cli.ask", AskOptions, "put questions about a database to a model"),
+    "eval": ("use.evaluate", EvalOptions, "measure a model on questions"),
+    "ask": ("use.ask", AskOptions, "put questions about a database to a model"),
     "serve": ("cli.serve", ServeOptions, "put the environment behind an address"),
     "data": ("world.download", None, "fetch Spider, and check what can be read"),
     "bench": ("bench.rollouts", BenchOptions, "time rollouts beside TRL's own loop"),
@@ -190,7 +190,8 @@ def main(argv: list | None = None) -> int | None:  # exit code, where there is o
         print(f"sql_grpo serve: {hint}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"sql_grpo {name}: interrupted", file=sys.stderr)
+        if is_main():
+            print(f"sql_grpo {name}: interrupted", file=sys.stderr)
         return 130
 
 # %% ../../nbs/cli/main.ipynb #ea69e0a3

@@ -14,7 +14,7 @@ import sql_grpo
 from ..common.basics import listening, or_exit, say
 from ..world.engines import engine_of
 from ..world.tasks import Task
-from ..world.data import check_tasks, load_tasks, one_list, share_out
+from ..world.tasks import check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
 from .main import read_command, ServeOptions
 from ..use.agents import serve_mcp
@@ -180,7 +180,7 @@ app = app_for({argv})
 # %% ../../nbs/cli/serve.ipynb #5e4ec018
 _PYTHON = ["python", "-m", "sql_grpo.cli.main", "serve"]
 # of the package's requirements
-_NEEDS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<2 apsw>=3.50 sqlglot>=26 pyarrow>=15"
+_NEEDS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<3 apsw>=3.50 sqlglot>=26 pyarrow>=15"
 
 
 def _write_space(folder: str | Path, splits: dict, options: list):

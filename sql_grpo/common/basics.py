@@ -11,7 +11,7 @@ __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_ex
 # %% ../../nbs/common/basics.ipynb #c50285b8
 import argparse, codecs, ctypes, difflib, errno, hashlib, importlib.util, inspect, json, math, os
 import random, re
-import socket, sys, time, traceback, warnings
+import socket, symtable, sys, time, traceback, warnings
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -376,11 +376,10 @@ def from_file(given: str):  # FILE.py:NAME
     found = vars(module)
     if name in found:
         return found[name]
-    home = lambda x: getattr(x, "__module__", module.__name__)
-    public = {
-        n: x for n, x in found.items() if not (n.startswith("_") or inspect.ismodule(x))
-    }
-    own = [n for n, x in public.items() if home(x) == module.__name__]
+    table = symtable.symtable(path.read_text(encoding="utf-8"), file, "exec")
+    made = {s.get_name() for s in table.get_symbols() if s.is_assigned()}
+    made -= {s.get_name() for s in table.get_symbols() if s.is_imported()}
+    own = [n for n in found if n in made and not n.startswith("_")]
     raise ValueError(
         f"there is no {name} in {path.name}{did_you_mean(name, own)}"
         + f"; it defines {', '.join(own)}" * bool(own)

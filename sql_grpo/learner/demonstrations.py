@@ -33,7 +33,7 @@ from sql_grpo.learner.checkpoints import (
 )
 from ..world.database import Database, format_value
 from ..world.tasks import Task
-from ..world.data import from_jsonl
+from ..world.tasks import from_jsonl
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct

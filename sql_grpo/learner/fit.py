@@ -47,7 +47,7 @@ from sql_grpo.learner.checkpoints import (
     unfinished,
     whole_checkpoint,
 )
-from .half_weights import optimizer_for
+from .models import optimizer_for
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
 
 # %% ../../nbs/learner/fit.ipynb #127c642e

@@ -40,7 +40,7 @@ from sql_grpo.rewards import (
 )
 from ..rollout import built_in_policy, rollout
 from .checkpoints import whole_checkpoint
-from .half_weights import MasterWeights
+from .models import MasterWeights
 from .tree import reads_trees, tree_logps
 
 # %% ../../nbs/learner/trainer.ipynb #57057b9e

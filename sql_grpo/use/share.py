@@ -7,27 +7,25 @@ __all__ = ['card_facts', 'model_card', 'check_sharing', 'share_model']
 
 # %% ../../nbs/use/share.ipynb #a1f20c05
 import importlib.metadata, json, os, platform, re, shlex, time
-from dataclasses import fields
-
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig, read_rewards
+from ..config import SQLGRPOConfig
 import httpx2
 from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_token
 from transformers.integrations import integration_utils
 
 from ..common.basics import is_main, load_env
+from ..environment import Rules
+from ..options import Options, helps
 from ..world.database import one_line
 from ..world.embedded import ADAPTED
-from ..judge.games import AGENT, find_game, SINGLE_TURN
+from ..judge.games import AGENT, SINGLE_TURN
 from ..learner.baselines import BASELINES
-from ..learner.demonstrations import DEMONSTRATIONS
 from ..evaluation import GROUPS, report_table
-from ..learner.hub import CODE_MODEL
-from ..learner.models import model_folder
+from ..learner.models import CODE_MODEL, model_folder
 
 # %% ../../nbs/use/share.ipynb #a1f20c09
 _TRACKERS = {
@@ -39,28 +37,23 @@ _TRACKERS = {
 def _check_trackers(config: SQLGRPOConfig) -> SQLGRPOConfig:  # its run has a name
     "Name a run that is tracked. Raises ValueError for a tracker that cannot be used."
     for name in config.report_to:
+        told = f"report_to is {name!r}"
         if name not in integration_utils.INTEGRATION_TO_CALLBACK:
-            raise ValueError(
-                f"report_to is {name!r}; it must be {', '.join(_TRACKERS)}, "
-                "or another one that transformers knows"
-            )
+            known = f"{', '.join(_TRACKERS)}, or another one that transformers knows"
+            raise ValueError(f"{told}; it must be {known}")
         if name in _TRACKERS and not _TRACKERS[name]():
-            raise ValueError(
-                f"report_to is {name!r}, which is not installed: pip install {name}"
-            )
-    if not config.report_to:
-        return config
-    folder = Path(config.output_dir).absolute().name
-    now = time.strftime("%m%d-%H%M%S")
+            raise ValueError(f"{told}, which is not installed: pip install {name}")
     if "wandb" in config.report_to:
         _check_wandb(config.project)
     if "trackio" in config.report_to:
-        _check_trackio(config)
-    name = f"{folder}-seed{config.seed}-{now}"
-    return config.with_(run_name=config.run_name or name)
+        _check_trackio(config.trackio_space_id)
+    if not config.report_to or config.run_name:
+        return config
+    folder, now = Path(config.output_dir).absolute().name, time.strftime("%m%d-%H%M%S")
+    return config.with_(run_name=f"{folder}-seed{config.seed}-{now}")
 
 # %% ../../nbs/use/share.ipynb #a1f20c11
-def _check_wandb(project: str):
+def _check_wandb(project: str) -> None:
     "Raise ValueError if wandb would ask for a key in the middle of a run."
     import wandb
 
@@ -68,28 +61,24 @@ def _check_wandb(project: str):
     if wandb.run or wandb.setup().settings.mode in ("offline", "dryrun", "disabled"):
         return
     try:
-        ok, why = wandb.login(prompt=False), "there is no key"
+        why = None if wandb.login(prompt=False) else "there is no key"
     except wandb.Error as e:
-        ok, why = False, _hidden(e)
-    if ok:
-        return
-    raise ValueError(
-        f"report_to is 'wandb', and {why}: put WANDB_API_KEY=... into the environment "
-        "or the file .env, or set WANDB_MODE=offline to keep the run on this machine"
-    )
+        why = _hidden(e)
+    if why:
+        raise ValueError(
+            f"report_to is 'wandb', and {why}: put WANDB_API_KEY=... into the environment "
+            "or the file .env, or set WANDB_MODE=offline to keep the run on this machine"
+        )
 
 
-def _check_trackio(config: SQLGRPOConfig):
-    "Raise ValueError if there is no token for a Space; let trackio open no server in a notebook."
+def _check_trackio(space: str | None) -> None:
+    "Raise ValueError if there is no token for a Space; open no server in a notebook."
     import trackio
 
-    if config.trackio_space_id and not get_token():
-        raise ValueError(
-            f"trackio_space_id is {config.trackio_space_id!r}, and {_NO_TOKEN}"
-        )
-    trackio.init = partial(
-        trackio.init, embed=False
-    )  # TRL's callback has no option for it
+    if space and not get_token():
+        raise ValueError(f"trackio_space_id is {space!r}, and {_NO_TOKEN}")
+    # TRL's callback has no option for it
+    trackio.init = partial(trackio.init, embed=False)
 
 # %% ../../nbs/use/share.ipynb #a1f20c13
 _NO_TOKEN = (
@@ -98,9 +87,7 @@ _NO_TOKEN = (
 )
 
 
-def _hidden(
-    e: Exception,
-) -> str:  # one line
+def _hidden(e: Exception) -> str:  # one line
     "What an error says, without tokens and keys, which some servers send back."
     text = str(e).strip() or type(e).__name__
     for name, value in os.environ.items():
@@ -127,104 +114,70 @@ _DATA = dict(  # what, its licence, its name on the Hub
 )
 
 
-def _hub_name(
-    model_name: str,  # of a configuration
-) -> str | None:
+def _hub_name(name: str) -> str | None:
     "A model's name on the Hub; None for the embedded model and for one in a folder."
-    if model_name == "smollm2":
-        return "HuggingFaceTB/SmolLM2-135M-Instruct"
-    if model_name == "qwen-coder-spider":
-        return CODE_MODEL
-    own = model_name in ("embedded", *ADAPTED) or Path(model_name).expanduser().exists()
-    return (
-        None
-        if own or not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model_name)
-        else model_name
-    )
+    known = {
+        "smollm2": "HuggingFaceTB/SmolLM2-135M-Instruct",
+        "qwen-coder-spider": CODE_MODEL,
+    }
+    here = name in ("embedded", *ADAPTED) or Path(name).expanduser().exists()
+    named = not here and re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name)
+    return known.get(name, name if named else None)
 
 # %% ../../nbs/use/share.ipynb #a1f20c24
-_NOT_SHOWN = {
-    "dashboard",
-    "plot_every",
-    "trace_every",
-    "success_every",
-    "dashboard_questions",
-    "output_dir",
-    "model_name",
-    "data_source",
-    "data_path",
-    "seed",
-    "bf16",
-    "fp16",
-    "use_cpu",
-    "run_name",
-    "project",
-    "report_to",
-    "push_to_hub",
-    "resume_from_checkpoint",
-    "generation_batch_size",
-    "shuffle_dataset",
-    "disable_tqdm",
-    "deepspeed",
-    "fsdp_config",
-    "accelerator_config",
-}
-_BEGINNINGS = "hub_", "trackio_", "save_", "logging_", "vllm_server_"
+# options that do not shape the model, by how their names begin; some are paths
+_NOT_SHOWN = dict(
+    told_elsewhere=("model_name", "data_", "seed", "bf16", "fp16", "use_cpu"),
+    saved=("output_dir", "save_", "logging_", "resume_", "disable_tqdm"),
+    watched=("dashboard", "plot_", "trace_", "success_", "run_name", "report_to"),
+    sent=("project", "push_", "hub_", "trackio_", "vllm_"),
+    spread=("deepspeed", "fsdp", "accelerator_"),
+)
 
 
-def _changed_options(config: SQLGRPOConfig) -> dict:
-    "The options that differ from their defaults, of those that shape the model; no paths."
-    same = ("output_dir", "model_name", "use_cpu", "bf16", "fp16")
-    given = {name: getattr(config, name) for name in same}
-    default = SQLGRPOConfig(mode=config.rules.mode, **given)
-    out = {}
-    for ours, usual in ((config, default), (config.rules, default.rules)):
-        for f in fields(ours):
-            value = getattr(ours, f.name)
-            known = f.name in _NOT_SHOWN or f.name.startswith(_BEGINNINGS)
-            if f.init and not known and value != getattr(usual, f.name):
-                out[f.name] = getattr(value, "value", value)
-    if config.demonstrations not in DEMONSTRATIONS:
-        out["demonstrations"] = "FILE"
-    if config.rewards:
-        out["rewards"] = re.sub(r"[^,]*\.py:", "FILE.py:", config.rewards)
-        if (
-            list(read_rewards(config.rewards, find_game(config.rules.mode)).values())
-            == config.reward_weights
-        ):
-            out.pop("reward_weights", None)  # they stand in it
-    if config.rules.mode == AGENT.name:
-        return out
-    ours = config.rules.mode in (AGENT.name, SINGLE_TURN.name)
-    return out | dict(
-        mode=config.rules.mode if ours else f"FILE.py:{config.rules.mode}"
-    )
+def _shown_options(config: SQLGRPOConfig) -> dict:  # name: value
+    "The options that were given, of those that shape the model; files have no names."
+    out, hidden = {}, tuple(name for names in _NOT_SHOWN.values() for name in names)
+    for name in config.given:
+        if name.startswith(hidden):
+            continue
+        value = getattr(config if hasattr(config, name) else config.rules, name)
+        value = getattr(value, "value", value)  # of an enumeration
+        if name == "mode" and value not in (AGENT.name, SINGLE_TURN.name):
+            value = f"FILE.py:{value}"
+        if isinstance(value, (str, Path)):
+            text = str(value)  # a folder may be called like an option's value
+            there = os.path.isfile(text) or os.sep in text and os.path.exists(text)
+            value = "FILE" if there else re.sub(r"[^,]*\.py:", "FILE.py:", text)
+        out[name] = ",".join(value) if isinstance(value, tuple) else value
+    return out
 
 
 def card_facts(config: SQLGRPOConfig) -> dict:
     "What a card says, and a report without these would not know."
     dists = ("sql_grpo", "torch", "transformers", "trl", "peft")
-    versions = dict(python=platform.python_version())
-    versions |= {d: importlib.metadata.version(d) for d in dists}
-    data = config.data_source if config.data_source in _DATA else "own"
+    versions = {d: importlib.metadata.version(d) for d in dists}
     return dict(
-        data=data,
+        data=config.data_source if config.data_source in _DATA else "own",
         base_model=_hub_name(config.model_name),
         peft=config.peft,
-        options=_changed_options(config),
+        options=_shown_options(config),
         negative_weight=config.negative_weight,
-        versions=versions,
+        versions=dict(python=platform.python_version()) | versions,
     )
 
 # %% ../../nbs/use/share.ipynb #a1f20c27
 def _results(report: dict) -> list[EvalResult]:
     "The trained model's success, by group of questions."
     what, _, name = _DATA[report["data"]]
-
-    def result(group, label):
+    found = []
+    for group, label in GROUPS.items():
         s = report["trained"][group]
+        if not s["n"]:
+            continue
+        ends = {k: round(s[k], 4) for k in ("ci_low", "ci_high")}
         interval = f"95 % Wilson interval {s['ci_low']:.3f} to {s['ci_high']:.3f}"
-        return EvalResult(
+        result = EvalResult(
             task_type="text-generation",
             task_name="questions about databases",
             dataset_type=name or f"sql_grpo-{report['data']}",
@@ -234,25 +187,10 @@ def _results(report: dict) -> list[EvalResult]:
             metric_type="accuracy",
             metric_value=round(s["success"], 4),
             metric_name=f"success, N={s['n']}, {interval}",
-            metric_args=dict(n=s["n"])
-            | {k: round(s[k], 4) for k in ("ci_low", "ci_high")},
+            metric_args=dict(n=s["n"]) | ends,
         )
-
-    return [
-        result(g, label) for g, label in GROUPS.items() if report["trained"][g]["n"]
-    ]
-
-
-def _licence(report: dict) -> dict:
-    "The licence of the weights, where it is plain."
-    if report["model"] == "embedded" and report["data"] == "embedded":
-        return dict(license="mit")
-    link = (
-        f"https://huggingface.co/{report['base_model']}"
-        if report["base_model"]
-        else None
-    )
-    return dict(license="other", license_name="not-chosen-yet", license_link=link)
+        found.append(result)
+    return found
 
 
 def _card_data(
@@ -261,24 +199,19 @@ def _card_data(
     adapter: bool = False,  # are the adapters all there is?
 ) -> ModelCardData:
     "The metadata of a card."
-    data = _DATA[report["data"]][2]
-    tags = [
-        "sql_grpo",
-        "text-to-sql",
-        "sql",
-        "sqlite",
-        "grpo",
-        "trl",
-        "reinforcement-learning",
-    ]
-    base = report["base_model"]
+    base, [_, _, data] = report["base_model"], _DATA[report["data"]]
+    ours = report["model"] == report["data"] == "embedded"
+    link = f"https://huggingface.co/{base}" if base else None
+    other = dict(license="other", license_name="not-chosen-yet", license_link=link)
+    tags = ["sql_grpo", "text-to-sql", "sql", "sqlite", "grpo", "trl"]
+    tags += ["reinforcement-learning"] + ["lora"] * (report["peft"] != "none")
     relation = "adapter" if adapter else "finetune"
     return ModelCardData(
         language="en",
         library_name="peft" if adapter else "transformers",
         pipeline_tag="text-generation",
-        tags=tags + ["lora"] * (report["peft"] != "none"),
-        **_licence(report),
+        tags=tags,
+        **(dict(license="mit") if ours else other),
         base_model=base,
         base_model_relation=relation if base else None,
         datasets=[data] if data else None,
@@ -288,34 +221,29 @@ def _card_data(
     )
 
 # %% ../../nbs/use/share.ipynb #a1f20c33
-def _as_option(name: str, value) -> str:
-    "An option as one types it."
-    if isinstance(value, bool):
-        value = str(value).lower()
-    if isinstance(value, dict):
-        value = json.dumps(value)
-    words = value if isinstance(value, (list, tuple)) else [value]
-    return f"--{name} {shlex.join(map(str, words))}"
-
-
 def _command(report: dict) -> str:
     "The command that makes the model again."
-    options = [_as_option(*item) for item in report["options"].items()]
-    base = (
-        "smollm2" if report["model"] == "smollm2" else report["base_model"] or "FOLDER"
-    )
-    if report["model"] != "embedded":
-        options.insert(0, f"--model_name {base}")
-    if report["data"] == "own":
-        options.append("--data_source FILE.sqlite")
-    elif report["data"] != "embedded":
-        options.append(f"--data_source {report['data']} --data_path FOLDER")
-    n = report.get("processes", 1)
-    command = "sql_grpo train"
+    n, model = report.get("processes", 1), report["model"]
+    words = ["sql_grpo", "train"]
     if n > 1:
-        command = f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.cli.train"
-    baselines = ["--baselines"] * bool(set(BASELINES) & set(report))
-    return " ".join([command, *options, f"--seed {report['seed']}", *baselines])
+        launch = (
+            f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.cli.main train"
+        )
+        words = launch.split()
+    if model != "embedded":
+        base = model if model == "smollm2" else report["base_model"] or "FOLDER"
+        words += ["--model_name", base]
+    for name, value in report["options"].items():
+        if isinstance(value, (bool, dict)):  # as the command line reads them
+            value = json.dumps(value)
+        words += [f"--{name}", *(value if isinstance(value, list) else [value])]
+    if report["data"] == "own":
+        words += ["--data_source", "FILE.sqlite"]
+    elif report["data"] != "embedded":
+        words += ["--data_source", report["data"], "--data_path", "FOLDER"]
+    words += ["--seed", report["seed"]]
+    words += ["--baselines"] * bool(set(BASELINES) & set(report))
+    return shlex.join(map(str, words))
 
 # %% ../../nbs/use/share.ipynb #a1f20c35
 _TEMPLATE = files("sql_grpo") / "model_card.jinja"
@@ -331,6 +259,11 @@ def model_card(
         raise ValueError("a card is made from the report of a training run")
     name = repo.split("/")[-1] if repo else f"sql_grpo-seed{report['seed']}"
     data, data_licence, _ = _DATA[report["data"]]
+    told = helps(Options) | helps(Rules)
+    options = [
+        (option, one_line(repr(value)), told.get(option, "TRL's"))
+        for option, value in report["options"].items()
+    ]
     return ModelCard.from_template(
         _card_data(report, name, adapter),
         template_path=_TEMPLATE,
@@ -343,7 +276,7 @@ def model_card(
         command=_command(report),
         table=report_table([report]),
         groups=GROUPS,
-        options=[(k, one_line(repr(v))) for k, v in report["options"].items()],
+        options=options,
         baselines=[c for c in BASELINES if c in report],
     )
 
@@ -353,38 +286,35 @@ _HUB_ERRORS = (OSError, ValueError, RuntimeError, httpx2.HTTPError)
 
 def _check_hub(
     config: SQLGRPOConfig,
-) -> SQLGRPOConfig:  # `hub_model_id` has the user's name
+) -> SQLGRPOConfig:  # its repository has a user's name
     "Make the repository and see that it can be written to. Raises ValueError."
-    if not config.push_to_hub:
-        return config
-    if not config.hub_model_id:
-        raise ValueError(
-            "push_to_hub needs hub_model_id, where to upload, such as NAME/MODEL"
-        )
-    if config.hub_strategy != "end" or config.hub_revision:
-        raise ValueError(
-            "leave out hub_strategy and hub_revision: the finished model is uploaded "
-            "once, and checkpoints would take the transcripts of your data along"
-        )
-    if (
-        config.peft != "none"
-        and not config.save_merged
-        and not _hub_name(config.model_name)
-    ):
-        raise ValueError(
-            "push_to_hub would upload adapters of a model that nobody else has: "
-            "leave out save_merged"
-        )
-    if not get_token():
-        raise ValueError(f"push_to_hub is set, and {_NO_TOKEN}")
     repo = config.hub_model_id
+    whole = config.peft == "none" or config.save_merged
+    faults = [
+        (
+            not repo,
+            "push_to_hub needs hub_model_id, where to upload, such as NAME/MODEL",
+        ),
+        (
+            config.hub_strategy != "end" or config.hub_revision,
+            "leave out hub_strategy and hub_revision: the finished model is uploaded "
+            "once, and checkpoints would take the transcripts of your data along",
+        ),
+        (
+            not whole and not _hub_name(config.model_name),
+            "push_to_hub would upload adapters of a model that nobody else has: "
+            "leave out save_merged",
+        ),
+        (not get_token(), f"push_to_hub is set, and {_NO_TOKEN}"),
+    ]
+    for wrong, why in faults:
+        if wrong:
+            raise ValueError(why)
+    api = HfApi()
     try:
-        repo = (
-            HfApi()
-            .create_repo(repo, private=config.hub_private_repo, exist_ok=True)
-            .repo_id
-        )
-        HfApi().auth_check(repo, write=True)
+        private = dict(private=config.hub_private_repo, exist_ok=True)
+        repo = api.create_repo(repo, **private).repo_id
+        api.auth_check(repo, write=True)
     except _HUB_ERRORS as e:
         why = f"push_to_hub to {repo} will not work: {_hidden(e)}"
         raise ValueError(why) from None
@@ -393,47 +323,39 @@ def _check_hub(
 
 def check_sharing(
     config: SQLGRPOConfig,
-) -> SQLGRPOConfig:  # run and repository have their names
+) -> SQLGRPOConfig:  # run and repository have names
     "Read `.env`; look at trackers and Hub before anything long begins. Raises ValueError."
     load_env()
     if not is_main():
         return config
-    return _check_hub(_check_trackers(config))
+    config = _check_trackers(config)
+    return _check_hub(config) if config.push_to_hub else config
 
 # %% ../../nbs/use/share.ipynb #a1f20c46
-def _write_card(
-    folder: str | Path,  # a saved model's
-    report: dict,  # of a training run
-    repo: str | None = None,  # the model's name on the Hub, if it goes there
-) -> Path:  # README.md
-    "Put the card into a model's folder."
-    folder, path = Path(folder), Path(folder) / "README.md"
-    model_card(report, repo, (folder / "adapter_config.json").is_file()).save(path)
-    return path
-
-
 def share_model(
-    config: SQLGRPOConfig,
-    report: dict,
-) -> str | None:  # the model's address on the Hub
+    config: SQLGRPOConfig, report: dict
+) -> str | None:  # address on the Hub
     "Write the card of a run's model, and upload it if asked to. Raises ConnectionError."
-    folder = model_folder(config)
+    shared = model_folder(config)
     repo = config.hub_model_id if config.push_to_hub else None
-    for saved in Path(config.output_dir) / "model", Path(config.output_dir) / "adapter":
-        if saved.is_dir():
-            _write_card(saved, report, repo if saved == folder else None)
+    for folder in (Path(config.output_dir) / name for name in ("model", "adapter")):
+        if folder.is_dir():
+            adapter = (folder / "adapter_config.json").is_file()
+            card = model_card(report, repo if folder == shared else None, adapter)
+            card.save(folder / "README.md")
     if repo is None:
         return None
+    api = HfApi()
     try:
-        HfApi().upload_folder(
+        api.upload_folder(
             repo_id=repo,
-            folder_path=folder,
+            folder_path=shared,
             ignore_patterns="training_args.bin",
             commit_message="Model and card, from sql_grpo",
         )
     except _HUB_ERRORS as e:
         raise ConnectionError(
             f"the upload failed: {_hidden(e)}; everything is in {config.output_dir}, and "
-            f"`hf upload {repo} {folder} .` tries it again"
+            f"`hf upload {repo} {shared} .` tries it again"
         ) from None
-    return f"{HfApi().endpoint}/{repo}"
+    return f"{api.endpoint}/{repo}"

@@ -6,10 +6,9 @@
 __all__ = ['read_log', 'plot_training', 'LiveVisualizationCallback']
 
 # %% ../../nbs/watch/dashboard.ipynb #58faec30
-import base64, html, json, os, re, sys, time, warnings
+import base64, html, io, json, os, re, sys, time, warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 import sql_grpo.config  # noqa: F401 - first: it keeps bitsandbytes quiet, which the next imports load
 from fastcore.basics import patch
@@ -40,16 +39,6 @@ from ..judge.results import is_correct
 from ..rewards import correctness, group_advantages
 from .pictures import COLORS, as_png
 
-# %% ../../nbs/watch/dashboard.ipynb #030f0c60
-def _reward_parts(records):  # log key -> short name, in order of first appearance
-    "The reward functions that a log reports on."
-    return {
-        k: found[1]
-        for r in records
-        for k in r
-        if (found := re.fullmatch("rewards/(?:reward_)?(.*)/mean", k))
-    }
-
 # %% ../../nbs/watch/dashboard.ipynb #473eee91
 def _success_counts(
     episodes,  # finished
@@ -72,18 +61,11 @@ def _trace_text(episode, require_grounded=False):
     text = f"{episode.transcript().strip()}\nJudge: {verdict}"
     return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
 
-# %% ../../nbs/watch/dashboard.ipynb #591ea8fd
+# %% ../../nbs/watch/dashboard.ipynb #15626c11
 _LOG_NAME = "training_log.jsonl"  # the log's name in a run's folder
 _CURVE_NAME = "curve.png"  # the final picture's name in a run's folder
 
-# %% ../../nbs/watch/dashboard.ipynb #83700a3a
-def _append_record(path, record):  # of the log; a dict with "step"
-    "Adds one record to a log, whole and at once."
-    line = json.dumps(rounded(record), ensure_ascii=False) + "\n"
-    with open(path, "ab", buffering=0) as f:
-        f.write(line.encode("utf-8", "replace"))
 
-# %% ../../nbs/watch/dashboard.ipynb #a66c82cc
 def read_log(
     path: str | Path,  # of the log, or of the folder that holds it
 ) -> list[dict]:  # oldest first
@@ -94,210 +76,168 @@ def read_log(
     lines = path.read_bytes().split(b"\n")[:-1]
     return [json.loads(line) for line in lines]
 
-# %% ../../nbs/watch/dashboard.ipynb #e511f68a
-def _rewind_log(path, step):
-    "Drops what was logged after `step`; returns the rest."
-    kept = [r for r in read_log(path) if r["step"] <= step]
-    with written_whole(path) as part:
-        part.touch()
-        for record in kept:
-            _append_record(part, record)
-    return kept
 
-# %% ../../nbs/watch/dashboard.ipynb #efd36882
-def _duration(seconds):
-    "90 -> '2 min'."
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
-
-# %% ../../nbs/watch/dashboard.ipynb #72aecda2
-def _series(records, key):
-    "The steps at which a metric was logged, and its values there."
-    got = [(r["step"], r[key]) for r in records if isinstance(r.get(key), (int, float))]
-    return [s for s, _ in got], [v for _, v in got]
-
-# %% ../../nbs/watch/dashboard.ipynb #31e3755e
-_NOISY = ("reward", "turns/", "completions/")  # beginnings of what a line averages
+def _append_records(path, records):
+    "Adds records to a log, whole and at once."
+    lines = (json.dumps(r, ensure_ascii=False) + "\n" for r in records)
+    with open(path, "ab", buffering=0) as f:
+        f.write("".join(lines).encode("utf-8", "replace"))
 
 
-def _mean_record(records):
-    "Reports of neighbouring steps as one: the last, its noisy metrics replaced by their means."
+def _safely(what, f, *args):
+    "Calls `f`; an error in drawing or writing becomes a warning, once per cause."
+    try:
+        return f(*args)
+    except (OSError, ValueError, RuntimeError) as e:
+        text = f"{what} failed, training goes on: {e}"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
 
-    def mean(k):
-        vals = _series(records, k)[1]
-        return sum(vals) / len(vals) if vals else None
 
-    return records[-1] | {k: mean(k) for k in records[-1] if k.startswith(_NOISY)}
+class _RunLog:
+    "The records of a run, in memory and in its folder."
 
-# %% ../../nbs/watch/dashboard.ipynb #2706e0b6
+    def __init__(self, folder):
+        self.path = Path(folder) / _LOG_NAME if folder else None
+        self.records = []
+
+    def add(self, record):
+        "Keeps one record; as it was kept, it comes back."
+        self.records.append(rounded(record))
+        if self.path:
+            last = self.records[-1:]
+            _safely("writing the training log", _append_records, self.path, last)
+        return self.records[-1]
+
+    def open(self, step):
+        "An empty log for a new run; for a resumed one, the records up to `step`."
+        self.records = []
+        if not self.path:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.exists():
+            return
+        if not step:
+            os.replace(self.path, self.path.with_suffix(".previous.jsonl"))
+            return
+        self.records = [r for r in read_log(self.path) if r["step"] <= step]
+        with written_whole(self.path) as part:
+            _append_records(part, self.records)
+
+# %% ../../nbs/watch/dashboard.ipynb #f99c4b6e
 _SUCCESS_NAMES = {
     "success_train": "training questions",
     "success_eval": "evaluation questions",
     "success_heldout": "of these, held-out databases",
 }
-_SHOWN = {
+_LINE_SHOWS = {
     "reward": "reward {:.2f}",
     "rewards/reward_correctness/mean": "success {:.0%}",
     "turns/mean": "turns {:.1f}",
     "completions/mean_length": "tokens {:.0f}",
     "seconds_per_step": "{:.2g} s a step",
 }
-_SUCCESS = "{} {k}/{n} = {rate:.0%} ({low:.0%} to {high:.0%})"
+_NOISY = ("reward", "turns/", "completions/")  # beginnings of what a line averages
 
-# %% ../../nbs/watch/dashboard.ipynb #f99c4b6e
-def _summary_line(record):
-    "A report, or a measurement of success, in a line."
+
+def _series(records, key):
+    "The steps at which a metric was logged, and its values there."
+    got = [(r["step"], r[key]) for r in records if isinstance(r.get(key), (int, float))]
+    return [s for s, _ in got], [v for _, v in got]
+
+
+def _summary_line(*reports):  # of neighbouring steps
+    "Reports, or a measurement of success, in a line: the last one, what is noisy averaged."
+    record = dict(reports[-1])
+    for k in record:
+        if k.startswith(_NOISY):
+            values = _series(reports, k)[1]
+            record[k] = sum(values) / len(values) if values else None
     bits = [f"step {record['step']}"]
     if "max_steps" in record:
         bits[0] += f"/{record['max_steps']}"
-    bits += [
-        _SUCCESS.format(name, **record[k])
-        for k, name in _SUCCESS_NAMES.items()
-        if k in record
-    ]
-    bits += [
-        form.format(record[k])
-        for k, form in _SHOWN.items()
-        if record.get(k) is not None
-    ]
-    if "seconds_left" in record:
-        bits.append(f"{_duration(record['seconds_left'])} left")
+    success = "{} {k}/{n} = {rate:.0%} ({low:.0%} to {high:.0%})"
+    for k, name in _SUCCESS_NAMES.items():
+        bits += [success.format(name, **record[k])] if k in record else []
+    for k, form in _LINE_SHOWS.items():
+        bits += [form.format(record[k])] if record.get(k) is not None else []
+    if (s := record.get("seconds_left")) is not None:
+        hours = f"{s / 60:.0f} min" if s < 3600 else f"{s / 3600:.1f} h"
+        bits.append(f"{s:.0f} s left" if s < 60 else f"{hours} left")
     return " | ".join(bits)
 
-# %% ../../nbs/watch/dashboard.ipynb #76f87eca
+# %% ../../nbs/watch/dashboard.ipynb #9a806202
+class _TrainingFigure(Figure):
+    "A matplotlib figure that a notebook shows without `pyplot`, which keeps all figures."
+
+    def _repr_png_(self):
+        return as_png(self, 256)
+
+
 def _smooth(values):  # one for each report; as many come back
     "Running mean over a centred window: 5 values or a twelfth of all, fewer at both ends."
     half = max(5, len(values) // 12) // 2
     windows = [values[max(0, i - half) : i + half + 1] for i in range(len(values))]
     return [sum(w) / len(w) for w in windows]
 
-# %% ../../nbs/watch/dashboard.ipynb #e2cf19ac
-class _TrainingFigure(Figure):
-    "A matplotlib figure that a notebook shows without `pyplot`."
 
-    def _repr_png_(self):
-        return as_png(self, 256)
-
-# %% ../../nbs/watch/dashboard.ipynb #9a806202
-def _line(ax, records, key, label, color, **kw):
-    "One metric: every value faint, the running mean bold; points while there are few."
-    steps, vals = _series(records, key)
-    if not steps:
+def _line(ax, records, key, label, color):
+    "One metric: values faint, the running mean bold; success as points with intervals."
+    if key in _SUCCESS_NAMES:
+        got = [(r["step"], r[key]) for r in records if key in r]
+        if got:
+            rate, low, high = (
+                np.array([s[k] for _, s in got]) for k in ("rate", "low", "high")
+            )
+            dotted = key == "success_heldout"
+            bars = None if dotted else np.maximum(0, [rate - low, high - rate])
+            style = dict(fmt="o:" if dotted else "o-", ms=3, lw=1.2, capsize=2)
+            steps = [s for s, _ in got]
+            ax.errorbar(steps, rate, bars, color=color, label=label, **style)
         return
-    ax.plot(steps, vals, color=color, alpha=0.25, lw=0.8)
-    style = dict(lw=1.6, marker="o" if len(steps) < 8 else None, ms=3) | kw
-    ax.plot(steps, _smooth(vals), color=color, label=label, **style)
-
-# %% ../../nbs/watch/dashboard.ipynb #bb3bdd1b
-_PART_COLORS = COLORS | dict(correctness=COLORS["correct"])
-
-
-def _draw_rewards(ax, records):
-    "Total reward, broad and pale, and its parts above it."
-    _line(ax, records, "reward", "total", COLORS["muted"], lw=5, alpha=0.4)
-    for i, (key, name) in enumerate(_reward_parts(records).items()):
-        _line(ax, records, key, name, _PART_COLORS.get(name, f"C{i}"))
-    ax.set_title("reward of the sampled episodes")
-
-# %% ../../nbs/watch/dashboard.ipynb #bcbf92fe
-def _success_points(ax, records, key, name, color, dotted=False):
-    "One success rate over the run, with Wilson intervals unless `dotted`."
-    got = [r for r in records if key in r]
-    if not got:
-        return
-    rate, low, high = (
-        np.array([r[key][k] for r in got]) for k in ("rate", "low", "high")
-    )
-    bars = None if dotted else np.maximum(0, [rate - low, high - rate])
-    ax.errorbar(
-        [r["step"] for r in got],
-        rate,
-        bars,
-        fmt="o:" if dotted else "o-",
-        ms=3,
-        lw=1.2,
-        capsize=2,
-        color=color,
-        label=name,
-    )
-
-
-def _draw_success(ax, records):
-    "Sampled success, and the current policy's success on fixed questions."
-    _line(
-        ax,
-        records,
-        "rewards/reward_correctness/mean",
-        "sampled in training",
-        COLORS["correct"],
-    )
-    colors = COLORS["control"], COLORS["trained"], COLORS["trained"]
-    for (key, name), color in zip(_SUCCESS_NAMES.items(), colors, strict=False):
-        _success_points(ax, records, key, name, color, dotted=key == "success_heldout")
-    ax.set(title="success", ylim=(-0.03, 1.03))
+    steps, values = _series(records, key)
+    if steps:
+        ax.plot(steps, values, color=color, alpha=0.25, lw=0.8)
+        style = dict(lw=1.6, marker="o" if len(steps) < 8 else None, ms=3)
+        if key == "reward":
+            style |= dict(lw=5, alpha=0.4)
+        ax.plot(steps, _smooth(values), color=color, label=label, **style)
 
 # %% ../../nbs/watch/dashboard.ipynb #4baa39c1
-def _panel(title, left, right=(), **kw):
-    "A panel of metrics (key, label, colour), with a scale on either side."
-
-    def draw(ax, records):
-        other = ax.twinx() if right else None
-        for line in left:
-            _line(ax, records, *line)
-        for line in right:
-            _line(other, records, *line)
-        ax.set(title=title, **kw)
-        return other
-
-    return draw
-
-
-_LENGTHS = _panel(
-    "length of an episode",
-    [("turns/mean", "turns", "C4")],
-    [("completions/mean_length", "tokens (right)", "C5")],
-)
-_HEALTH = _panel(
-    "signs of trouble",
-    [
-        ("episodes/truncated", "episodes cut off", "C3"),
-        ("groups/zero_spread", "groups without a signal", "C7"),
-        ("actions/unparseable", "turns without an action", "C1"),
-    ],
-    [("entropy", "entropy (right)", "C9")],
-    ylim=(-0.03, 1.03),
-)
-
-# %% ../../nbs/watch/dashboard.ipynb #c7d0e672
-def _legend(ax, right=None):
-    "One legend for a panel and its right-hand scale, below it."
-    axes = [ax] + ([right] if right else [])
-    pairs = [
-        p
-        for a in axes
-        for p in zip(*a.get_legend_handles_labels(), strict=True)
-        if p[1]
-    ]
-    if pairs:
-        ax.legend(
-            *zip(*pairs, strict=True),
-            fontsize=8,
-            frameon=False,
-            borderaxespad=0,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.27),
-        )
-    if right and not right.has_data():
-        right.set_yticks([])
-
-# %% ../../nbs/watch/dashboard.ipynb #62e76554
 _OPTIMISER = dict(
     loss="loss",
     kl="KL from the reference",
     grad_norm="norm of the gradient",
     learning_rate="learning rate",
 )
+
+
+def _panels(records, optimiser):  # (title, left, right); a metric: key, label, colour
+    "What a figure shows of a run."
+    if optimiser:
+        known = [k for k in _OPTIMISER if _series(records, k)[0]]
+        return [(_OPTIMISER[k], [(k, "", COLORS["ink"])], []) for k in known]
+    rewards = [("reward", "total", COLORS["muted"])]
+    for i, key in enumerate(dict.fromkeys(k for r in records for k in r)):
+        if found := re.fullmatch("rewards/(?:reward_)?(.*)/mean", key):
+            name = found[1].replace("correctness", "correct")
+            rewards.append((key, found[1], COLORS.get(name, f"C{i}")))
+    colors = COLORS["control"], COLORS["trained"], COLORS["trained"]
+    success = [
+        ("rewards/reward_correctness/mean", "sampled in training", COLORS["correct"]),
+        *zip(_SUCCESS_NAMES, _SUCCESS_NAMES.values(), colors, strict=True),
+    ]
+    trouble = [
+        ("episodes/truncated", "episodes cut off", "C3"),
+        ("groups/zero_spread", "groups without a signal", "C7"),
+        ("actions/unparseable", "turns without an action", "C1"),
+    ]
+    tokens = [("completions/mean_length", "tokens (right)", "C5")]
+    return [
+        ("reward of the sampled episodes", rewards, []),
+        ("success", success, []),
+        ("length of an episode", [("turns/mean", "turns", "C4")], tokens),
+        ("signs of trouble", trouble, [("entropy", "entropy (right)", "C9")]),
+    ]
 
 
 def plot_training(
@@ -307,55 +247,36 @@ def plot_training(
 ) -> _TrainingFigure:
     "The summary of a run: rewards, success, length, and signs of trouble."
     records = read_log(log) if isinstance(log, (str, Path)) else log
-    panels = [_draw_rewards, _draw_success, _LENGTHS, _HEALTH]
-    if optimiser:
-        panels = [
-            _panel(title, [(k, "", COLORS["ink"])])
-            for k, title in _OPTIMISER.items()
-            if _series(records, k)[0]
-        ]
     fig = _TrainingFigure(figsize=(5.5, 6), dpi=100, layout="constrained")
-    for ax, draw in zip(fig.subplots(2, 2).flat, panels, strict=False):
-        right = draw(ax, records)
-        _legend(ax, right)
+    panels = _panels(records, optimiser)
+    for ax, (title, *sides) in zip(fig.subplots(2, 2).flat, panels, strict=False):
+        axes = [ax, ax.twinx()] if sides[1] else [ax]
+        labelled = []
+        for a, lines in zip(axes, sides, strict=False):
+            for line in lines:
+                _line(a, records, *line)
+            labelled += [
+                h for h in zip(*a.get_legend_handles_labels(), strict=True) if h[1]
+            ]
+            a.tick_params(labelsize=8)
+        if labelled:
+            place = dict(loc="upper center", bbox_to_anchor=(0.5, -0.27))
+            handles, labels = zip(*labelled, strict=True)
+            small = dict(fontsize=8, frameon=False, borderaxespad=0)
+            ax.legend(handles, labels, **small, **place)
+        if not axes[-1].has_data() and sides[1]:
+            axes[-1].set_yticks([])
+        ax.set_title(title, fontsize=10)
         ax.set_xlabel("step", fontsize=8)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.title.set_fontsize(10)
-        for a in filter(None, (ax, right)):
-            a.tick_params(labelsize=8)
+        if title in ("success", "signs of trouble"):  # shares
+            ax.set_ylim(-0.03, 1.03)
     for ax in fig.axes:
         if not ax.has_data() and optimiser:
             ax.set_axis_off()
     if path:
         Path(path).write_bytes(fig._repr_png_())
     return fig
-
-# %% ../../nbs/watch/dashboard.ipynb #6df5dbce
-def _as_html(text):
-    "Plain text, kept as it is, broken between words only."
-    style = "white-space: pre-wrap; overflow-wrap: break-word; line-height: 1.3"
-    return f"<pre style='{style}'>{html.escape(text)}</pre>"
-
-
-def _unfolded(png):  # bytes
-    "A picture that is seen when its line is clicked."
-    data = base64.b64encode(png).decode()
-    what = "loss, gradient and learning rate"
-    return (
-        f"<details><summary>{what}</summary>"
-        f"<img alt='{what}' src='data:image/png;base64,{data}'></details>"
-    )
-
-
-def _bar_line(step, total, pace=None):  # seconds a step
-    "A bar with the time left."
-    full = 30 * step // total
-    left = "the first step takes longest to show"
-    if pace:
-        left = f"{pace:.1f} s a step, {_duration(pace * (total - step))} left"
-    if step == total:
-        left = "done"
-    return f"{'█' * full}{'░' * (30 - full)} step {step} of {total}: {left}"
 
 # %% ../../nbs/watch/dashboard.ipynb #c76c3447
 def _answered(ep):
@@ -375,87 +296,17 @@ def _group_table(
 ):  # Markdown
     "A group's episodes with their rewards and advantages."
     totals = [sum(w * r for w, r in zip(weights, row, strict=True)) for row in rewards]
-    lines = []
     worth = group_advantages(totals, len(episodes), scale)
-    # the other groups' rewards are there for the spread alone
+    lines = []
     for ep, row, total, advantage in zip(
         episodes, rewards, totals, worth, strict=False
-    ):
+    ):  # rewards of other groups are there for the spread alone
         did = " ".join(t.action.action_type for t in ep.turns)
         numbers = [f"{r:.2f}" for r in (*row, total)]
         lines.append([did, f"`{_answered(ep)}`", *numbers, f"{advantage:+.2f}"])
-    table = markdown_table(
-        ["actions", "answer", *parts, "reward", "advantage"], lines, left=2
-    )
+    head = ["actions", "answer", *parts, "reward", "advantage"]
+    table = markdown_table(head, lines, left=2)
     return f"The last group: *{episodes[0].task.question}*\n\n{table}"
-
-# %% ../../nbs/watch/dashboard.ipynb #22865da9
-class _Board:
-    "Pieces of a notebook's output, changed in place."
-
-    def __init__(self):
-        from IPython import display as shown
-
-        text = shown.HTML
-        self.makers = dict(
-            status=text, png=shown.Image, more=text, group=shown.Markdown, trace=text
-        )
-        self.handles = {
-            name: shown.display(text(""), display_id=True) for name in self.makers
-        }
-
-    def show(self, **parts):  # HTML, Markdown for group, bytes for png
-        "Changes the given ones of `status`, `png`, `more`, `group` and `trace`."
-        for name, part in parts.items():
-            self.handles[name].update(self.makers[name](part))
-
-# %% ../../nbs/watch/dashboard.ipynb #d782dd7f
-def _safely(what, f, *args):
-    "Calls `f`; an error in drawing or writing becomes a warning, once per cause."
-    try:
-        return f(*args)
-    except (OSError, ValueError, RuntimeError) as e:
-        warnings.warn(
-            f"{what} failed, training goes on: {e}", RuntimeWarning, stacklevel=2
-        )
-
-# %% ../../nbs/watch/dashboard.ipynb #15626c11
-class _Log:
-    "The records of a run, in memory and in its folder."
-
-    def __init__(self, folder):
-        self.folder = Path(folder) if folder else None
-        self.records = []
-
-    def add(self, record):
-        "Keeps one record; as it was kept, it comes back."
-        record = rounded(record)
-        self.records.append(record)
-        if self.folder:
-            path = self.folder / _LOG_NAME
-            _safely("writing the training log", _append_record, path, record)
-        return record
-
-    def open(self, step):
-        "An empty log for a new run; for a resumed one, the records up to `step`."
-        self.records = []
-        if not self.folder:
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / _LOG_NAME
-        if not path.exists():
-            return
-        if step:
-            self.records = _rewind_log(path, step)
-        else:
-            os.replace(path, path.with_suffix(".previous.jsonl"))
-
-# %% ../../nbs/watch/dashboard.ipynb #8ce99653
-def _pieces(records, group):
-    "What a board shows of a run: the figure, the optimiser's numbers, the last group."
-    more = plot_training(records, optimiser=True)._repr_png_()
-    shown = dict(png=plot_training(records)._repr_png_(), more=_unfolded(more))
-    return shown | (dict(group=_group_table(*group)) if group else {})
 
 # %% ../../nbs/watch/dashboard.ipynb #f17b394d
 class _Display:
@@ -463,101 +314,77 @@ class _Display:
 
     def __init__(self, live):
         self.live = live
+        self.bar = self.group = None
+        self.board = {}  # name -> its piece of output, and what makes it of text or bytes
         self.status = {}
-        self.board = self.bar = self.group = None
+
+    def _open_board(self):
+        from IPython.display import HTML, Image, Markdown, display
+
+        made = dict(status=HTML, png=Image, more=HTML, group=Markdown, trace=HTML)
+        for name, make in made.items():
+            self.board[name] = display(HTML(""), display_id=True), make
 
     def open(self, step, total):
         self.status = {}
-        live = in_notebook() if self.live is None else self.live
-        if live:
-            self.board = _safely("opening the board", _Board)
-        quiet = live or not sys.stderr.isatty()
-        self.bar = tqdm(
-            total=total, initial=step, unit="step", dynamic_ncols=True, disable=quiet
-        )
+        if in_notebook() if self.live is None else self.live:
+            _safely("opening the board", self._open_board)
+        kw = dict(total=total, initial=step, unit="step")
+        if self.board:
+            self.bar = tqdm(**kw, file=io.StringIO(), ncols=70)  # shown by `move`
+        else:
+            quiet = self.live or not sys.stderr.isatty()
+            self.bar = tqdm(**kw, dynamic_ncols=True, disable=quiet)
 
-    def say(self, text):
-        "One piece of text for people who watch."
-        write = print if self.bar is None or self.bar.disable else self.bar.write
-        _safely("writing a line", write, text)
-        sys.stdout.flush()
+    def show(self, name, made):
+        "Changes a piece of the board: text, or the bytes of a picture."
+        handle, make = self.board[name]
+        handle.update(make(made))
 
-    def tell(self, kind, line):
-        "A line of text: on the board the latest of its kind, elsewhere one after the other."
+    def tell(self, kind, text):
+        "A trace or a line: on the board the latest of its kind, elsewhere one after the other."
         if not self.board:
-            return self.say(line)
-        self.status[kind] = line
-        self.board.show(status=_as_html("\n".join(self.status.values())))
+            terminal = self.bar is not None and not self.bar.disable
+            write = self.bar.write if terminal else print
+            _safely("writing a line", write, text)
+            sys.stdout.flush()
+            return
+        if kind != "trace":
+            self.status[kind] = text
+            text = "\n".join(self.status.values())
+        style = "white-space: pre-wrap; overflow-wrap: break-word; line-height: 1.3"
+        pre = f"<pre style='{style}'>{html.escape(text)}</pre>"
+        self.show("trace" if kind == "trace" else "status", pre)
 
-    def move(self, step, total, pace=None):  # seconds a step
-        "The bar: tqdm's, or the board's."
+    def move(self, step):
         self.bar.update(step - self.bar.n)
         if self.board:
-            self.tell("bar", _bar_line(step, total, pace))
+            self.tell("bar", str(self.bar))
 
     def draw(self, records, reports=()):
         "A line for new reports; a new figure on the board, and what belongs to it."
         if reports:
-            self.tell("report", _summary_line(_mean_record(reports)))
+            self.tell("report", _summary_line(*reports))
         if self.board:
-            _safely(
-                "drawing the figure",
-                lambda: self.board.show(**_pieces(records, self.group)),
-            )
+            _safely("drawing the figure", self._redraw, records)
+
+    def _redraw(self, records):
+        self.show("png", plot_training(records)._repr_png_())
+        png = plot_training(records, optimiser=True)._repr_png_()
+        what = "loss, gradient and learning rate"
+        image = f"src='data:image/png;base64,{base64.b64encode(png).decode()}'"
+        image = (
+            f"<details><summary>{what}</summary><img alt='{what}' {image}></details>"
+        )
+        self.show("more", image)
+        if self.group:
+            self.show("group", _group_table(*self.group))
 
     def close(self):
         if self.bar is not None:  # an interrupt may come before there is one
             self.bar.close()
-        self.board = self.bar = None
-
-# %% ../../nbs/watch/dashboard.ipynb #6d1c40e7
-def _show_episode(display, record):
-    "A trace: on the board instead of the one before, elsewhere below it."
-    text = f"Episode at step {record['step']}\n{record['trace']}"
-    if display.board:
-        display.board.show(trace=_as_html(text))
-    else:
-        display.say(text)
-
-# %% ../../nbs/watch/dashboard.ipynb #0f9d3250
-def _played(play, tasks, model=None):
-    "The episodes of `tasks`, with the model in evaluation mode meanwhile."
-    training = getattr(model, "training", False)
-    if training:
-        model.eval()
-    try:
-        return play(tasks)
-    finally:
-        if training:
-            model.train()
-
-# %% ../../nbs/watch/dashboard.ipynb #a07800e1
-@dataclass
-class _Exam:
-    "The fixed questions that are played while a run goes on."
-
-    train_set: list
-    eval_set: list
-    require_grounded: bool = False  # is a guess wrong, even if it is right?
-
-    def success(self, play):  # tasks -> episodes
-        "Plays all questions: how many of each kind come out right."
-        eps = play(self.train_set + self.eval_set)
-        train = eps[: len(self.train_set)]
-        evals = eps[len(self.train_set) :]
-        held = [ep for ep in evals if ep.task.extra.get("heldout")]
-        kinds = dict(success_train=train, success_eval=evals)
-        if len(held) < len(evals):
-            kinds["success_heldout"] = held
-        return {
-            k: _success_counts(v, self.require_grounded) for k, v in kinds.items() if v
-        }
-
-    def trace(self, play, i):
-        "Plays one evaluation question, the next one for each `i`: the episode as text."
-        tasks = self.eval_set or self.train_set
-        [episode] = play([tasks[i % len(tasks)]])
-        return _trace_text(episode, self.require_grounded)
+        self.bar = None
+        self.board = {}
 
 # %% ../../nbs/watch/dashboard.ipynb #c9b8f578
 @dataclass(eq=False, repr=False)
@@ -566,32 +393,26 @@ class LiveVisualizationCallback(TrainerCallback):
 
     tasks_train: list[Task] | None = None  # to measure success on what is trained on
     tasks_eval: list[Task] | None = None  # evaluation questions, also for the traces
-    play: Callable | None = (
-        None  # tasks -> episodes, greedy; None: no success, no traces
-    )
-    plot_every: int = (
-        10  # steps from figure to figure, and line to line; 0: at the end only
-    )
+    # tasks -> episodes, greedy; None: no success, no traces
+    play: Callable | None = None
+    # steps from figure to figure, and line to line; 0: at the end only
+    plot_every: int = 10
     trace_every: int = 50  # from trace to trace; 0: never
     success_every: int = 100  # from one measurement of success to the next; 0: never
     folder: str | Path | None = None  # for training_log.jsonl and curve.png
     questions: int = 48  # at most so many of each kind, the same ones throughout
-    live: bool | None = (
-        None  # a board in the notebook, lines of text (False), or find out
-    )
+    # a board in the notebook, lines of text (False), or find out
+    live: bool | None = None
     seed: int = 0  # picks the questions
-    require_grounded: bool = (
-        False  # count guesses as wrong, as the rewards of the run do
-    )
+    # count guesses as wrong, as the rewards of the run do
+    require_grounded: bool = False
 
     def __post_init__(self):
-        def some(tasks):
-            return pick_some(tasks or [], self.questions, self.seed)
-
-        self._exam = _Exam(
-            some(self.tasks_train), some(self.tasks_eval), self.require_grounded
+        self._train, self._eval = (
+            pick_some(tasks or [], self.questions, self.seed)
+            for tasks in (self.tasks_train, self.tasks_eval)
         )
-        self._log = _Log(self.folder)
+        self._log = _RunLog(self.folder)
         self._display = _Display(self.live)
         self._unshown = []
         self._rates = {}
@@ -606,6 +427,50 @@ class LiveVisualizationCallback(TrainerCallback):
         "Takes a group that was just played, to show with the next figure."
         self._display.group = group
 
+    def _measure(self, step):
+        "Plays all questions: how many of each kind come out right."
+        episodes = self.play(self._train + self._eval)
+        train, evals = episodes[: len(self._train)], episodes[len(self._train) :]
+        held = [ep for ep in evals if ep.task.extra.get("heldout")]
+        kinds = dict(success_train=train, success_eval=evals)
+        if len(held) < len(evals):
+            kinds["success_heldout"] = held
+        count = lambda eps: _success_counts(eps, self.require_grounded)
+        rates = {k: count(eps) for k, eps in kinds.items() if eps}
+        self._rates = {k.replace("_", "/"): v["rate"] for k, v in rates.items()}
+        record = self._log.add({"step": step} | rates)
+        self._display.tell("success", _summary_line(record))
+
+    def _trace(self, step):
+        "Plays one evaluation question, the next one each time, and shows the episode."
+        tasks = self._eval or self._train
+        i = sum("trace" in r for r in self.records)
+        [episode] = self.play([tasks[i % len(tasks)]])
+        trace = _trace_text(episode, self.require_grounded)
+        record = self._log.add({"step": step, "trace": trace})
+        self._display.tell("trace", f"Episode at step {step}\n{record['trace']}")
+
+    def _look(self, step, model, always=False):
+        "Success and trace, where `step` is one for them; at both ends of a run always."
+        due = lambda every: every and (always or step % every == 0)
+        seen = {k for r in self.records if r["step"] == step for k in r}
+        wanted = []
+        if due(self.success_every) and not seen & set(_SUCCESS_NAMES):
+            wanted.append(self._measure)
+        if due(self.trace_every) and "trace" not in seen:
+            wanted.append(self._trace)
+        if not wanted or not self.play or not self._train + self._eval:
+            return
+        training = getattr(model, "training", False)
+        if training:
+            model.eval()
+        try:
+            for look in wanted:
+                look(step)
+        finally:
+            if training:
+                model.train()
+
     def on_step_end(
         self,
         args: TrainingArguments,
@@ -615,35 +480,9 @@ class LiveVisualizationCallback(TrainerCallback):
         **kwargs,
     ):
         "Moves the bar; plays, when it is time to."
-        if not self._active:
-            return
-        done = max(1, state.global_step - self._first)
-        pace = (time.perf_counter() - self._start) / done
-        self._display.move(state.global_step, state.max_steps, pace)
-        self._look(state.global_step, model)
-
-# %% ../../nbs/watch/dashboard.ipynb #d0ff061f
-@patch
-def _look(self: LiveVisualizationCallback, step, model, always=False):
-    "Success and trace, where `step` is one for them; at both ends of a run always."
-    exam = self._exam
-    if not (self.play and exam.train_set + exam.eval_set):
-        return
-    seen = {k for r in self.records if r["step"] == step for k in r}
-    play = partial(_played, self.play, model=model)
-
-    def due(every):
-        return every and (always or step % every == 0)
-
-    if due(self.success_every) and not seen & set(_SUCCESS_NAMES):
-        rates = exam.success(play)
-        self._rates = {k.replace("_", "/"): v["rate"] for k, v in rates.items()}
-        record = self._log.add({"step": step} | rates)
-        self._display.tell("success", _summary_line(record))
-    if due(self.trace_every) and "trace" not in seen:
-        i = sum("trace" in r for r in self.records)
-        record = self._log.add({"step": step, "trace": exam.trace(play, i)})
-        _show_episode(self._display, record)
+        if self._active:
+            self._display.move(state.global_step)
+            self._look(state.global_step, model)
 
 # %% ../../nbs/watch/dashboard.ipynb #445450e9
 @patch
@@ -659,23 +498,20 @@ def on_train_begin(
     self._active = state.is_world_process_zero
     if not self._active:
         return
-    _safely("opening the training log", self._log.open, state.global_step)
+    step = state.global_step
+    _safely("opening the training log", self._log.open, step)
     self._unshown = []
-    self._shown_step = state.global_step
     self._elapsed0 = max((r.get("elapsed") or 0 for r in self.records), default=0)
-    self._display.open(state.global_step, state.max_steps)
-    questions = len(self._exam.train_set + self._exam.eval_set)
-    if state.global_step == 0 and self.play and questions and self.success_every:
-        self._display.tell(
-            "bar", f"playing {questions} questions before the first step ..."
-        )
+    self._display.open(step, state.max_steps)
+    n = len(self._train + self._eval)
+    if step == 0 and self.play and n and self.success_every:
+        self._display.tell("bar", f"playing {n} questions before the first step ...")
         self._look(0, model, always=True)
     self._display.draw(self.records)
     self._rates = {}  # those of step 0 belong to no report
-    self._start = time.perf_counter()
-    self._first = state.global_step
-    self._shown_at = self._start
-    self._display.move(state.global_step, state.max_steps)
+    self._first = self._shown_step = step
+    self._start = self._shown_at = time.perf_counter()
+    self._display.move(step)
 
 # %% ../../nbs/watch/dashboard.ipynb #dce0738b
 @patch
@@ -707,7 +543,7 @@ def on_log(
     if not self.plot_every:
         return
     due = step // self.plot_every > self._shown_step // self.plot_every
-    in_log = self._display.board is None and not sys.stderr.isatty()
+    in_log = not self._display.board and not sys.stderr.isatty()
     if due or in_log and time.perf_counter() - self._shown_at > QUIET:
         self._shown_step = step
         self._shown_at = time.perf_counter()
@@ -722,12 +558,12 @@ def close(self: LiveVisualizationCallback):
         return
     self._active = False
     self._display.draw(self.records, self._unshown)
-    if self._log.folder:
-        path = self._log.folder / _CURVE_NAME
+    if self.folder:
+        path = Path(self.folder) / _CURVE_NAME
         _safely("saving the picture", plot_training, self.records, path)
     self._display.close()
 
-# %% ../../nbs/watch/dashboard.ipynb #1b5d915f
+
 @patch
 def on_train_end(
     self: LiveVisualizationCallback,
@@ -738,10 +574,7 @@ def on_train_end(
     **kwargs,
 ):
     "The last measurement, unless somebody has ended the run early, and the final picture."
-    if not self._active:
-        return
-    if (
-        state.global_step >= state.max_steps or control.should_training_stop
-    ):  # its time was up
+    ended = state.global_step >= state.max_steps or control.should_training_stop
+    if self._active and ended:
         self._look(state.global_step, model, always=True)
     self.close()

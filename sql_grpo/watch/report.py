@@ -7,9 +7,7 @@ __all__ = ['report_card', 'plot_policies', 'make_report', 'show_examples', 'bett
            'read_reports']
 
 # %% ../../nbs/watch/report.ipynb #e0600007
-import json, re
-from collections.abc import Callable
-
+import json
 from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,9 +20,8 @@ from sql_grpo.common.basics import (
     rounded,
     written_whole,
 )
-from ..world.data import LEVELS
+from ..world.tasks import LEVELS
 from ..judge.results import query_behind
-
 from sql_grpo.evaluation import (
     GROUPS,
     aggregate,
@@ -37,17 +34,8 @@ from sql_grpo.evaluation import (
 )
 from .pictures import COLORS
 
-# %% ../../nbs/watch/report.ipynb #e7787f17
-def _text_table(head: list[str], rows: list[list]) -> str:
-    "A table for a terminal."
-    rows = [[re.sub(r"\s+", " ", str(c)) for c in row] for row in [head, *rows]]
-    widths = [max(map(len, col)) for col in zip(*rows, strict=True)]
-    widths[0] = -widths[0]  # to the left
-    pad = lambda row: "  ".join(f"%{w}s" % c for c, w in zip(row, widths, strict=True))
-    return "\n".join(map(pad, [rows[0], ["-" * abs(w) for w in widths], *rows[1:]]))
-
 # %% ../../nbs/watch/report.ipynb #263c6379
-_CARD = dict(  # column: what of `aggregate`, and how it is written
+_CARD_COLUMNS = dict(  # column: what of `aggregate`, and how it is written
     reward=("mean_reward", "{:.2f}"),
     progress=("mean_progress", "{:.2f}"),
     turns=("mean_turns", "{:.1f}"),
@@ -67,176 +55,139 @@ def _with_interval(s: dict, prefix: str = "") -> list[str]:
 
 def report_card(
     evaluation: Evaluation,
-    table: Callable = _text_table,  # for a terminal, or markdown_table
+    markdown: bool = False,  # else for a terminal
 ) -> str:
     "An evaluation by group, difficulty and database, as a table."
     records = evaluation.records
-    splits = [(label, evaluation.pick(g)) for g, label in GROUPS.items()]
+    splits = {label: evaluation.pick(g) for g, label in GROUPS.items()}
     for key, order in (
         ("difficulty", LEVELS),
         ("db_id", sorted({r.db_id for r in records})),
     ):
         by = {v: [r for r in records if getattr(r, key) == v] for v in order}
-        splits += [(v, found) for v, found in by.items() if found]
+        splits |= {v: some for v, some in by.items() if some}
     suite = any(r.suite is not None for r in records)
-
-    def row(name, s):
+    rows = []
+    for name, some in splits.items():
+        s = aggregate(some)
         cells = [
-            "-" if s[k] is None else form.format(s[k]) for k, form in _CARD.values()
+            "-" if s[k] is None else f.format(s[k]) for k, f in _CARD_COLUMNS.values()
         ]
-        return [
-            name,
-            s["n"],
-            *_with_interval(s),
-            *(c.replace("%", " %") for c in cells),
-            *_with_interval(s, "suite_") * suite,
-        ]
-
-    head = ["questions", "n", "success", "95 % interval", *_CARD]
+        cells = [c.replace("%", " %") for c in cells]
+        rates = _with_interval(s), _with_interval(s, "suite_") * suite
+        rows.append([name, str(s["n"]), *rates[0], *cells, *rates[1]])
+    head = ["questions", "n", "success", "95 % interval", *_CARD_COLUMNS]
     head += ["on all variants", "95 % interval"] * suite
-    return table(head, [row(name, aggregate(found)) for name, found in splits])
+    if markdown:
+        return markdown_table(head, rows)
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = [head, ["-" * w for w in widths], *rows]
+    widths[0] *= -1  # to the left
+    pad = lambda row: "  ".join(f"%{w}s" % c for c, w in zip(row, widths, strict=True))
+    return "\n".join(map(pad, lines))
 
-# %% ../../nbs/watch/report.ipynb #24dadee1
+# %% ../../nbs/watch/report.ipynb #24dadef2
 _SORTS = dict(
     words=dict(plain="plain words", everyday="everyday words"),
     heldout={False: "database seen in training", True: "database never seen"},
 )
 
 
-def _draw_policy(
-    ax, row: int, color: str, rights: list
-):  # for each sort: (runs, questions)
-    "A policy's line of the picture: a mark and an interval for each sort of question."
-    for i, right in enumerate(rights):
-        if not right.size:
-            continue
-        y = row + 0.32 * i - 0.16
-        mark = dict(color=color, mfc=(color, "white")[i], mew=1.6, ms=8)
-        ax.plot(mean_interval(right.mean(0)), [y, y], color=color, lw=2.5, alpha=0.5)
-        if len(right) > 1:
-            ax.plot(right.mean(1), [y] * len(right), "|", color=COLORS["ink"], ms=8)
-        ax.plot(right.mean(), y, "os"[i], **mark)
-        ax.text(1.01, y, f"{right.mean():.0%}", color=color, va="center")
-
-# %% ../../nbs/watch/report.ipynb #24dadef0
-def _runs_with(
-    reports: list[dict],
-    policies: list,
-    key: str,  # of a question's line, by which questions are sorted
-) -> dict:  # policy -> the reports that have it
-    "The runs of each policy. Raises ValueError if one has none, or the questions differ."
-    asked = {
-        str([(q["id"], q["kind"], q[key]) for q in r["questions"]]) for r in reports
-    }
-    if len(asked) != 1:
-        raise ValueError("the reports are of different questions, or there is none")
-    policies = policies or policies_of(reports[0])
-    runs = {p: [r for r in reports if p in r] for p in policies}
-    if bad := [p for p in policies if not runs[p]]:
-        raise ValueError(f"no report has {bad[0]!r}")
-    return runs
-
-
-def _rights(
-    runs: list[dict], policy: str, key: str, value: str | bool
-) -> np.ndarray:  # (runs, questions)
+def _rights(runs: list, policy: str, key: str, value: str | bool):  # (runs, questions)
     "Whether a policy was right, on the questions whose lines have that value."
-
-    def of(run):
-        return [
-            q["right"][policy]
-            for q in run["questions"]
-            if q[key] == value and policy in q["right"]
+    return np.array(
+        [
+            [
+                q["right"][policy]
+                for q in run["questions"]
+                if q[key] == value and policy in q["right"]
+            ]
+            for run in runs
         ]
-
-    return np.array([of(run) for run in runs])
-
-# %% ../../nbs/watch/report.ipynb #24dadef1
-def _frame(ax, sorts: list, policies: list) -> None:  # labels of both
-    "The axes of the picture, and the marks of both sorts above it."
-    ink = COLORS["ink"]
-    for mark, fill, label in zip("os", (ink, "white"), sorts, strict=True):
-        ax.plot([], [], mark, color=ink, mfc=fill, ms=8, label=label)
-    ax.set(
-        yticks=range(len(policies)),
-        yticklabels=policies,
-        xlim=(0, 1),
-        xlabel="questions answered right",
     )
-    ax.invert_yaxis()
-    ax.grid(axis="x", alpha=0.3)
-    ax.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(-0.2, 1))
-    ax.spines[["top", "right", "left"]].set_visible(False)
 
-# %% ../../nbs/watch/report.ipynb #24dadef2
+
 def plot_policies(
     reports: list[dict],  # of runs with other seeds, on the same questions
     key: str = "heldout",  # or words: which two sorts of questions
     names: dict | None = None,  # policy -> label, from top to bottom; by default all
 ) -> Figure:
     "Success on two sorts of questions, with intervals. Raises ValueError if reports do not fit."
-    runs = _runs_with(reports, list(names or []), key)
-    sorts = _SORTS[key]
-    labels = []
+    asked = {str([(q["id"], q[key]) for q in r["questions"]]) for r in reports}
+    if len(asked) != 1:
+        raise ValueError("the reports are of different questions, or there is none")
+    names = names or {p: p for p in policies_of(reports[0])}
+    ink = COLORS["ink"]
     with plt.rc_context({"font.size": 12}):
-        fig, ax = plt.subplots(
-            figsize=(7, 1.1 + 0.55 * len(runs)), layout="constrained"
-        )
-        for row, (p, own) in enumerate(runs.items()):
-            color = COLORS[p if p in ("base", "trained") else "control"]
-            _draw_policy(ax, row, color, [_rights(own, p, key, v) for v in sorts])
-            few = f"\n({len(own)} of {len(reports)} runs)"
-            labels.append((names or {}).get(p, p) + few * (len(own) < len(reports)))
-        _frame(ax, list(sorts.values()), labels)
+        height = 1.1 + 0.55 * len(names)
+        fig, ax = plt.subplots(figsize=(7, height), layout="constrained")
+        for i, label in enumerate(_SORTS[key].values()):
+            ax.plot(
+                [], [], "os"[i], color=ink, mfc=(ink, "white")[i], ms=8, label=label
+            )
+        labels = []
+        for row, (policy, label) in enumerate(names.items()):
+            runs = [r for r in reports if policy in r]
+            if not runs:
+                raise ValueError(f"no report has {policy!r}")
+            few = f"\n({len(runs)} of {len(reports)} runs)"
+            labels.append(label + few * (len(runs) < len(reports)))
+            color = COLORS[policy if policy in ("base", "trained") else "control"]
+            for i, value in enumerate(_SORTS[key]):
+                right = _rights(runs, policy, key, value)
+                if not right.size:
+                    continue
+                y = row + 0.32 * i - 0.16
+                ends = mean_interval(right.mean(0))
+                ax.plot(ends, [y, y], color=color, lw=2.5, alpha=0.5)
+                if len(runs) > 1:
+                    ax.plot(right.mean(1), [y] * len(runs), "|", color=ink, ms=8)
+                mark = dict(color=color, mfc=(color, "white")[i], mew=1.6, ms=8)
+                ax.plot(right.mean(), y, "os"[i], **mark)
+                ax.text(1.01, y, f"{right.mean():.0%}", color=color, va="center")
+        ax.set(yticks=range(len(labels)), yticklabels=labels)
+        ax.set(xlim=(0, 1), xlabel="questions answered right")
+        ax.invert_yaxis()
+        ax.grid(axis="x", alpha=0.3)
+        place = dict(loc="lower left", bbox_to_anchor=(-0.2, 1))
+        ax.legend(frameon=False, ncols=2, **place)
+        ax.spines[["top", "right", "left"]].set_visible(False)
     plt.close(fig)
     return fig
 
-# %% ../../nbs/watch/report.ipynb #44dcdf31
-def _questions(
-    comparison: Comparison,
-    counts: dict,  # right samples, by policy and question
-) -> list[dict]:
-    "A line for each question: what it is, who was right, and how many of a policy's samples were."
-    evs = comparison.evaluations
-    out = []
-    right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
-    for r in [*evs.values()][-1].records:
-        told = ("id", "db_id", "kind", "words", "difficulty", "heldout")
-        out.append({k: getattr(r, k) for k in told})
-        out[-1]["right"] = {
-            name: by_id[r.id] for name, by_id in right.items() if r.id in by_id
-        }
-        sampled = {name: c[r.id] for name, c in counts.items() if r.id in c}
-        if sampled:
-            out[-1]["sampled"] = sampled
-    return out
-
 # %% ../../nbs/watch/report.ipynb #703df0c7
 _PHASES = ("warmup", "grpo", "eval", "total")
+_QUESTION_FIELDS = ("id", "db_id", "kind", "words", "difficulty", "heldout")
 
 
 def make_report(
     comparison: Comparison,
-    meta: dict
-    | None = None,  # preset, seed, wall_seconds by phase, whatever is worth keeping
-) -> (
-    dict
-):  # meta first, then each policy, then "paired" and "questions"; floats rounded
+    # preset, seed, wall_seconds by phase, pass_at_k, whatever is worth keeping
+    meta: dict | None = None,
+) -> dict:  # meta, then each policy, then "paired" and "questions"; floats rounded
     "The content of `report.json`."
     meta = dict(meta or {})
-    peak = peak_memory()
-    head = dict(preset=None, seed=None)
-    wall = meta.pop("wall_seconds", {})
+    wall = dict.fromkeys(_PHASES) | meta.pop("wall_seconds", {})
     many = dict(meta.pop("pass_at_k", {}))
-    lines = _questions(comparison, many.pop("counts", {}))
-    head |= dict(
-        n_eval=len(lines),
-        wall_seconds=rounded(dict.fromkeys(_PHASES) | wall, 4),
+    counts = many.pop("counts", {})  # right samples, by policy and question
+    evs = comparison.evaluations
+    right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
+    questions = []
+    for r in [*evs.values()][-1].records:
+        line = {k: getattr(r, k) for k in _QUESTION_FIELDS}
+        for key, found in (("right", right), ("sampled", counts)):
+            line[key] = {name: by[r.id] for name, by in found.items() if r.id in by}
+        if not line["sampled"]:
+            del line["sampled"]
+        questions.append(line)
+    peak = peak_memory()
+    head = dict(preset=None, seed=None) | dict(
+        n_eval=len(questions),
+        wall_seconds=rounded(wall, 4),
         peak_rss_mb=rounded(peak and peak / 1e6, 4),
     )
-    if many:
-        meta["pass_at_k"] = many
-    return rounded(head | meta | comparison.summary() | dict(questions=lines))
+    head |= meta | (dict(pass_at_k=many) if many else {})
+    return rounded(head | comparison.summary() | dict(questions=questions))
 
 # %% ../../nbs/watch/report.ipynb #38023680
 def _split_table(
@@ -247,20 +198,15 @@ def _split_table(
     "Success of policies by what a question is."
     names = policies or policies_of(report)
     values = {q[key] for q in report["questions"]}
-
-    def row(v):
+    rows = []
+    for v in [v for v in LEVELS if v in values] + sorted(values - set(LEVELS)):
         right = [q["right"] for q in report["questions"] if q[key] == v]
+        asked = [[r[p] for r in right if p in r] for p in names]
+        rates = (f"{100 * sum(a) / len(a):.0f} %" if a else "-" for a in asked)
+        rows.append([v, len(right), *rates])
+    return markdown_table([key, "n", *names], rows)
 
-        def rate(p):
-            asked = [r[p] for r in right if p in r]
-            return f"{100 * sum(asked) / len(asked):.0f} %" if asked else "-"
-
-        return [v, len(right), *map(rate, names)]
-
-    order = [v for v in LEVELS if v in values] + sorted(values - set(LEVELS))
-    return markdown_table([key, "n", *names], map(row, order))
-
-# %% ../../nbs/watch/report.ipynb #1d03144d
+# %% ../../nbs/watch/report.ipynb #1d03144e
 _TITLES = (
     "won, on a training database",
     "won, on a held-out database",
@@ -270,29 +216,13 @@ _TITLES = (
 )
 
 
-def _examples(old: list, new: list) -> dict:  # of records; title -> id
-    "Questions worth reading."
-
-    def title(a, b):
-        if b.correct > a.correct:
-            return _TITLES[b.heldout]
-        if b.correct:
-            return "right" * (a is b)
-        return "lost" if a.correct else "still wrong" * (b.outcome == "answered")
-
-    known = {r.id: r for r in old}
-    found = {}
-    for b in new:
-        if b.id in known:
-            found.setdefault(title(known[b.id], b), []).append((b.turns, b.id))
-    return {t: sorted(found[t])[len(found[t]) // 2][1] for t in _TITLES if t in found}
-
-# %% ../../nbs/watch/report.ipynb #1d03144e
-def _gold(task) -> str:
-    "What a policy does not see."
-    if task.query:
-        return f"Gold SQL, which no policy sees:\n\n```sql\n{task.query}\n```"
-    return f"Gold answer, which no policy sees:\n\n{task.gold._repr_markdown_()}"
+def _title_of(a, b) -> str:  # records of one question, of both policies
+    "Of which kind a question is; empty if it is not worth reading."
+    if b.correct > a.correct:
+        return _TITLES[b.heldout]
+    if b.correct:
+        return "right" * (a is b)
+    return "lost" if a.correct else "still wrong" * (b.outcome == "answered")
 
 
 def show_examples(
@@ -301,19 +231,26 @@ def show_examples(
     after: str = "trained",  # policies; may be one
 ) -> MarkdownText:
     "Questions won, lost and still wrong: the transcripts of both policies."
-    sides = {name: comparison.evaluations[name] for name in (before, after)}
+    played = {}
+    for name in (before, after):
+        e = comparison.evaluations[name]
+        both = zip(e.records, e.episodes, strict=True)
+        played[name] = {r.id: (r, ep) for r, ep in both}
+    found = {}
+    for id, (r, _) in played[after].items():
+        if id in played[before]:
+            title = _title_of(played[before][id][0], r)
+            found.setdefault(title, []).append((r.turns, id))
     out = []
-    played = {
-        name: {r.id: (r, ep) for r, ep in zip(e.records, e.episodes, strict=True)}
-        for name, e in sides.items()
-    }
-    for title, id in _examples(sides[before].records, sides[after].records).items():
+    for title in (t for t in _TITLES if t in found):
+        id = sorted(found[title])[len(found[title]) // 2][1]
         task = played[after][id][1].task
-        out += [
-            f"### {title.capitalize()}: {' '.join(task.question.split())}",
-            f"`{task.id}`, database `{task.db_id}`, {task.difficulty}. {_gold(task)}",
-        ]
-        for name in sides:
+        gold = f"Gold answer, which no policy sees:\n\n{task.gold._repr_markdown_()}"
+        if task.query:
+            gold = f"Gold SQL, which no policy sees:\n\n```sql\n{task.query}\n```"
+        out.append(f"### {title.capitalize()}: {' '.join(task.question.split())}")
+        out.append(f"`{id}`, database `{task.db_id}`, {task.difficulty}. {gold}")
+        for name in played:
             r, ep = played[name][id]
             verdict = "right" if r.correct else "wrong"
             verdict += ", a guess" * r.guessed + ", lucky" * r.lucky
@@ -329,157 +266,117 @@ def better_or_not(
     "One sentence: is a policy better than another one, as far as the questions can show?"
     before = before or ("warmed" if "warmed" in report else "base")
     d = report["paired"][f"{before} -> {after}"]["all"]
-    n = report[before]["all"]["n"]
-    low = 100 * d["ci_low"]
-    high = 100 * d["ci_high"]
-    word = (
-        "better" if low > 0 else "worse" if high < 0 else "not clearly better or worse"
-    )
-    start = report[before]["all"][
-        "success"
-    ]  # of a base that was asked fewer questions, on these
-    rates = [f"{100 * rate:.1f} %" for rate in (start, start + d["difference"])]
-    points = (
-        f"{100 * d['difference']:+.1f} points; 95 % interval {low:+.1f} to {high:+.1f}"
-    )
+    points, low, high = (100 * d[k] for k in ("difference", "ci_low", "ci_high"))
+    word = "not clearly better or worse"
+    if low > 0 or high < 0:
+        word = "better" if low > 0 else "worse"
+    asked = report[before]["all"]  # perhaps fewer questions than the other
+    start = 100 * asked["success"]
     return (
-        f"On {n} questions {after} is {word} than {before}: {rates[1]} right instead of "
-        f"{rates[0]} ({points})."
+        f"On {asked['n']} questions {after} is {word} than {before}: {start + points:.1f} % right "
+        f"instead of {start:.1f} % ({points:+.1f} points; 95 % interval {low:+.1f} to {high:+.1f})."
     )
 
-# %% ../../nbs/watch/report.ipynb #323f415e
-_NOTES = dict(
-    scores="Success is the share of questions answered right, with its 95 % Wilson interval. "
-    "Held-out databases have no training questions.",
-    needs="Needs: what a policy is given beyond the base model, about the training questions. "
-    "Seconds: what its learning took.",
-    pairs="Points: difference of the success rates on the same questions in percentage points, "
-    "with Newcombe's 95 % interval for paired rates; questions gained : lost, right only "
-    "with the second policy or only with the first; p: exact McNemar test.",
-    cards="Errors are refused actions, of all actions; grounded answers came out of a query; "
-    "guesses, a share of the answers, did not. Where databases have variants (other rows), "
-    "on all variants is the share of questions whose answer is right and whose query is "
-    "right on those too.",
-    many="The chance that at least one of k episodes sampled at temperature 1 is right "
-    "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions, "
-    "which has no width where all of them are alike. Base is the model that GRPO began with.",
-    learned="Updates of the weights, episodes that were played, and of those what was learned: "
-    "for GRPO what has an advantage, for self_imitation what was right.",
-    lucky="Right on the database, wrong on a variant of it, or right without a query that could "
-    "be tried there.",
-)
+# %% ../../nbs/watch/report.ipynb #ada2d6ea
+def _lucky_rows(comparison: Comparison) -> list:
+    "The lucky answers of all policies, with the query behind each."
+    rows = []
+    for name, e in comparison.evaluations.items():
+        for r, ep in zip(e.records, e.episodes, strict=True):
+            if r.lucky:
+                behind = query_behind(ep)
+                sql = f"`{behind[0]}`" if behind else "-"
+                rows.append([name, r.id, ep.task.question, sql])
+    return rows
+
+
+def _learned_rows(report: dict) -> list:
+    "What GRPO and self-imitation had to learn from, as far as a report has counted it."
+    rows = []
+    if report.get("learned_tokens"):
+        keys = "updates", "episodes", "learned_episodes", "learned_tokens"
+        rows.append(["trained", *(f"{report[k]:,}" for k in keys)])
+    rounds = report.get("baselines", {}).get("self_imitation", [])
+    if rows and rounds and "updates" in rounds[0]:
+        keys = "updates", "episodes", "learned", "tokens"
+        sums = (sum(r[k] for r in rounds) for k in keys)
+        rows.append(["self_imitation", *(f"{n:,}" for n in sums)])
+    return rows
+
+
+def _fact_rows(report: dict) -> list:
+    "What a report says of its run."
+    tables = "paired wall_seconds questions pass_at_k baselines needs".split()
+    facts = {k: v for k, v in report.items() if k not in tables + policies_of(report)}
+    facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
+    if report.get("base_origin") == "from the package":
+        facts["seconds of warmup"] = "none, the base model came with the package"
+    text = lambda v: v if isinstance(v, (str, int, float)) else json.dumps(v)
+    return [[k, text(v)] for k, v in facts.items() if v is not None]
 
 # %% ../../nbs/watch/report.ipynb #323f4160
 def _many_table(report: dict) -> MarkdownText:
     "What base and trained model reach in many tries."
     many = report["pass_at_k"]
     names = ("base", "trained")
-
-    def cell(r):
-        rate, low, high = (f"{100 * r[k]:.1f}" for k in ("rate", "ci_low", "ci_high"))
-        return f"{rate} % ({low} to {high})"
-
-    rows = [[k, *(cell(many[p][k]) for p in names)] for k in many["base"]]
+    form = "{rate:.1f} % ({ci_low:.1f} to {ci_high:.1f})"
+    percent = lambda r: {k: 100 * v for k, v in r.items()}
+    rows = [
+        [k, *(form.format(**percent(many[p][k])) for p in names)] for k in many["base"]
+    ]
     return markdown_table(["any of", *names], rows)
 
-# %% ../../nbs/watch/report.ipynb #323f4161
-def _learned_table(
-    report: dict,
-) -> MarkdownText:  # without rows for a report that has not counted
-    "What GRPO and self-imitation had to learn from."
-    rounds = report.get("baselines", {}).get("self_imitation", [])
-    names = ("updates", "episodes", "learned", "tokens")
-    rows = []
-    if "learned_tokens" in report:
-        keys = "updates", "episodes", "learned_episodes", "learned_tokens"
-        rows.append(["trained", *(f"{report[k]:,}" for k in keys)])
-    if rounds and "updates" in rounds[0]:
-        rows.append(
-            ["self_imitation", *(f"{sum(r[k] for r in rounds):,}" for k in names)]
-        )
-    return markdown_table(
-        ["policy", "updates", "episodes played", "learned", "tokens"], rows
-    )
-
-# %% ../../nbs/watch/report.ipynb #ada2d6ea
-def _lucky_table(comparison: Comparison) -> MarkdownText:
-    "The lucky answers of all policies, with the query behind each."
-
-    def sql(ep):
-        return "-" if (behind := query_behind(ep)) is None else f"`{behind[0]}`"
-
-    return markdown_table(
-        ["policy", "question", "", "query"],
-        [
-            [name, r.id, ep.task.question, sql(ep)]
-            for name, e in comparison.evaluations.items()
-            for r, ep in zip(e.records, e.episodes, strict=True)
-            if r.lucky
-        ],
-    )
-
-
-def _facts_table(report: dict, policies: list) -> MarkdownText:
-    "What a report says of its run."
-    elsewhere = {
-        "paired",
-        "wall_seconds",
-        "questions",
-        "pass_at_k",
-        "baselines",
-        "needs",
-    }
-    facts = {k: v for k, v in report.items() if k not in elsewhere | {*policies}}
-    facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
-    if report.get("base_origin") == "from the package":
-        facts["seconds of warmup"] = "none, the base model came with the package"
-    text = lambda v: v if isinstance(v, (str, int, float)) else json.dumps(v)
-    return markdown_table(
-        ["what", "value"], [[k, text(v)] for k, v in facts.items() if v is not None]
-    )
+# %% ../../nbs/watch/report.ipynb #323f415e
+_NOTES = {
+    "Scores": "Success is the share of questions answered right, with its 95 % Wilson interval. "
+    "Held-out databases have no training questions.",
+    "needs": "Needs: what a policy is given beyond the base model, about the training questions. "
+    "Seconds: what its learning took.",
+    "Differences on the same questions": "Points: difference of the success rates on the same "
+    "questions in percentage points, with Newcombe's 95 % interval for paired rates; questions "
+    "gained : lost, right only with the second policy or only with the first; p: exact McNemar test.",
+    "Any of many": "The chance that at least one of k episodes sampled at temperature 1 is right "
+    "(arXiv:2107.03374, equation 1), with a 95 % bootstrap interval over the questions, "
+    "which has no width where all of them are alike. Base is the model that GRPO began with.",
+    "What was learned": "Updates of the weights, episodes that were played, and of those what was "
+    "learned: for GRPO what has an advantage, for self_imitation what was right.",
+    "Lucky answers": "Right on the database, wrong on a variant of it, or right without a query "
+    "that could be tried there.",
+    "Report cards": "Errors are refused actions, of all actions; grounded answers came out of a "
+    "query; guesses, a share of the answers, did not. Where databases have variants (other rows), "
+    "on all variants is the share of questions whose answer is right and whose query is "
+    "right on those too.",
+}
 
 # %% ../../nbs/watch/report.ipynb #e64dfd1e
-def _report_text(comparison: Comparison, report: dict) -> str:
-    "The content of `report.md`."
+def _sections(comparison: Comparison, report: dict) -> dict:  # heading -> its text
+    "What `report.md` shows, in its order; empty where there is nothing to show."
     evs = comparison.evaluations
-    out = ["# Evaluation report"]
-    if "base -> trained" in report["paired"]:
-        out.append(better_or_not(report))
-    out += ["## Scores", _NOTES["scores"]]
-    out += [_NOTES["needs"]] * bool(report.get("needs")) + [report_table(report)]
-    if report["paired"]:
-        out += [
-            "## Differences on the same questions",
-            _NOTES["pairs"],
-            differences_table(report),
-        ]
+    found = {}
+
+    def table(heading, head, rows):
+        found[heading] = str(markdown_table(head, rows)) * bool(rows)
+
+    found["Scores"] = (_NOTES["needs"] + "\n\n") * bool(report.get("needs"))
+    found["Scores"] += report_table(report)
+    pairs = "Differences on the same questions"
+    found[pairs] = differences_table(report) * bool(report["paired"])
     if many := report.get("pass_at_k"):
-        out += ["## Any of many", _NOTES["many"], _many_table(report), many["verdict"]]
-    if report.get("learned_tokens"):
-        out += ["## What was learned", _NOTES["learned"], _learned_table(report)]
+        found["Any of many"] = f"{_many_table(report)}\n\n{many['verdict']}"
+    counted = ["policy", "updates", "episodes played", "learned", "tokens"]
+    table("What was learned", counted, _learned_rows(report))
     for key in ("words", "kind", "difficulty"):
-        if any(q[key] for q in report["questions"]):
-            out += [f"## By {key} of the question", _split_table(report, key)]
-    if any(report[name]["lucky"] for name in evs):
-        out += ["## Lucky answers", _NOTES["lucky"], _lucky_table(comparison)]
-    out += [
-        "## The run",
-        _facts_table(report, list(evs)),
-        "## Report cards",
-        _NOTES["cards"],
-    ]
+        known = any(q[key] for q in report["questions"])
+        found[f"By {key} of the question"] = _split_table(report, key) * known
+    lucky = ["policy", "question", "", "query"]
+    table("Lucky answers", lucky, _lucky_rows(comparison))
+    table("The run", ["what", "value"], _fact_rows(report))
     own = [name for name in ("base", "trained") if name in evs] or list(evs)
-    out += [f"### {name}\n\n{report_card(evs[name], markdown_table)}" for name in own]
-    return "\n\n".join(out) + "\n"
+    cards = [f"### {name}\n\n{report_card(evs[name], True)}" for name in own]
+    found["Report cards"] = "\n\n".join(cards)
+    return found
 
 # %% ../../nbs/watch/report.ipynb #81596b24
-def _report_json(report: dict) -> str:
-    "JSON with a line for each question."
-    lines = ",\n".join("    " + json.dumps(q) for q in report["questions"])
-    text = json.dumps({k: v for k, v in report.items() if k != "questions"}, indent=2)
-    return text.removesuffix("\n}") + f',\n  "questions": [\n{lines}\n  ]\n}}\n'
-
-
 def write_report(
     folder: str | Path,  # made if it does not exist
     comparison: Comparison,
@@ -487,13 +384,21 @@ def write_report(
 ) -> dict:  # the report
     "Write `report.json`, `report.md` and `transcripts.md`."
     report = make_report(comparison, meta)
+    out = ["# Evaluation report"]
+    if "base -> trained" in report["paired"]:
+        out.append(better_or_not(report))
+    for heading, text in _sections(comparison, report).items():
+        if text:
+            out += [f"## {heading}", *filter(None, [_NOTES.get(heading)]), text]
     names = list(comparison.evaluations)
     pair = ["base", "trained"]
     if "warmed" in names or not {*pair} <= {*names}:
         pair = (names[-2:] * 2)[:2]
+    lines = ",\n".join("    " + json.dumps(q) for q in report["questions"])
+    head = json.dumps({k: v for k, v in report.items() if k != "questions"}, indent=2)
     files = {
-        "report.json": _report_json(report),
-        "report.md": _report_text(comparison, report),
+        "report.json": f'{head[:-2]},\n  "questions": [\n{lines}\n  ]\n}}\n',
+        "report.md": "\n\n".join(out) + "\n",
         "transcripts.md": f"# Transcripts\n\n{show_examples(comparison, *pair)}\n",
     }
     for name, text in files.items():

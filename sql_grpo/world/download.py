@@ -14,7 +14,7 @@ from fastcore.script import anno_parser
 from tqdm.auto import tqdm
 
 from ..common.basics import full_path, or_exit
-from .data import load_tasks, load_with_report
+from .tasks import load_tasks, load_with_report
 
 # %% ../../nbs/world/download.ipynb #a8c928b5
 def _receive(url: str, part: Path, quiet: bool):

@@ -1073,7 +1073,7 @@ def open_database(
         return where
     where, state = _path_in(where), ()
     if "://" not in str(where):
-        where = os.path.abspath(full_path(where))
+        where = full_path(where)
         if is_files(where):
             return open_sqlite(files_database(where), **kwargs)
         if os.path.isdir(where):
@@ -1083,6 +1083,7 @@ def open_database(
             )
         if not (kind := engine_of(where)):
             return open_sqlite(where, **kwargs)
+        where = os.path.abspath(where)
         state = os.stat(where).st_mtime_ns, os.stat(where).st_size
     elif not (kind := engine_of(where)):
         raise ValueError(

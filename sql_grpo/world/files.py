@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from decimal import Decimal
 from functools import lru_cache
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from statistics import multimode
 from urllib.parse import unquote
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from fastcore.basics import patch
 
 from ..common.basics import cache_folder, code_digest, kept_in_cache
@@ -357,13 +356,10 @@ def cells(self: Sheet) -> Iterator[list]:
         yield [None if x == "" else x for x in values]
 
 # %% ../../nbs/world/files.ipynb #c1a7e5d2
-_ARROW = (  # what Arrow calls the types of SQLite
-    (pa.types.is_integer, "INTEGER"),
-    (pa.types.is_boolean, "INTEGER"),
-    (pa.types.is_floating, "REAL"),
-    (pa.types.is_decimal, "REAL"),
-    (pa.types.is_binary, "BLOB"),
-    (pa.types.is_large_binary, "BLOB"),
+_ARROW = dict(  # SQLite's types, by how the names of Arrow's begin
+    INTEGER="int uint bool",
+    REAL="float double halffloat decimal",
+    BLOB="binary large_binary fixed_size_binary",
 )
 
 
@@ -378,16 +374,25 @@ def _stored(x: object) -> int | float | str | bytes | None:
     return x if x is None or isinstance(x, (str, bytes)) else str(x)
 
 
+def _arrow():
+    "The module `pyarrow`, where it is needed: to import it takes as long as all of the others here."
+    import_module("pyarrow.parquet")
+    return import_module("pyarrow")
+
+
 class _Parquet:
     "A Parquet file, as `Sheet` is for a CSV file."
 
     def __init__(self, path: Path):
-        self.file, self.said, self.odd = pq.ParquetFile(path), [], {}
+        self.file, self.said, self.odd = _arrow().parquet.ParquetFile(path), [], {}
         self.names = _each_once(self.file.schema_arrow.names)
 
     def kinds(self) -> list[Counter]:
-        known = lambda t: next((kind for fits, kind in _ARROW if fits(t)), "TEXT")
-        return [Counter([known(t)]) for t in self.file.schema_arrow.types]
+        begins = {kind: tuple(names.split()) for kind, names in _ARROW.items()}
+        kind_of = lambda t: next(
+            (k for k, xs in begins.items() if str(t).startswith(xs)), "TEXT"
+        )
+        return [Counter([kind_of(t)]) for t in self.file.schema_arrow.types]
 
     def cells(self) -> Iterator[tuple]:
         for batch in self.file.iter_batches():
@@ -411,7 +416,7 @@ def _naming_file(label: str):
     "Raises ValueError with the file's name for what its libraries say of it."
     try:
         yield
-    except (OSError, EOFError, zlib.error, pa.ArrowException, sqlite3.Error) as e:
+    except (OSError, EOFError, zlib.error, _arrow().ArrowException, sqlite3.Error) as e:
         raise ValueError(f"{label}: {one_line(e, 200)}") from None
 
 

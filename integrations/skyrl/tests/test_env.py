@@ -9,7 +9,7 @@ sys.path.insert(0, str(HERE))
 
 import skyrl_gym
 from sql_grpo.rollout import OraclePolicy, RandomPolicy, rollout
-from sql_grpo.world.data import load_tasks
+from sql_grpo.world.tasks import load_tasks
 from sql_grpo_skyrl import SQLGRPOEnv, register, rows, write_data
 
 TASKS = load_tasks("embedded", "eval")

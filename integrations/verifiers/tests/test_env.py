@@ -8,7 +8,7 @@ from pathlib import Path
 from sql_grpo.environment import Episode
 from sql_grpo.rewards import REWARDS
 from sql_grpo.rollout import OraclePolicy
-from sql_grpo.world.data import load_tasks
+from sql_grpo.world.tasks import load_tasks
 from verifiers.v1.cli.eval.main import main
 
 TASKS = {t.id: t for t in load_tasks(split="eval")}
