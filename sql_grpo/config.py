@@ -52,9 +52,9 @@ def folder_config(model_name: str) -> dict:
 
 
 def is_small(folder: dict) -> bool:  # what folder_config found
-    "Is it the embedded model's, or of one trained from it? No other has so few words."
-    words = folder.get("vocab_size")
-    return isinstance(words, int) and words < 10_000
+    "Is it the embedded model's, or of one trained from it? No other Qwen3 has so few words."
+    words, kind = folder.get("vocab_size"), folder.get("model_type", "qwen3")
+    return isinstance(words, int) and words < 10_000 and kind == "qwen3"
 
 
 def rules_for(

@@ -129,7 +129,7 @@ _SUCCESS_NAMES = {
     "success_eval": "evaluation questions",
     "success_heldout": "of these, held-out databases",
 }
-_SHOWN = {
+_LINE_SHOWS = {
     "reward": "reward {:.2f}",
     "rewards/reward_correctness/mean": "success {:.0%}",
     "turns/mean": "turns {:.1f}",
@@ -158,7 +158,7 @@ def _summary_line(*reports):  # of neighbouring steps
     success = "{} {k}/{n} = {rate:.0%} ({low:.0%} to {high:.0%})"
     for k, name in _SUCCESS_NAMES.items():
         bits += [success.format(name, **record[k])] if k in record else []
-    for k, form in _SHOWN.items():
+    for k, form in _LINE_SHOWS.items():
         bits += [form.format(record[k])] if record.get(k) is not None else []
     if (s := record.get("seconds_left")) is not None:
         hours = f"{s / 60:.0f} min" if s < 3600 else f"{s / 3600:.1f} h"

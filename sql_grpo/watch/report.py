@@ -35,7 +35,7 @@ from sql_grpo.evaluation import (
 from .pictures import COLORS
 
 # %% ../../nbs/watch/report.ipynb #263c6379
-_CARD = dict(  # column: what of `aggregate`, and how it is written
+_CARD_COLUMNS = dict(  # column: what of `aggregate`, and how it is written
     reward=("mean_reward", "{:.2f}"),
     progress=("mean_progress", "{:.2f}"),
     turns=("mean_turns", "{:.1f}"),
@@ -70,11 +70,13 @@ def report_card(
     rows = []
     for name, some in splits.items():
         s = aggregate(some)
-        cells = ["-" if s[k] is None else f.format(s[k]) for k, f in _CARD.values()]
+        cells = [
+            "-" if s[k] is None else f.format(s[k]) for k, f in _CARD_COLUMNS.values()
+        ]
         cells = [c.replace("%", " %") for c in cells]
         rates = _with_interval(s), _with_interval(s, "suite_") * suite
         rows.append([name, str(s["n"]), *rates[0], *cells, *rates[1]])
-    head = ["questions", "n", "success", "95 % interval", *_CARD]
+    head = ["questions", "n", "success", "95 % interval", *_CARD_COLUMNS]
     head += ["on all variants", "95 % interval"] * suite
     if markdown:
         return markdown_table(head, rows)
@@ -155,7 +157,7 @@ def plot_policies(
 
 # %% ../../nbs/watch/report.ipynb #703df0c7
 _PHASES = ("warmup", "grpo", "eval", "total")
-_TOLD = ("id", "db_id", "kind", "words", "difficulty", "heldout")
+_QUESTION_FIELDS = ("id", "db_id", "kind", "words", "difficulty", "heldout")
 
 
 def make_report(
@@ -172,7 +174,7 @@ def make_report(
     right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
     questions = []
     for r in [*evs.values()][-1].records:
-        line = {k: getattr(r, k) for k in _TOLD}
+        line = {k: getattr(r, k) for k in _QUESTION_FIELDS}
         for key, found in (("right", right), ("sampled", counts)):
             line[key] = {name: by[r.id] for name, by in found.items() if r.id in by}
         if not line["sampled"]:
