@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
+from threading import get_ident
 
 import apsw
 
@@ -98,17 +99,24 @@ _READING = "SQLITE_SELECT", "SQLITE_READ", "SQLITE_FUNCTION", "SQLITE_RECURSIVE"
 _READING = {getattr(apsw, name) for name in _READING}
 
 
+@lru_cache(maxsize=16)
+def _empty(thread: int) -> apsw.Connection:
+    "An empty database of a thread, for compiling: nothing runs there."
+    con = apsw.Connection(":memory:", statementcachesize=0)
+    con.limit(apsw.SQLITE_LIMIT_VDBE_OP, 2000)
+    con.authorizer = lambda what, *_: int(what not in _READING)  # OK is 0, DENY 1
+    con.exec_trace = lambda *_: False  # do not run it
+    return con
+
+
 @lru_cache(maxsize=256)
 def _is_statement(sql: str) -> bool:
     "Does SQLite take it for one SELECT? It is compiled for an empty database, and not run."
-    if not _BEGINS_SQL.match(sql) or re.search(r";\s*\S", _QUOTES.sub("", sql)):
+    if not _BEGINS_SQL.match(sql) or re.search(r";\s*\S|`|</", _QUOTES.sub("", sql)):
         return False
     end = time.perf_counter() + 0.1
-    con = apsw.Connection(":memory:")
-    con.limit(apsw.SQLITE_LIMIT_VDBE_OP, 2000)
+    con = _empty(get_ident())
     con.set_progress_handler(lambda: time.perf_counter() > end, 400)  # of compiling
-    con.authorizer = lambda what, *_: int(what not in _READING)  # OK is 0, DENY 1
-    con.exec_trace = lambda *_: False  # do not run it
     try:
         con.execute(sql)
     except apsw.ExecTraceAbort:
@@ -490,13 +498,22 @@ _BEFORE = (
 )
 
 
-def _shown(text: str, words: tuple) -> Iterator:  # places, ends, SQL, is it on a line
-    "The SQL that a text shows."
+def _shown(
+    text: str, words: tuple, owned: bool = False
+) -> Iterator:  # places, ends, SQL, is it on a line
+    "The SQL that a text shows; with `owned`, only if some is first, or in capitals on its own line."
     if _BEGINS_SQL.match(text):
         yield 0, len(sql := _statement(text, words)), sql.strip(), True
+    places = [
+        (m, _BEFORE.search(text, max(0, m.start() - 30), m.start()))
+        for m in islice(_SELECT.finditer(text), _AT_MOST)
+    ]
+    own = any(
+        b and (b.start() == 0 or b["own"] is not None and m[0][:4].isupper())
+        for m, b in places
+    )
     at = 0
-    for m in islice(_SELECT.finditer(text), _AT_MOST):
-        before = _BEFORE.search(text, max(0, m.start() - 30), m.start())
+    for m, before in places if own or not owned else ():
         if before and m.start() >= at:
             sql = text[m.start() :]
             sql = _within(sql, before["mark"], "QUERY") if before["mark"] else sql
@@ -507,21 +524,31 @@ def _shown(text: str, words: tuple) -> Iterator:  # places, ends, SQL, is it on 
 
 def _statements(text: str, words: tuple) -> Iterator:
     "SQL that begins the text; and in capitals, on a line or behind a semicolon, what SQLite takes."
-    for start, end, sql, own in _shown(text, words):
+    for start, end, sql, own in _shown(text, words, True):
         if start == 0 or own and sql[:4].isupper() and _is_statement(sql):
             yield start, end, [SQLAction("QUERY", sql)]
 
 # %% ../../nbs/world/replies.ipynb #20b7bfcc
+# a reader, and what a text holds one of where it finds something; any text if empty
+_READERS = {
+    _json_calls: "{[",
+    _tag_calls: "<",
+    _python_calls: "(",
+    _react_calls: ":",
+    _tags: "<",
+    _fences: "`~",
+    _action_lines: "",
+    _statements: "",
+}
 _CALLS = _json_calls, _tag_calls, _python_calls, _react_calls
-_READERS = *_CALLS, _tags, _fences, _action_lines, _statements
 
 
 def _candidates(text: str, words: tuple, *without) -> list:  # of actions
     "What the readers find, by its place; of two at one place the first reader's."
     found = [
         (start, i, end, actions)
-        for i, reader in enumerate(_READERS)
-        if reader not in without
+        for i, (reader, marks) in enumerate(_READERS.items())
+        if reader not in without and (not marks or any(m in text for m in marks))
         for start, end, actions in reader(text, words)
         if actions
     ]
