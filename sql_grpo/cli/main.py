@@ -116,7 +116,7 @@ _COMMANDS = {  # name: module, options, what it does
     ),
     "eval": ("use.evaluate", EvalOptions, "measure a model on questions"),
     "ask": ("use.ask", AskOptions, "put questions about a database to a model"),
-    "serve": ("use.serving", ServeOptions, "put the environment behind an address"),
+    "serve": ("use.serve", ServeOptions, "put the environment behind an address"),
     "data": ("world.download", None, "fetch Spider, and check what can be read"),
     "bench": ("bench.rollouts", BenchOptions, "time rollouts beside TRL's own loop"),
 }
