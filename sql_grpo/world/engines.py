@@ -28,7 +28,6 @@ from sql_grpo.world.database import (
     Database,
     escaped,
     one_line,
-    open_sqlite,
     Result,
     SQLiteDatabase,
 )
@@ -175,6 +174,7 @@ class EngineDatabase(Database):
     single = "float", "real"  # how types of single precision begin
     catalogue = "", ""  # SQL for tables, and for columns: see `_read_catalogue`
     parity = ""  # SQL for 0 or 1, by which a table can be halved
+    letters = "length(concat({}, ''))"  # of an enum, too
 
     def __init__(
         self,
@@ -233,9 +233,6 @@ class EngineDatabase(Database):
         "The columns of a table. Raises ValueError if there is no such table."
         return list(self._columns[self.table(table)])
 
-    def kind(self, table: str) -> str:
-        return self._tables[table]
-
     def identifier(self, table: str) -> str:
         "A table as a query names it. Raises ValueError if there is none."
         return ".".join(map(self.quote, self._where[self.table(table)]))
@@ -272,10 +269,6 @@ class EngineDatabase(Database):
         parity = self.parity.format(columns=columns)
         rows = f"SELECT * FROM {self.identifier(table)} WHERE {parity} = {rest}"
         return f"{self.quote(table)} AS ({rows})"
-
-    def letters(self, column: str) -> str:
-        "SQL for the number of letters of a value, also of an enum."
-        return f"length(concat({column}, ''))"
 
     def close(self) -> None:
         "Close the connections that are not in use; the next query opens a new one."
@@ -437,7 +430,8 @@ def _read_catalogue(self: EngineDatabase, con) -> list:  # of warnings
             if kind.lower().startswith(self.single):
                 singles.setdefault(table.lower(), set()).add(name.lower())
     self._columns = self._columns | columns
-    self._tables = {names[s, t]: "view" if v else "table" for s, t, _, v, _ in tables}
+    self._tables = list(names.values())
+    self.views = {names[s, t] for s, t, _, is_view, _ in tables if is_view}
     self.comments = {names[s, t]: said for s, t, *_, said in tables if said}
     self._singles, self._counts, self._texts = singles, {}, {}
     self._read_at = perf_counter()
@@ -1075,41 +1069,32 @@ def open_database(
     if "://" not in str(where):
         where = full_path(where)
         if is_files(where):
-            return open_sqlite(files_database(where), **kwargs)
+            where = files_database(where)
         if os.path.isdir(where):
             raise ValueError(
                 f"{where} holds no database: expected a SQLite file, or a folder with "
                 f"{', '.join(READ[:-1])} or {READ[-1]} files"
             )
-        if not (kind := engine_of(where)):
-            return open_sqlite(where, **kwargs)
-        where = os.path.abspath(where)
-        state = os.stat(where).st_mtime_ns, os.stat(where).st_size
+        if not os.path.exists(where):
+            raise FileNotFoundError(f"no such database: {where}")
+        kind, where = engine_of(where) or SQLiteDatabase, os.path.abspath(where)
+        real = os.path.realpath(where)  # journals lie beside the target of a link
+        files = [os.stat(f) for f in (real, f"{real}-wal") if os.path.exists(f)]
+        state = tuple((f.st_mtime_ns, f.st_size) for f in files)
     elif not (kind := engine_of(where)):
         raise ValueError(
             f"{without_password(where)}: expected one of "
             f"{', '.join(['sqlite', *_ENGINES, *_entry_points()])}, "
             "or a name that a package registers, before ://, and a database after it"
         )
-    kwargs.pop("now", None)
-    known = kind, without_password(where), state, tuple(sorted(kwargs.items()))
-    start = perf_counter()
-    said, when = _unreachable.get(known, ("", 0))
-    if said and start - when < _QUEUED:  # not again for each question
-        raise ValueError(said)
-    try:
-        db = _open_engine(*known)
-    except ValueError as e:  # what fails at once may be tried at once
-        if perf_counter() - start > 1:
-            _unreachable[known] = str(e), perf_counter()
-        raise
+    if kind is not SQLiteDatabase:
+        where = without_password(where)
+        kwargs.pop("now", None)
+    db = _opened(kind, where, state, tuple(sorted(kwargs.items())))
     db.refresh()
     return db
 
-# %% ../../nbs/world/engines.ipynb #4bacaffd
-_unreachable = {}  # what took long to fail: what was said, and when
-
 
 @lru_cache(maxsize=64)
-def _open_engine(kind, url, state, settings):
-    return kind(url, **dict(settings))
+def _opened(kind, where, state, settings):
+    return kind(where, **dict(settings))
