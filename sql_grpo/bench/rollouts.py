@@ -114,7 +114,9 @@ def _wide_work(model, tokenizer, episodes: int = 128) -> _Workload:
     verbs = "DESCRIBE", "SAMPLE", "QUERY SELECT COUNT(*) FROM"
     scripts = []
     for task, turns in zip(tasks, lengths, strict=True):
-        looks = [f"{verb} {table}" for table in task.database().tables for verb in verbs]
+        looks = [
+            f"{verb} {table}" for table in task.database().tables for verb in verbs
+        ]
         scripts.append(rng.choices(looks, k=turns - 1) + ["ANSWER"])
     return _Workload(model, tokenizer, tasks, scripts)
 
@@ -220,7 +222,9 @@ def _forced(script: list, start: int) -> Callable:  # ids, scores -> scores
     return follow
 
 # %% ../../nbs/bench/rollouts.ipynb #bc3e3208
-def _by_trl(work: _Workload) -> Callable:  # n -> episodes, tokens read, when it was over
+def _by_trl(
+    work: _Workload,
+) -> Callable:  # n -> episodes, tokens read, when it was over
     "TRL's loop."
     now, model = {}, copy.copy(work.model)
 
@@ -266,9 +270,13 @@ def _by_trl(work: _Workload) -> Callable:  # n -> episodes, tokens read, when it
     def play(n):
         now.update(n=n, read=0, calls=itertools.count())
         out = trainer._generate_and_score_completions(rows[:n])
-        names = "prompt_ids prompt_mask completion_ids completion_mask tool_mask".split()
+        names = (
+            "prompt_ids prompt_mask completion_ids completion_mask tool_mask".split()
+        )
         padded = zip(*(out[name] for name in names), strict=True)
-        for ep, (p, p_mask, c, c_mask, own) in zip(now["episodes"], padded, strict=True):
+        for ep, (p, p_mask, c, c_mask, own) in zip(
+            now["episodes"], padded, strict=True
+        ):
             prompt, *rest = p[p_mask == 1], c[c_mask == 1], own[c_mask == 1]
             ids, mask = (x.tolist() for x in rest)
             ep.tokens = TokenRecord(prompt.tolist(), ids, [0.0] * len(ids), mask)
@@ -392,13 +400,17 @@ def main(argv: list | None = None) -> None:  # by default the command line's
     with or_exit("sql_grpo bench"):
         if args.rounds < 1 or n is not None and (n < _GROUP or n % _GROUP):
             given = f"rounds is {args.rounds}, episodes {n}"
-            raise ValueError(f"{given}; expected at least 1, and a multiple of {_GROUP}")
+            raise ValueError(
+                f"{given}; expected at least 1, and a multiple of {_GROUP}"
+            )
         if "qwen" in args.workloads and not gpu:
             raise ValueError("the workload qwen needs a GPU")
         if args.output:  # now, rather than after an hour
             Path(args.output).touch()
         for name in args.workloads:
-            work = _work_of(name, "cuda" if gpu else "cpu", **dict(episodes=n) if n else {})
+            work = _work_of(
+                name, "cuda" if gpu else "cpu", **dict(episodes=n) if n else {}
+            )
             out[name] = run_rounds(work, [*_WAYS], args.rounds)
             print(f"\n{bench_table(name, out[name])}\n", flush=True)
         if args.output:
