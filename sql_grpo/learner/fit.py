@@ -35,8 +35,7 @@ from transformers import (
 )
 from trl import GRPOTrainer, SFTConfig, SFTTrainer
 
-from ..common.basics import QUIET, in_notebook, is_main, say
-from ..common.machine import detect_runtime
+from ..common.basics import QUIET, detect_runtime, in_notebook, is_main, say
 from ..engine.cache import is_out_of_memory
 from ..engine.codec import CHATML
 from sql_grpo.learner.checkpoints import (

@@ -27,9 +27,9 @@ from sql_grpo.common.basics import (
     or_exit,
     pick_some,
     say,
+    set_seed,
     terminal_progress,
 )
-from ..common.machine import set_seed
 from ..options import train_parser
 from sql_grpo.learner.checkpoints import (
     checkpoints_in,
