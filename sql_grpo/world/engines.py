@@ -363,10 +363,15 @@ def _selected(sql: str, dialect: str) -> list:
         tree = sqlglot.parse_one(sql, read=dialect)
     except (sqlglot.errors.SqlglotError, RecursionError, IndexError):
         return []
-    found = [list(e.find_all(exp.Column, exp.Cast)) for e in getattr(tree, "selects", [])]
+    found = [
+        list(e.find_all(exp.Column, exp.Cast)) for e in getattr(tree, "selects", [])
+    ]
     return [
-        {"float" if isinstance(x, exp.Cast) else x.name.lower() for x in parts
-         if isinstance(x, exp.Column) or x.is_type("float")}
+        {
+            "float" if isinstance(x, exp.Cast) else x.name.lower()
+            for x in parts
+            if isinstance(x, exp.Column) or x.is_type("float")
+        }
         for parts in found
     ]
 
@@ -389,8 +394,12 @@ def _read_catalogue(self: EngineDatabase, con) -> list:  # of warnings
     self.views = {names[s, t] for s, t, _, is_view, _ in tables if is_view}
     self.comments = {names[s, t]: said for s, t, *_, said in tables if said}
     single = lambda c: c.type.lower().startswith(self.single)
-    every = {(t.lower(), c.name.lower(), single(c)) for t in columns for c in columns[t]}
-    self._exact = {name for _, name, _ in every} - {name for _, name, is_ in every if is_}
+    every = {
+        (t.lower(), c.name.lower(), single(c)) for t in columns for c in columns[t]
+    }
+    self._exact = {name for _, name, _ in every} - {
+        name for _, name, is_ in every if is_
+    }
     self._singles = {*self.single, *(t.split(".")[-1] for t, _, is_ in every if is_)}
     self._counts, self._texts, self._read_at = {}, {}, perf_counter()
     return self._learn(con)
