@@ -150,7 +150,10 @@ class _LeanLayer:
 
     def __init__(self, layer: torch.nn.Module, dtype: torch.dtype, config):
         a, m, eps = layer.self_attn, layer.mlp, config.rms_norm_eps
-        self.heads, self.kv_heads = config.num_attention_heads, config.num_key_value_heads
+        self.heads, self.kv_heads = (
+            config.num_attention_heads,
+            config.num_key_value_heads,
+        )
         self.qkv = _product(dtype, a.q_proj, a.k_proj, a.v_proj)
         self.out = _product(dtype, a.o_proj)
         self.gate_up = _product(dtype, m.gate_proj, m.up_proj)
