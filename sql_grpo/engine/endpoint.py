@@ -320,7 +320,9 @@ _MEANING = {
 }
 
 
-def _said_in_error(response, said) -> str:  # an answer; what is in it, or in its `error`
+def _said_in_error(
+    response, said
+) -> str:  # an answer; what is in it, or in its `error`
     "What a server says about an error, in whichever form."
     while isinstance(said, dict):
         known = (said[k] for k in ("error", "message", "detail") if said.get(k))
