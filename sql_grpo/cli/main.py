@@ -117,7 +117,7 @@ _COMMANDS = {  # name: module, options, what it does
     "eval": ("use.evaluate", EvalOptions, "measure a model on questions"),
     "ask": ("use.ask", AskOptions, "put questions about a database to a model"),
     "serve": ("use.serving", ServeOptions, "put the environment behind an address"),
-    "data": ("world.download", None, "fetch Spider, and check what can be read"),
+    "data": ("world.tasks", None, "fetch Spider, and check what can be read"),
     "bench": ("bench.rollouts", BenchOptions, "time rollouts beside TRL's own loop"),
 }
 

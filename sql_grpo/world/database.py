@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['NOW', 'Result', 'one_line', 'escaped', 'format_value', 'markdown_cell', 'quoted', 'shown', 'Column', 'Database',
-           'SQLiteDatabase', 'open_sqlite']
+           'SQLiteDatabase']
 
 # %% ../../nbs/world/database.ipynb #605fb8b4
-import os, re, threading
+import json, os, re, threading
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -104,19 +104,22 @@ upper""".split()
 # tables that SQLite makes when they are asked for
 _VIRTUAL = re.compile(r"pragma_\w+|jsonb?_(each|tree)|carray", re.I)
 NOW = "2025-01-01 00:00:00"  # what "now" means in a query
+_LENGTH = 5000  # bytes of a text, blob or row
+_PATTERN = 200  # bytes of a pattern of LIKE or GLOB
 
 
 class _Guard:
-    "What the callbacks of one connection share."
+    "What guards one connection: the methods are called back by SQLite."
 
     sql, first = "", None  # the query, and its statement
     columns, reason = None, None  # their names, and why it was refused
-    deadline = float("inf")
-    length = 0  # bytes that a value may have
-    helper = None
-    encoding, now = "utf-8", NOW
-    ours = False  # is the statement one of this page's?
     explains = -1  # 2 while a plan is asked for
+    deadline = float("inf")
+    length = _LENGTH  # bytes that a value may have
+    encoding, helper = "utf-8", None
+
+    def __init__(self, now: str | None = NOW):
+        self.now = now
 
     def refuse(self, what: str):
         "Note that the query is no SELECT; it says itself what it is, or else `what` does."
@@ -124,46 +127,39 @@ class _Guard:
         what = what if word in ("", "SELECT", "WITH", "VALUES") else word
         self.reason = f"only SELECT is allowed, not {what}"
 
+    def authorize(self, action: int, arg1, arg2, schema, trigger) -> int:
+        "Asked about everything that a statement needs, while it is compiled."
+        if action == apsw.SQLITE_FUNCTION and arg2.lower() not in _FUNCTIONS:
+            self.reason = f"the function {one_line(arg2)} is not allowed"
+        elif action == apsw.SQLITE_READ and _VIRTUAL.fullmatch(arg1):
+            self.reason = "virtual tables and pragma functions cannot be read"
+        elif action in _ALLOWED:
+            return apsw.SQLITE_OK
+        else:
+            self.refuse(apsw.mapping_authorizer_function[action].split("_")[1])
+        return apsw.SQLITE_DENY
+
+    def trace(self, cursor: apsw.Cursor, sql: str, bindings) -> bool:
+        "May the compiled statement at the start of `sql` run? Only if it reads, and is the only one."
+        if cursor.is_explain not in (0, self.explains) or not cursor.is_readonly:
+            self.refuse("EXPLAIN")
+        elif not cursor.description:
+            return True  # nothing but blanks and comments
+        elif self.first is not None:
+            self.reason = "one statement at a time"
+        else:
+            self.first = sql
+            self.columns = [d[0] for d in cursor.description]
+            if (rest := self.sql[len(sql) :]).strip():
+                try:  # it must hold no statement
+                    cursor.connection.execute(rest)
+                except apsw.Error:
+                    self.reason = "one statement at a time"
+        return self.reason is None
+
     def overdue(self) -> bool:
         "Has the deadline passed? As a progress handler: stop the query."
         return perf_counter() > self.deadline
-
-# %% ../../nbs/world/database.ipynb #e263e60b
-def _authorize(guard: _Guard, action: int, arg1, arg2, schema, trigger) -> int:
-    "SQLite asks this about everything that a statement needs, while it compiles the statement."
-    if guard.ours:
-        return apsw.SQLITE_OK
-    if action == apsw.SQLITE_FUNCTION and arg2.lower() not in _FUNCTIONS:
-        guard.reason = f"the function {one_line(arg2)} is not allowed"
-    elif action == apsw.SQLITE_READ and _VIRTUAL.fullmatch(arg1):
-        guard.reason = "virtual tables and pragma functions cannot be read"
-    elif action in _ALLOWED:
-        return apsw.SQLITE_OK
-    else:
-        guard.refuse(apsw.mapping_authorizer_function[action].split("_")[1])
-    return apsw.SQLITE_DENY
-
-
-def _trace(guard: _Guard, cursor: apsw.Cursor, sql: str, bindings) -> bool:
-    "May the compiled statement at the start of `sql` run? Only if it reads, and is the only one."
-    if guard.ours:
-        return True
-    if cursor.is_explain not in (0, guard.explains) or not cursor.is_readonly:
-        guard.refuse("EXPLAIN")
-    elif not cursor.description:
-        return True  # nothing but blanks and comments
-    elif guard.first is not None:
-        guard.reason = "one statement at a time"
-    else:
-        guard.first = sql
-        guard.columns = [d[0] for d in cursor.description]
-        rest = guard.sql[len(sql) :]
-        if rest.strip():
-            try:  # it must hold no statement
-                cursor.connection.execute(rest)
-            except apsw.Error:
-                guard.reason = "one statement at a time"
-    return guard.reason is None
 
 # %% ../../nbs/world/database.ipynb #a538af3f
 # bytes that queries may take together, beyond what is in use before
@@ -178,29 +174,22 @@ class _Heap:
         self.free = threading.Condition()
         self.running = self.lone = 0
         self.crowd = False  # did several run?
-        self.bound(0)
-
-    def bound(self, limit: int):
-        "Let SQLite have `limit` bytes; 0 for all that there are."
-        apsw.hard_heap_limit(limit)
-        apsw.soft_heap_limit(0)  # it would stay, and make SQLite forget pages
 
     def enter(self, alone: bool = False, limit: int = _MEMORY):
         "Wait until a query may run, or (`alone`) until no other does; raises `TimeoutError`."
         ready = False
+        free = lambda: not (self.running if alone else self.lone)
         with self.free:
             self.lone += alone
-            free = lambda: not (self.running if alone else self.lone)
             try:
                 ready = free() or self.free.wait_for(free, _WAIT)
             finally:
-                if not ready:
-                    self.lone -= alone
+                self.lone -= alone and not ready
             if not ready:
                 raise TimeoutError("the database is busy")
             if not self.running:
-                self.bound(limit and apsw.memory_used() + limit)
-            self.crowd = self.running > 0 or self.crowd
+                apsw.hard_heap_limit(limit and apsw.memory_used() + limit)
+            self.crowd |= self.running > 0
             self.running += 1
 
     def leave(self, alone: bool = False):
@@ -210,7 +199,8 @@ class _Heap:
             self.lone -= alone
             if not self.running:
                 self.crowd = False
-                self.bound(0)
+                apsw.hard_heap_limit(0)
+                apsw.soft_heap_limit(0)  # it would stay, and make SQLite forget pages
                 self.free.notify_all()
 
 
@@ -236,53 +226,50 @@ def _trusted(f):
 _SLOW = {"trim": 2, "ltrim": 2, "rtrim": 2, "unhex": 2, "instr": 2, "replace": 3}
 # lengths of the first two arguments, multiplied: some milliseconds
 _PRODUCT = 50_000_000
+_DATES = "date", "time", "datetime", "julianday", "unixepoch", "strftime"
+_CURRENT = dict(current_date="date", current_time="time", current_timestamp="datetime")
 
 
-def _call(guard: _Guard, name: str, *args):
+@patch
+def call(self: _Guard, name: str, *args):
     "SQLite's function `name`. Raises ValueError for arguments that could keep it busy for long."
-    if guard.overdue():
-        guard.reason = "interrupted"
+    if self.overdue():
+        self.reason = "interrupted"
     elif name in _SLOW:
         size = lambda x: len(x if isinstance(x, (str, bytes)) else str(x))
         first, second = map(size, args[:2])
         trims = name not in ("instr", "replace")
         if trims and second > 100 or (1 + 2 * trims) * first * second > _PRODUCT:
-            guard.reason = f"the arguments of {name} are too long"
-    if guard.reason:
-        raise ValueError(guard.reason)
-    if guard.helper is None:
-        guard.helper = apsw.Connection(":memory:")
-    guard.helper.limit(apsw.SQLITE_LIMIT_LENGTH, guard.length)
-    rows = guard.helper.execute(f"SELECT {name}({','.join('?' * len(args))})", args)
-    return next(rows)[0]
+            self.reason = f"the arguments of {name} are too long"
+    if self.reason:
+        raise ValueError(self.reason)
+    if self.helper is None:
+        self.helper = apsw.Connection(":memory:")
+    self.helper.limit(apsw.SQLITE_LIMIT_LENGTH, self.length)
+    marks = ",".join("?" * len(args))
+    return next(self.helper.execute(f"SELECT {name}({marks})", args))[0]
 
 
-def _as_unicode(guard: _Guard, data: bytes) -> str:
-    "`data` as text, whatever it is."
-    return data.decode(guard.encoding, "replace") if isinstance(data, bytes) else data
-
-
-# position of the time
-_DATES = dict(date=0, time=0, datetime=0, julianday=0, unixepoch=0, strftime=1)
-_CURRENT = dict(current_date="date", current_time="time", current_timestamp="datetime")
-
-
-def _date(guard: _Guard, name: str, *args):
+@patch
+def date(self: _Guard, name: str, *args):
     "SQLite's date function `name`, with `now` for the current time and without time zones."
     args = [str(a, "utf-8", "replace") if isinstance(a, bytes) else a for a in args]
     args = [a.partition("\0")[0] if isinstance(a, str) else a for a in args]
-    name = _CURRENT.get(name, name)
-    i = _DATES[name]
+    i = int(name == "strftime")  # position of the time
     when = args[i] if len(args) > i else "now"
     if str(when).lower() in ("now", "subsec", "subsecond"):
-        when = guard.now or datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+        when = self.now or datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
     zones = "localtime", "utc"
     rest = [a for a in args[i + 1 :] if str(a).strip().lower() not in zones]
-    return _call(guard, name, *args[:i], when, *rest)
+    return self.call(_CURRENT.get(name, name), *args[:i], when, *rest)
+
+
+@patch
+def decoded(self: _Guard, data: bytes) -> str:
+    "`data` as text, whatever it is."
+    return data.decode(self.encoding, "replace") if isinstance(data, bytes) else data
 
 # %% ../../nbs/world/database.ipynb #e2bececd
-_LENGTH = 5000  # bytes of a text, blob or row
-_PATTERN = 200  # bytes of a pattern of LIKE or GLOB
 _LIMITS = {
     apsw.SQLITE_LIMIT_SQL_LENGTH: 100_000,  # bytes of a statement
     apsw.SQLITE_LIMIT_COLUMN: 500,  # of a table or result
@@ -293,35 +280,33 @@ _LIMITS = {
 }
 
 
-def _bound(con, guard: _Guard, length=_LENGTH, pattern=_PATTERN, steps=400):
+@patch
+def bound(self: _Guard, con, length=_LENGTH, pattern=_PATTERN, steps=400):
     "Let the values of `con` have so many bytes, and look at the clock after so many instructions."
     con.limit(apsw.SQLITE_LIMIT_LENGTH, length)
     con.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, pattern)
-    con.set_progress_handler(guard.overdue, steps)
-    guard.length = length
+    con.set_progress_handler(self.overdue, steps)
+    self.length = length
 
 
 def _guarded(con: apsw.Connection, now: str | None = NOW) -> tuple:
     "Put all guards on `con`; returns the connection and its guard."
-    guard = _Guard()
-    guard.now = now
+    guard = _Guard(now)
+    guard.encoding = con.pragma("encoding")
     # reads the schema, which may be larger than a query
     con.execute("SELECT 1 FROM sqlite_master")
     for limit, value in _LIMITS.items():
         con.limit(limit, value)
-    calls = [(name, n, _call) for name, n in _SLOW.items()]
-    calls += [(name, -1, _date) for name in _DATES]
-    calls += [(name, 0, _date) for name in _CURRENT]
+    calls = [(name, n, guard.call) for name, n in _SLOW.items()]
+    calls += [(name, -1, guard.date) for name in _DATES]
+    calls += [(name, 0, guard.date) for name in _CURRENT]
     for name, n, f in calls:
-        f = partial(f, guard, name)
-        con.create_scalar_function(name, f, n, deterministic=True)
-    f = partial(_as_unicode, guard)
-    con.create_scalar_function("decoded", f, 1, deterministic=True)
+        con.create_scalar_function(name, partial(f, name), n, deterministic=True)
+    con.create_scalar_function("decoded", guard.decoded, 1, deterministic=True)
     con.drop_modules(None)
     con.execute("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000")  # KiB
-    _bound(con, guard)
-    con.authorizer = partial(_authorize, guard)
-    con.exec_trace = partial(_trace, guard)
+    guard.bound(con)
+    con.authorizer, con.exec_trace = guard.authorize, guard.trace
     return con, guard
 
 # %% ../../nbs/world/database.ipynb #80f4b1d6
@@ -340,31 +325,11 @@ def shown(name: str) -> str:
     plain = name == escaped(name).strip() and not re.search("[\"'`,;\\[\\]]", name)
     return name if plain else quoted(escaped(name))
 
-
-def _table_meant(said: str, tables: list) -> str:
-    "The table that is meant: as it is printed, else without what people put around names."
-    said = said.strip()
-    around = " \t\"'`[]().*"
-    bare = said.split(";")[0].strip(around)
-    bare = re.sub(r"^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$", "", bare, flags=re.I)
-    bare = bare.strip(around)
-    inner = re.fullmatch(r'"((?:[^"]|"")*)"', said)
-    inner = inner and inner[1].replace('""', '"')
-    word = r'(?:the\s+|table\s+)*(?:([`"\'*]{1,3})(.+?)\1|(\w+)\s+table\b)'
-    words = re.match(word, said, re.I)  # "the `pets` table to see its columns"
-    among = words and (words[2] or words[3])
-    forms = said, inner, bare, bare.removeprefix("main."), among
-    loosely = lambda name: " ".join(name.lower().split())
-    for form in filter(None, forms):
-        for same in (str, str.lower, loosely):
-            for t in tables:
-                if same(form) in (same(t), same(escaped(t))):
-                    return t
-    return bare
-
 # %% ../../nbs/world/database.ipynb #d8a60001
 _COUNTED = 100_000  # rows of a table, at most, so that no table takes long
 _SHORT = 40  # letters of a text that a question may name
+_WIDE, _SAMPLED = 500, 100  # columns of a wide table, and how many of them are sampled
+_WHOLE_CELLS, _WHOLE_BYTES = 100_000, 20_000_000  # of the largest result
 
 
 class Column(NamedTuple):
@@ -382,6 +347,8 @@ class Database:
 
     engine, dialect = "SQL", ""  # its name, and its SQL's name for sqlglot
     path = None  # of a file, for SQLite
+    letters = "length({})"  # SQL for the number of letters of a value
+    short = None  # SQL for a value, or for its size where it is too big
 
     def __init__(
         self,
@@ -392,13 +359,12 @@ class Database:
     ):
         "Raises TypeError for Database itself, which is no engine."
         if type(self) is Database:
-            raise TypeError(
-                "Database is the base of all engines: take SQLiteDatabase(path), or open_database(path or URL)"
-            )
+            raise TypeError("Database is no engine: take open_database(path or URL)")
         self.name, self.timeout = name, timeout
         self.max_rows, self.max_bytes = max_rows, max_bytes
         self.unreadable = {}  # tables and views that are left out: why, by name
         self.comments = {}  # what their makers say of tables, by name
+        self.views = set()  # which of the tables are views
         self._counts, self._texts = {}, {}
 
     @property
@@ -416,10 +382,6 @@ class Database:
         "The result of `sql`, or an error in it; never raises. None: the database's limits."
         raise NotImplementedError
 
-    def kind(self, table: str) -> str:
-        "What it is: table or view."
-        return "table"
-
     def half(self, table: str, rest: int) -> str | None:  # rest: 0 or 1
         "The beginning of a WITH clause in which a table has half of its rows; None: there is none."
 
@@ -436,13 +398,13 @@ class Database:
     def close(self) -> None:
         "Give connections back."
 
-    def letters(self, column: str) -> str:  # column: in quotes
-        "SQL for the number of letters of a value."
-        return f"length({column})"
-
     def label(self, table: str) -> str:
         "A table's name as the first observation prints it."
         return shown(table)
+
+    def spellings(self, table: str) -> tuple:
+        "The names under which a table is found."
+        return table, escaped(table), self.label(table), f"main.{table}"
 
     def quote(self, name: str) -> str:
         "A name in the quotes of the engine."
@@ -453,37 +415,9 @@ class Database:
         plain = column == escaped(column).strip()
         return column if plain else escaped(self.quote(column))
 
-    def named(self, said: str) -> str:
-        "The table that is meant, as the schema spells it; what was said, if there is none."
-        return _table_meant(said, self.tables)
-
-    def table(self, name: str) -> str:
-        "The table's name as the schema spells it. Raises ValueError if there is none."
-        tables = self.tables
-        found = name if name in tables else self.named(name)
-        if found in tables:
-            return found
-        if found in self.unreadable:
-            raise ValueError(
-                f"{one_line(found)} cannot be read: {self.unreadable[found]}"
-            )
-        names = ", ".join(map(self.label, tables))
-        raise ValueError(f"no such table: {one_line(found)}. Tables: {names}")
-
     def identifier(self, table: str) -> str:
         "A table as a query names it. Raises ValueError if there is none."
         return self.quote(self.table(table))
-
-    def unescaped(self, sql: str) -> str:
-        "A query with names as they are, where they stand as they are printed: see `escaped`."
-        if not re.search(r"\\[nrtxu]", sql):
-            return sql
-        columns = [c.name for t in self.tables for c in self.columns(t)]
-        for name in {*self.tables, *columns}:
-            if name != escaped(name):
-                real = self.quote(name)
-                sql = sql.replace(escaped(real), real)
-        return sql
 
     def __repr__(self) -> str:
         return f"<Database {self.name} ({', '.join(self.tables)})>"
@@ -492,21 +426,56 @@ class Database:
         "Run one SELECT; whatever is wrong with it comes back as `Result.error`. Raises TypeError where an engine's `run` gives no Result."
         result = self.run(sql)
         if not isinstance(result, Result):
-            raise TypeError(
-                f"{type(self).__name__}.run gave {one_line(repr(result))}; expected a Result"
-            )
+            given = f"{type(self).__name__}.run gave {one_line(repr(result))}"
+            raise TypeError(f"{given}; expected a Result")
         return result
 
-    def sample(self, table: str, n: int = 3) -> Result:
-        "The first `n` rows of a table, of the columns that may be read."
-        names = ", ".join(self.quote(c.name) for c in self.columns(table)) or "*"
-        rows = f"FROM {self.identifier(table)} LIMIT {int(n)}"
-        return self.query(f"SELECT {names} {rows}")
+# %% ../../nbs/world/database.ipynb #d8a60006
+@patch
+def named(self: Database, said: str) -> str:
+    "The table that is meant, as the schema spells it; what was said, if there is none."
+    tables = self.tables
+    if said in tables:
+        return said
+    said = said.strip()
+    around = " \t\"'`[]().*"
+    bare = said.split(";")[0].strip(around)
+    bare = re.sub(r"^(the\s+)?table\s+(?=\S)|^the\s+|\s+table$", "", bare, flags=re.I)
+    bare = bare.strip(around)
+    word = r'(?:the\s+|table\s+)*(?:([`"\'*]{1,3})(.+?)\1|(\w+)\s+table\b)'
+    among = re.match(word, said, re.I)  # "the `pets` table to see its columns"
+    forms = said, bare, among and (among[2] or among[3])
+    loosely = lambda name: " ".join(re.sub('["`]', "", name).lower().split())
+    for form in filter(None, forms):
+        for same in (str, str.lower, loosely):
+            for table in tables:
+                if same(form) in map(same, self.spellings(table)):
+                    return table
+    return bare
+
+
+@patch
+def table(self: Database, name: str) -> str:
+    "The table's name as the schema spells it. Raises ValueError if there is none."
+    tables, found = self.tables, self.named(name)
+    if found in tables:
+        return found
+    if found in self.unreadable:
+        raise ValueError(f"{one_line(found)} cannot be read: {self.unreadable[found]}")
+    names = ", ".join(map(self.label, tables))
+    raise ValueError(f"no such table: {one_line(found)}. Tables: {names}")
+
+
+@patch
+def unescaped(self: Database, sql: str) -> str:
+    "A query with names as they are, where they stand as they are printed: see `escaped`."
+    if re.search(r"\\[nrtxu]", sql):
+        columns = [c.name for t in self.tables for c in self.columns(t)]
+        for real in map(self.quote, {*self.tables, *columns}):
+            sql = sql.replace(escaped(real), real)
+    return sql
 
 # %% ../../nbs/world/database.ipynb #3b01b5d1
-_WHOLE_CELLS, _WHOLE_BYTES = 100_000, 20_000_000  # of the largest result
-
-
 @patch
 def row_count(self: Database, table: str) -> int | None:
     "Rows in a table, at most `_COUNTED` + 1; counted once. None for a view that takes too long, or fails."
@@ -527,12 +496,29 @@ def describe(self: Database, table: str) -> str:
     if n and n > _COUNTED:
         size = f"more than {_COUNTED} rows"
     said = lambda comment: comment and f"-- {one_line(comment)}"
-    view = ", a view" * (self.kind(table) == "view")
-    lines = [(f"{self.label(table)}: {size}{view}", said(self.comments.get(table, "")))]
+    head = f"{self.label(table)}: {size}{', a view' * (table in self.views)}"
+    lines = [(head, said(self.comments.get(table, "")))]
     for c in self.columns(table):
         fk = c.fk and f"-> {escaped(c.fk)}"
         lines.append((self.spelt(c.name), c.type, fk, said(c.comment)))
     return "\n".join(" ".join(filter(None, line)) for line in lines)
+
+
+@patch
+def sample(self: Database, table: str, n: int = 3) -> Result:
+    "The first `n` rows of a table, of the columns that may be read; of a wide one the first columns."
+    names = [self.quote(c.name) for c in self.columns(table)]
+    wide = len(names) > _WIDE
+    some = names[:_SAMPLED] if wide else names
+    for cell in filter(None, ("{0}", self.short)):  # what is large is not loaded
+        columns = ", ".join(map(cell.format, some)) or "*"
+        found = self.query(
+            f"SELECT {columns} FROM {self.identifier(table)} LIMIT {int(n)}"
+        )
+        if "too big" not in (found.error or ""):
+            break
+    note = f"the first {_SAMPLED} of {len(names)} columns"
+    return replace(found, note=note) if wide else found
 
 
 @patch
@@ -545,7 +531,7 @@ def texts(self: Database, table: str) -> dict:  # column -> texts, sorted
             if perf_counter() > end:
                 break
             name = self.quote(column.name)
-            short = f"{self.letters(name)} <= {_SHORT} LIMIT {self.max_rows}"
+            short = f"{self.letters.format(name)} <= {_SHORT} LIMIT {self.max_rows}"
             sql = f"SELECT DISTINCT {name} FROM {self.identifier(table)} WHERE {short}"
             rows = (x for x, *_ in self.run(sql).rows if isinstance(x, str))
             found[column.name] = sorted(x for x in rows if x == one_line(x))
@@ -569,33 +555,25 @@ def whole(
     sizes = (size(c) for row in like.rows for c in row)
     return self.run(sql, len(like.rows), sum(sizes) + 1)
 
-# %% ../../nbs/world/database.ipynb #c54423da
-def _unguarded(
-    path: Path | None,  # None: a database in memory,
-    image: bytes | None,  # whose bytes these are
-) -> apsw.Connection:
-    "A new connection, without guards."
-    if path is None:
-        con = apsw.Connection(":memory:", statementcachesize=0)
-        con.deserialize("main", image)
-        return con
-    journals = (f"{path}-{end}" for end in ("wal", "journal"))
-    pending = any(os.path.exists(j) and os.path.getsize(j) for j in journals)
-    uri = f"{path.as_uri()}?mode=ro" + ("" if pending else "&immutable=1")
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    return apsw.Connection(uri, flags, statementcachesize=0)
-
 # %% ../../nbs/world/database.ipynb #55c4ba2b
 _SCHEMA_SECONDS = 5.0  # for all views of a database
 _LISTED = r"""SELECT name, type, rootpage FROM sqlite_master WHERE type IN ('table', 'view')
     AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY type, rowid"""
 _SHADOWS = "SELECT name FROM pragma_table_list WHERE type = 'shadow'"
+_FIELDS = """SELECT value, x.name, x.type, x.pk
+    FROM json_each(?), pragma_table_xinfo(value) x WHERE x.hidden != 1"""
+_KEYS = """SELECT value, k."from", k."table", k."to", k.seq
+    FROM json_each(?), pragma_foreign_key_list(value) k ORDER BY k.id DESC"""
 
 
 class SQLiteDatabase(Database):
     "A SQLite database that can be read and nothing else; queries never raise."
 
     engine, dialect = "SQLite", "sqlite"
+    short = (
+        f"CASE WHEN octet_length({{0}}) > {_LENGTH} THEN typeof({{0}}) || ' of ' || "
+        "octet_length({0}) || ' bytes' ELSE {0} END AS {0}"
+    )
 
     def __init__(
         self,
@@ -620,97 +598,100 @@ class SQLiteDatabase(Database):
         # of a link the target, since its journals lie beside it
         self.path, self.now = path and path.resolve(), now
         self._image = None  # of a database in memory
-        self._kinds = None  # 'table' or 'view', by name
-        self._columns, self._known = {}, {}
+        self._columns = None  # of each table and view, once they are read
+        self._known = {}
         self._local, self._lock = threading.local(), threading.Lock()
+
+    @classmethod
+    def from_sql(
+        cls,
+        script: str,  # CREATE and INSERT statements that you trust
+        name: str = ":memory:",  # what to call it
+        **kwargs,  # timeout, max_rows, max_bytes and now
+    ) -> "SQLiteDatabase":
+        "A database in memory; raises `ValueError` if the script fails or makes no table."
+
+        def build():
+            con = apsw.Connection(":memory:", statementcachesize=0)
+            con.execute(script)
+            return con.serialize("main")
+
+        db = cls(None, **kwargs)
+        db.name = name
+        try:
+            db._image = _trusted(build)
+        except apsw.Error as e:
+            raise ValueError(f"the script of database {name} failed: {e}") from e
+        if not db.tables:
+            raise ValueError(f"the script of database {name} creates no table")
+        return db
+
+    def _open(self) -> apsw.Connection:
+        "A new connection, without guards."
+        if self.path is None:
+            con = apsw.Connection(":memory:", statementcachesize=0)
+            con.deserialize("main", self._image)
+            return con
+        journals = (f"{self.path}-{end}" for end in ("wal", "journal"))
+        pending = any(os.path.exists(j) and os.path.getsize(j) for j in journals)
+        uri = f"{self.path.as_uri()}?mode=ro" + ("" if pending else "&immutable=1")
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(uri, flags, statementcachesize=0)
 
     @property
     def _own(self) -> tuple:
         "This thread's guarded connection and its guard."
         if getattr(self._local, "own", None) is None:
-            self._local.own = _trusted(self._connect)
+            self._local.own = _trusted(lambda: _guarded(self._open(), self.now))
         return self._local.own
 
-    def _connect(self):
-        con, guard = _guarded(_unguarded(self.path, self._image), self.now)
-        if self._kinds is None:
-            kinds, unreadable = {}, {}
-            try:
-                listed = self._fixed(con, guard, _LISTED)
-                shadows = set()  # parts of virtual tables
-                if any(kind == "table" and not page for _, kind, page in listed):
-                    plain = _unguarded(self.path, self._image)
-                    shadows = {name for (name,) in plain.execute(_SHADOWS)}
-            except UnicodeDecodeError:
-                raise apsw.Error("a name in the schema is not UTF-8") from None
-            guard.deadline, guard.explains = perf_counter() + _SCHEMA_SECONDS, 2
-            for name, kind, page in listed:
-                if kind == "view":  # it is compiled, and not run
-                    guard.sql = f"SELECT * FROM {quoted(name)}"
-                    guard.reason = guard.first = None
-                    try:
-                        con.execute(guard.sql, explain=2).close()
-                    except apsw.Error as e:
-                        unreadable[name] = one_line(guard.reason or e)
-                elif not page:
-                    unreadable[name] = "virtual tables are not read"
-                if name not in unreadable and name not in shadows:
-                    kinds[name] = kind
-            guard.explains = -1
-            self.unreadable.update(unreadable)
-            self._kinds = kinds
-        return con, guard
-
-    @staticmethod
-    def _fixed(con, guard: _Guard, sql: str, args: tuple = ()) -> list:
-        "Rows of a fixed statement of our own, which the guards let pass."
-        deadline, guard.deadline, guard.ours = guard.deadline, float("inf"), True
-        limits = apsw.SQLITE_LIMIT_LENGTH, apsw.SQLITE_LIMIT_VDBE_OP
-        before = [con.limit(limit, 10**8) for limit in limits]
+    def _schema(self) -> dict:
+        "The columns of each table and view. Raises ValueError if the schema cannot be read."
+        if self._columns is not None:
+            return self._columns
         try:
-            return con.execute(sql, args).fetchall()
-        finally:
-            for limit, value in zip(limits, before, strict=True):
-                con.limit(limit, value)
-            guard.deadline, guard.ours = deadline, False
-
-    def _inspect(self, sql: str, args: tuple = ()) -> list:
-        "Rows of a fixed statement about the schema. Raises ValueError if it fails."
-        try:
-            return _trusted(partial(self._fixed, *self._own, sql, args))
+            con = _trusted(self._open)
+            rows = lambda sql, *args: _trusted(
+                lambda: con.execute(sql, args).fetchall()
+            )
+            listed = rows(_LISTED)
+            virtual = [name for name, kind, at in listed if kind == "table" and not at]
+            left_out = dict.fromkeys(virtual, "virtual tables are not read")
+            shadows = {name for (name,) in rows(_SHADOWS)} if virtual else set()
+            end = perf_counter() + _SCHEMA_SECONDS
+            views = [name for name, kind, _ in listed if kind == "view"]
+            for name in views:
+                sql, seconds = f"SELECT * FROM {quoted(name)}", end - perf_counter()
+                if error := self._tried(sql, seconds, explains=2).error:
+                    left_out[name] = error
+            hidden = shadows.union(left_out)
+            columns = {name: [] for name, *_ in listed if name not in hidden}
+            names = json.dumps(list(columns))
+            fields, keys = rows(_FIELDS, names), rows(_KEYS, names)
         except (apsw.Error, UnicodeDecodeError) as e:
             raise ValueError(f"{self.name}: {one_line(e)}") from e
 
+        to = {}
+        for of, column, table, other, seq in keys:
+            table = next((t for t in columns if t.lower() == table.lower()), table)
+            if other is None:  # the primary key
+                own = sorted(
+                    (pk, name) for t, name, _, pk in fields if t == table and pk
+                )
+                other = own[seq][1] if seq < len(own) else "rowid"
+            to[of, column.lower()] = f"{table}.{other}"
+        for of, name, kind, pk in fields:
+            fk = to.get((of, name.lower()))
+            columns[of].append(Column(name, kind, bool(pk), fk))
+        self.unreadable, self.views, self._columns = left_out, set(views), columns
+        return columns
+
     @property
     def tables(self) -> list[str]:
-        if self._kinds is None:
-            self._inspect("SELECT 1")
-        return list(self._kinds)
+        return list(self._schema())
 
     def columns(self, table: str) -> list[Column]:
-        table = self.table(table)
-        if table not in self._columns:
-            sql = 'SELECT "from", "table", "to", seq FROM pragma_foreign_key_list(?) ORDER BY id DESC'
-            keys = {f.lower(): key for f, *key in self._inspect(sql, (table,))}
-            sql = "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden != 1"
-            found = self._inspect(sql, (table,))
-            target = lambda name: self._target(*keys[name]) if name in keys else None
-            self._columns[table] = [
-                Column(n, t, bool(pk), target(n.lower())) for n, t, pk in found
-            ]
-        return list(self._columns[table])
-
-    def _target(self, table: str, column: str | None, seq: int):
-        "`table.column` that a foreign key points to: the primary key, if it does not say."
-        table = next((t for t in self.tables if t.lower() == table.lower()), table)
-        if column is None:
-            sql = "SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk"
-            keys = self._inspect(sql, (table,))
-            column = keys[seq][0] if seq < len(keys) else "rowid"
-        return f"{table}.{column}"
-
-    def kind(self, table: str) -> str:
-        return self._kinds[table]
+        return list(self._schema()[self.table(table)])
 
     def half(self, table: str, rest: int) -> str:  # its rows of even or odd rowid
         return f"{quoted(table)} AS (SELECT * FROM main.{quoted(table)} WHERE rowid % 2 = {rest})"
@@ -732,14 +713,13 @@ _LIGHT = set(
 )
 
 
-def _widen(con: apsw.Connection, guard: _Guard):
+@patch
+def widen(self: _Guard, con: apsw.Connection):
     "Let the values of `con` be as large as the query can do with."
-    _bound(con, guard, _LONGEST, steps=1)
-    trace, con.exec_trace = con.exec_trace, None
-    try:
-        program = con.execute(guard.sql, explain=1).fetchall()
-    finally:
-        con.exec_trace = trace
+    self.bound(con, _LONGEST, steps=1)
+    before, self.explains = self.explains, 1
+    program = con.execute(self.sql, explain=1).fetchall()
+    self.explains, self.first = before, None
     texts = [len(op[5]) for op in program if op[1] == "String8"]
     pattern = min(_PATTERN, max([50, *texts]))
     values = 0
@@ -750,7 +730,7 @@ def _widen(con: apsw.Connection, guard: _Guard):
             slow = re.match("like|glob|json|->", str(p4))
             values += 20 * pattern // 50 if slow else 1
     length = min(_LONGEST, _ROOM // max(1, values))
-    _bound(con, guard, max(_LENGTH, length), pattern, steps=1)
+    self.bound(con, max(_LENGTH, length), pattern, steps=1)
 
 
 def _readable(guard: _Guard):
@@ -782,28 +762,20 @@ _SENTENCES = {
 _KNOWN = [(re.compile(pattern), said) for pattern, said in _SENTENCES.items()]
 
 
-def _explain(e: Exception, guard: _Guard, timeout: float):
-    "One sentence for an error."
+def _fault(e: Exception, guard: _Guard, timeout: float) -> tuple:
+    "One sentence for an error, and what another try would need: 'memory', 'room', 'text' or ''."
+    said, need = guard.reason or str(e).strip(), ""
     if not guard.reason and isinstance(e, (apsw.NoMemError, MemoryError)):
         what = "needs too much memory" if guard.first else "is too complex"
-        return f"the query {what}"
-    text = guard.reason or str(e).strip()
+        return f"the query {what}", "memory" * _heap.crowd
+    if isinstance(e, UnicodeDecodeError) and guard.first:
+        need = "text"
+    elif "string or blob too big" in said or "pattern too complex" in said:
+        need = "room"
     for pattern, sentence in _KNOWN:
-        if pattern.search(text):
-            return sentence.format(timeout=timeout, length=guard.length)
-    return one_line(text, 160)
-
-
-def _need(e: Exception, guard: _Guard) -> str | None:
-    "What another try would need, after this error."
-    if guard.reason:
-        return None
-    if isinstance(e, UnicodeDecodeError):
-        return "text" if guard.first else None
-    if isinstance(e, (apsw.NoMemError, MemoryError)):
-        return "memory" if _heap.crowd else None
-    large = re.search("string or blob too big|pattern too complex", str(e))
-    return "room" if large else None
+        if pattern.search(said):
+            return sentence.format(timeout=timeout, length=guard.length), need
+    return one_line(said, 160), need
 
 # %% ../../nbs/world/database.ipynb #0cd2ac2b
 def _rows_of(cursor, max_rows: int, max_bytes: int):
@@ -820,42 +792,56 @@ def _rows_of(cursor, max_rows: int, max_bytes: int):
 
 
 @patch
-def _try(self: SQLiteDatabase, sql: str, tried: set, caps: tuple) -> tuple:
-    "The result of `sql`, and what another try would need: 'memory', 'room' or 'text'."
-    (con, guard), alone = self._own, "memory" in tried
-    since = perf_counter()
-    try:
-        _heap.enter(alone)
-    except TimeoutError as e:
-        return Result([], [], error=_explain(e, guard, self.timeout)), None
+def _try(self: SQLiteDatabase, sql: str, tried: set, caps: tuple, explains: int):
+    "The result of `sql`, and what another try would need. Raises TimeoutError."
+    con, guard = self._own
+    alone, since = "memory" in tried, perf_counter()
+    _heap.enter(alone)
     cursor = con.cursor()
     try:
         guard.deadline += perf_counter() - since
-        guard.sql, guard.reason = sql, None
+        guard.reason, guard.explains = None, explains
         if len(sql.encode(errors="replace")) > _LIMITS[apsw.SQLITE_LIMIT_SQL_LENGTH]:
             raise ValueError("query string is too large")
         if "\0" in sql:  # SQLite would read up to it
             raise ValueError("null character")
-        if "text" in tried:
-            guard.sql = _readable(guard)
+        guard.sql = _readable(guard) if "text" in tried else sql
         guard.first = None
         if "room" in tried:
-            _widen(con, guard)
-        cursor.execute(guard.sql, explain=guard.explains)
+            guard.widen(con)
+        cursor.execute(guard.sql, explain=explains)
         if guard.first is None:
             raise ValueError("nothing to run, write a SELECT")
         rows, truncated = _rows_of(cursor, *caps)
         if guard.overdue():
             raise apsw.InterruptError("interrupted")
-        return Result(guard.columns, rows, truncated), None
+        return Result(guard.columns, rows, truncated), ""
     except (apsw.Error, ValueError, MemoryError) as e:
-        error = _explain(e, guard, self.timeout)
-        return Result([], [], error=error), _need(e, guard)
+        error, need = _fault(e, guard, self.timeout)
+        return Result([], [], error=error), need
     finally:
         cursor.close(True)
         if "room" in tried:
-            _bound(con, guard)
+            guard.bound(con)
         _heap.leave(alone)
+
+
+@patch
+def _tried(
+    self: SQLiteDatabase, sql: str, seconds: float, *caps, explains: int = -1
+) -> Result:
+    "The result of `sql`, or what is wrong with it; it is tried again where that may help."
+    start, tried, need = perf_counter(), set(), ""
+    caps = caps or (self.max_rows, self.max_bytes)
+    try:
+        self._own[1].deadline = start + seconds
+        while need not in tried:
+            tried.add(need)
+            result, need = self._try(sql, tried, caps, explains)
+    except (apsw.Error, TimeoutError, MemoryError, ValueError) as e:
+        result = Result([], [], error=_fault(e, _Guard(), self.timeout)[0])
+    result.seconds = perf_counter() - start
+    return result
 
 
 @patch
@@ -865,24 +851,21 @@ def run(
     max_rows: int | None = None,
     max_bytes: int | None = None,
 ) -> Result:
-    "The result of `sql`, or what is wrong with it; it is tried again where that may help."
-    start = perf_counter()
+    "The result of `sql`, or what is wrong with it; never raises."
     try:
-        guard = self._own[1]
         sql = self.unescaped(sql)
-    except (apsw.Error, TimeoutError, MemoryError, ValueError) as e:
-        return Result([], [], error=_explain(e, _Guard(), self.timeout))
-    guard.deadline = start + self.timeout
+    except ValueError as e:
+        return Result([], [], error=str(e))
     caps = max_rows or self.max_rows, max_bytes or self.max_bytes
-    tried = set()
-    result, need = self._try(sql, tried, caps)
-    while need and need not in tried:
-        tried.add(need)
-        if need == "text":
-            [[guard.encoding]] = self._inspect("PRAGMA encoding")
-        result, need = self._try(sql, tried, caps)
-    result.seconds = perf_counter() - start
-    return result
+    return self._tried(sql, self.timeout, *caps)
+
+
+@patch
+def plan(
+    self: SQLiteDatabase, sql: str
+) -> Result:  # columns id, parent, notused, detail; or an error
+    "SQLite's plan for a query, which is not run."
+    return self._tried(sql, self.timeout, explains=2)
 
 # %% ../../nbs/world/database.ipynb #54f1b30a
 # results that are kept, and characters of one and its query
@@ -913,68 +896,6 @@ def query(self: SQLiteDatabase, sql: str) -> Result:
                 self._known.pop(next(iter(self._known)))
     return result
 
-# %% ../../nbs/world/database.ipynb #ab5d0bd8
-@patch(cls_method=True)
-def from_sql(
-    cls: SQLiteDatabase,
-    script: str,  # CREATE and INSERT statements that you trust
-    name: str = ":memory:",  # what to call it
-    **kwargs,  # timeout, max_rows, max_bytes and now, as of SQLiteDatabase
-) -> SQLiteDatabase:
-    "A database in memory; raises `ValueError` if the script fails or makes no table."
-
-    def build():
-        con = apsw.Connection(":memory:", statementcachesize=0)
-        con.execute(script)
-        return con.serialize("main")
-
-    db = SQLiteDatabase(None, **kwargs)
-    db.name = name
-    try:
-        db._image = _trusted(build)
-    except apsw.Error as e:
-        raise ValueError(f"the script of database {name} failed: {e}") from e
-    if not db.tables:
-        raise ValueError(f"the script of database {name} creates no table")
-    return db
-
-# %% ../../nbs/world/database.ipynb #189627cf
-_SAMPLED = 100  # columns of a wide table
-
-
-@patch
-def sample(self: SQLiteDatabase, table: str, n: int = 3) -> Result:
-    "The first `n` rows of a table; of a wide one the first columns."
-    rows = f"FROM {self.identifier(table)} LIMIT {int(n)}"
-    names = [quoted(c.name) for c in self.columns(table)]
-    wide = len(names) > _LIMITS[apsw.SQLITE_LIMIT_COLUMN]
-    some = names[:_SAMPLED] if wide else names
-    found = self.query(f"SELECT {', '.join(some) if wide else '*'} {rows}")
-    if "too big" in (found.error or ""):  # what is large is not loaded
-        size = "octet_length({0})"
-        short = f"CASE WHEN {size} > {_LENGTH} THEN typeof({{0}}) || ' of ' || {size} || ' bytes' ELSE {{0}} END AS {{0}}"
-        found = self.query(
-            f"SELECT {', '.join(short.format(name) for name in some)} {rows}"
-        )
-    note = f"the first {_SAMPLED} of {len(names)} columns"
-    return replace(found, note=note) if wide else found
-
-
-@patch
-def plan(
-    self: SQLiteDatabase, sql: str
-) -> Result:  # columns id, parent, notused, detail; or an error
-    "SQLite's plan for a query, which is not run."
-    try:
-        guard = self._own[1]
-    except (apsw.Error, TimeoutError, MemoryError) as e:
-        return Result([], [], error=_explain(e, _Guard(), self.timeout))
-    guard.explains = 2
-    try:
-        return self.run(sql)
-    finally:
-        guard.explains = -1
-
 
 @patch
 def vm_steps(self: SQLiteDatabase, sql: str) -> int | None:  # None if it fails
@@ -987,24 +908,3 @@ def vm_steps(self: SQLiteDatabase, sql: str) -> int | None:  # None if it fails
         return found[-1] if self.run(sql).ok and found else None
     finally:
         con.trace_v2(0)
-
-# %% ../../nbs/world/database.ipynb #80cb7e79
-def open_sqlite(
-    path_or_db: str | Path | Database,  # a Database comes back as it is
-    **kwargs,  # timeout, max_rows, max_bytes and now, as of SQLiteDatabase
-) -> Database:
-    "Open a SQLite file; unchanged, it is the same Database again. Raises FileNotFoundError."
-    if isinstance(path_or_db, Database):
-        return path_or_db
-    if not os.path.exists(path_or_db):
-        raise FileNotFoundError(f"no such database: {path_or_db}")
-    path = os.path.abspath(path_or_db)
-    real = os.path.realpath(path)  # journals lie beside the target of a link
-    files = [os.stat(f) for f in (real, f"{real}-wal") if os.path.exists(f)]
-    state = tuple((f.st_mtime_ns, f.st_size) for f in files)
-    return _open_cached(path, state, tuple(sorted(kwargs.items())))
-
-
-@lru_cache(maxsize=64)
-def _open_cached(path, state, settings):
-    return SQLiteDatabase(path, **dict(settings))

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['READERS', 'LEVELS', 'Task', 'ties', 'answer_result', 'sql_difficulty', 'from_lines', 'from_jsonl', 'raw_entries',
            'read_questions', 'one_list', 'share_out', 'embedded_tasks', 'LoadReport', 'check_tasks', 'load_with_report',
-           'load_tasks']
+           'load_tasks', 'main']
 
 # %% ../../nbs/world/tasks.ipynb #c0a060a9
 import ast, hashlib, json, math, os, random, re, warnings
@@ -17,11 +17,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import sqlglot
+from fastcore.script import anno_parser
 from sqlglot import exp
 
-from ..common.basics import markdown_table
-from .context import context_database
+from ..common.basics import markdown_table, or_exit
 from .database import Database, Result, SQLiteDatabase, one_line
+from .download import context_database, download_spider
 from .embedded import data_folder, variant_files, world_file
 from .engines import engine_of, open_database, without_password
 from .files import SQLITE, Sheet, is_files, text_encoding
@@ -1176,3 +1177,29 @@ def load_tasks(
     if not variants:
         return tasks
     return [replace(t, variants=_variants_of(source, t)) for t in tasks]
+
+# %% ../../nbs/world/tasks.ipynb #c1a4000f
+def main(
+    argv: list | None = None,  # arguments; by default those of the command line
+) -> None:
+    "The command `sql_grpo data`, with `download_spider`'s options. Raises SystemExit if it fails."
+    p = anno_parser(download_spider, "sql_grpo data")
+    p.error = lambda said: p.exit(2, f"{p.prog}: {said} (--help lists the options)\n")
+    args = vars(p.parse_args(argv))
+    args = {k: v for k, v in args.items() if k not in ("pdb", "xtra")}  # fastcore's
+    with or_exit("sql_grpo data"):
+        folder, found = download_spider(**args), {}
+        for split in ("train", "eval"):
+            try:
+                found[split] = load_with_report("spider", split, path=folder)
+                print(f"{split}: {found[split]!r}")
+            except (ValueError, OSError) as e:
+                print(f"{split}: {e}")
+        if not found:
+            raise ValueError(f"nothing in {folder} can be read")
+        if report := found.get("train"):
+            how = "sql_grpo train --data_source spider --data_path"
+            print(f"to train on it: {how} {folder}")
+            if len({t.db_id for t in report.tasks}) > _EVAL_DATABASES + _DEV_DATABASES:
+                how = "sql_grpo train --preset laptop --data_path"
+                print(f"to train SmolLM2 on it: {how} {folder}")
