@@ -24,7 +24,7 @@ from sqlglot import exp
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..common.basics import say, terminal_progress, written_whole
-from sql_grpo.learner.checkpoints import (
+from sql_grpo.learner.models import (
     broken_files,
     checkpoints_in,
     write_checksums,

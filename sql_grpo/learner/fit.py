@@ -38,15 +38,15 @@ from trl import GRPOTrainer, SFTConfig, SFTTrainer
 from ..common.basics import QUIET, detect_runtime, in_notebook, is_main, say
 from ..engine.cache import is_out_of_memory
 from ..engine.codec import CHATML
-from sql_grpo.learner.checkpoints import (
+from sql_grpo.learner.models import (
     checkpoints_in,
-    lock_output_dir,
     find_checkpoint,
+    lock_output_dir,
+    optimizer_for,
     save_state,
     unfinished,
     whole_checkpoint,
 )
-from .models import optimizer_for
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
 
 # %% ../../nbs/learner/fit.ipynb #127c642e

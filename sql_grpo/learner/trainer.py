@@ -39,8 +39,7 @@ from sql_grpo.rewards import (
     trl_arguments,
 )
 from ..rollout import built_in_policy, rollout
-from .checkpoints import whole_checkpoint
-from .models import MasterWeights
+from .models import MasterWeights, whole_checkpoint
 from .tree import reads_trees, tree_logps
 
 # %% ../../nbs/learner/trainer.ipynb #57057b9e

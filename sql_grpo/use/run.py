@@ -31,17 +31,15 @@ from sql_grpo.common.basics import (
     terminal_progress,
 )
 from ..options import train_parser
-from sql_grpo.learner.checkpoints import (
-    checkpoints_in,
-    lock_output_dir,
-    find_checkpoint,
-)
 from ..world.tasks import Task
 from ..world.tasks import one_list
 from ..rollout import built_in_policy, Policy, rollout
 from ..engine.policy import whole_model
 from sql_grpo.learner.models import (
+    checkpoints_in,
+    find_checkpoint,
     load_model_and_tokenizer,
+    lock_output_dir,
     model_folder,
     save_model,
     take_over,
