@@ -545,22 +545,22 @@ def _read_entry(entry: object, i: int, db_id: str | None, dialect: str) -> dict:
         e.setdefault("query", e.pop("answer"))
     if db_id:
         e.setdefault("db_id", db_id)
-    for field, others in (("db_id", ()), ("question", ()), ("query", ("answer",))):
-        if field in e or any(f in e for f in others):
+    for name, others in (("db_id", ()), ("question", ()), ("query", ("answer",))):
+        if name in e or any(f in e for f in others):
             continue
-        given = [f for f in (field, *others) if f in entry]
+        given = [f for f in (name, *others) if f in entry]
         if not given:
             or_else = " (or 'answer')" if others else ""
             found = ", ".join(k for k in entry if k in e) or "nothing"
-            raise ValueError(f"field {field!r}{or_else} is missing; found {found}")
+            raise ValueError(f"field {name!r}{or_else} is missing; found {found}")
         e.setdefault("fault", f"field {given[0]!r} is empty")
-        e[field] = ""
+        e[name] = ""
     if "query" not in e and _LOOKS_LIKE_SQL.match(str(e["answer"])):
         raise ValueError("field 'answer' holds SQL, which belongs in 'query'")
-    for field, (expected, fits) in _SCHEMA.items():
-        with _naming(f"field {field!r}"):
-            if e.get(field, "") != "" and not fits(e[field]):
-                got = one_line(repr(e[field]), 60)
+    for name, (expected, fits) in _SCHEMA.items():
+        with _naming(f"field {name!r}"):
+            if e.get(name, "") != "" and not fits(e[name]):
+                got = one_line(repr(e[name]), 60)
                 raise ValueError(f"expected {expected}, got {got}")
     level = said = str(e.get("difficulty", "")).lower()
     if not said:
