@@ -24,7 +24,7 @@ from fastcore.basics import patch
 from sqlglot import exp
 
 from ..common.basics import full_path
-from .database import Column, Database, Result, SQLiteDatabase
+from .database import BUSY, Column, Database, Result, SQLiteDatabase
 from .database import escaped, one_line
 from .files import READ, files_database, is_files
 
@@ -144,7 +144,6 @@ def _too_slow(timeout: float) -> str:
 _CONNECTIONS = 4  # connections to one database, at most
 _QUEUED = 30.0  # seconds that a query waits for one of them
 _FRESH = 5.0  # seconds after which the schema is read anew
-_BUSY = "the database is busy with other queries, try again"
 
 
 class EngineDatabase(Database):
@@ -198,7 +197,7 @@ class EngineDatabase(Database):
         try:
             con = pool.get(timeout=_QUEUED)
         except Empty:
-            raise TimeoutError(_BUSY) from None
+            raise TimeoutError(BUSY) from None
         try:
             con = con or self._connect()
             with _watch.limit(seconds, partial(self._cut_off, con)) as late:
@@ -229,13 +228,9 @@ class EngineDatabase(Database):
             with socket.socket(fileno=os.dup(con.fileno())) as s:
                 s.shutdown(socket.SHUT_RDWR)
 
-    def run(
-        self, sql: str, max_rows: int | None = None, max_bytes: int | None = None
-    ) -> Result:
+    def _run(self, sql: str, *limits) -> Result:  # limits: rows and bytes
         "The result of `sql`, or an error in it; never raises."
-        start, sql = perf_counter(), self.unescaped(sql)
-        limits = max_rows or self.max_rows, max_bytes or self.max_bytes
-        error = self._why_refused(sql)
+        start, error = perf_counter(), self._why_refused(sql)
         tries = 0 if error else 2
         while tries:
             try:
