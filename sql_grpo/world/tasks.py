@@ -346,10 +346,10 @@ _LEVELS = {x: x for x in (*LEVELS, "unknown")}  # in whatever words a file has t
 _LEVELS |= dict(simple="easy", moderate="medium", challenging="hard")
 _is_text = lambda x: isinstance(x, str) and x == x.encode(errors="replace").decode()
 _SCHEMA = dict(  # field -> what is expected, and whether a value is that
-    db_id=("the name of a folder", lambda x: re.fullmatch(r"\w[\w.-]*", str(x))),
+    db_id=("a folder's name", lambda x: _is_text(x) and re.fullmatch(r"\w[\w.-]*", x)),
     question=("a string of valid Unicode", _is_text),
     query=("a string of valid Unicode", _is_text),
-    answer=("an answer", lambda x: bool(answer_result(x))),
+    answer=("an answer", lambda x: answer_result(x) is not None),
     ordered=("true or false", lambda x: str(x).lower() in ("true", "false")),
     difficulty=(f"one of {', '.join(_LEVELS)}", lambda x: str(x).lower() in _LEVELS),
 )
@@ -597,10 +597,8 @@ def read_questions(
             doubles.append(f"{where}: {old!r} is {e['id']!r} now")
         taken.add(e["id"])
     if doubles:
-        many = (
-            f"{path}: {len(doubles)} of {len(found)} entries have the id of another one"
-        )
-        warnings.warn(f"{many}, such as {doubles[0]}", stacklevel=2)
+        many = f"{len(doubles)} of {len(found)} entries have the id of another one"
+        warnings.warn(f"{path}: {many}, such as {doubles[0]}", stacklevel=2)
     return [e for _, e in found]
 
 # %% ../../nbs/world/tasks.ipynb #026d22b4
@@ -734,9 +732,8 @@ def _put_in_sqlite(tasks: list[Task], db: Database) -> None:
     "Give tasks about files SQLite's words for gold SQL of DuckDB; what changes is said."
     translated, other = [], []
     rows = lambda result: sorted(map(repr, result.rows))
-    form = dict(
-        read="duckdb", write="sqlite", unsupported_level=sqlglot.ErrorLevel.IGNORE
-    )
+    level = sqlglot.ErrorLevel.IGNORE
+    form = dict(read="duckdb", write="sqlite", unsupported_level=level)
     for t in tasks:
         try:
             [sql] = sqlglot.transpile(t.query, **form)
@@ -779,9 +776,8 @@ def _context_tasks(split, path, questions):
     "Tasks of a sql-create-context file, each with a database of its own."
     made_for = lambda e: (str(e.get("context", "")), e["query"], e["db_id"])
     database_of = lambda e: context_database(*made_for(e))
-    return share_out(
-        _make_tasks(Path(path), _part(split), database_of, "context"), split
-    )
+    tasks = _make_tasks(Path(path), _part(split), database_of, "context")
+    return share_out(tasks, split)
 
 
 _SOURCES = dict(  # name -> what loads a split of it from a path
