@@ -160,11 +160,8 @@ class EngineDatabase(Database):
     parity = ""  # SQL for 0 or 1, by which a table can be halved
     letters = "length(concat({}, ''))"  # of an enum, too
 
-    def __init__(
-        self,
-        url: str,  # without a password
-        **limits,  # timeout, max_rows and max_bytes, as of Database
-    ):
+    # a URL without a password; timeout, max_rows and max_bytes, as of Database
+    def __init__(self, url: str, **limits):
         "Connect, and read the schema. Raises ValueError if the database cannot be reached."
         super().__init__(url, **limits)
         self.url, self._pools = url, {}
@@ -955,10 +952,9 @@ def engine_of(where: str | Path | Database) -> type | None:  # None: SQLite, or 
             return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
 
 # %% ../../nbs/world/engines.ipynb #e41c0032
-def open_database(
-    where: str | Path | Database,  # a file, a folder, a URL; a Database comes back
-    **kwargs,  # timeout, max_rows, max_bytes and, for SQLite, now, as of SQLiteDatabase
-) -> Database:
+# a file, a folder, a URL, or a Database, which comes back; then timeout, max_rows,
+# max_bytes and, for SQLite, now, as of SQLiteDatabase
+def open_database(where: str | Path | Database, **kwargs) -> Database:
     "Open a database. Raises ValueError and FileNotFoundError, in words that name no password."
     if isinstance(where, Database):
         where.refresh()
