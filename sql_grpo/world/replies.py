@@ -138,11 +138,6 @@ def _word_line(words: tuple) -> re.Pattern:
     )
 
 # %% ../../nbs/world/replies.ipynb #7e910016
-_GOES_ON = re.compile(  # more SQL has to follow
-    r"(?:[,(=<>+/|.-]|\b(?:select|distinct|from|where|and|or|not|on|by|as|in|is|like|between"
-    r"|case|when|then|else|join|union|all|having|with|using|limit|offset|over))\Z",
-    re.I,
-)
 # what no SQL says: a label, a sentence, a tag, a fence, a row of a table
 _REMARK = re.compile(
     r"""\#+[ ]|[*_>-]*[ \t]*(?:[^\W\d_][\w \t*]{0,30}[:：][*_]*(?=\s|\Z)
@@ -158,17 +153,15 @@ _BREAK = re.compile(r"\n[ \t]*(?=\S)|;[ \t]*(?=\S)")
 def _statement(text: str, words: tuple = ACTIONS) -> str:
     "The SQL that a text begins with: what SQLite takes whole, else up to the next action or a remark."
     whole = _is_statement(text)
-    start = max(0, text.rstrip("; \n*`.").rfind("\n")) if whole else 0
-    for m in islice(_BREAK.finditer(text, start), 500):
+    for m in islice(_BREAK.finditer(text), 500):
         begun = text[: m.start()].rstrip("; \t\n")
         word = _word_line(words).match(text, m.start() + (m[0][0] == "\n"))
-        action = word and (word["word"].isupper() or _is_statement(begun))
         if whole:  # with the word of an action as an alias?
-            last = action and not text[word.end() :].strip("; \n*`.")
+            last = word and not text[word.end() :].strip("; \n*`.")
             ends = last and _is_statement(begun)
         else:
+            action = word and (word["word"].isupper() or _is_statement(begun))
             ends = action or _REMARK.match(text, m.end())
-            ends = ends and not _GOES_ON.search(begun[-20:])
         if ends and apsw.complete(begun + "\n;"):  # it is not within a literal
             return begun
     bare = text.rstrip("*`\"'.] \n")
@@ -219,8 +212,6 @@ def as_rows(answer: str) -> str:
     text = answer.strip()
     if boxed := _BOXED.fullmatch(text.strip(" $.")):
         return boxed[1].strip()
-    if text[:1] == "{" and "}\n{" in text:  # a record a line
-        text = f"[{','.join(text.splitlines())}]"
     if text[:1] + text[-1:] in ("[]", "{}", "()"):
         found = _parsed(text)
         if isinstance(found, tuple):
@@ -380,7 +371,7 @@ _FUNCTION = re.compile(
 )
 _GIVEN = re.compile(
     r"""(?:\"{3}(.*?)\"{3}|'''(.*?)'''|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.|'')*)'
-    |(?P<list>\[[^()]*\])|(?P<bare>[\w.-]*))\s*(?:,[^()]*)?\)""",
+    |\[([^()]*)\]|(?P<bare>[\w.-]*))\s*(?:,[^()]*)?\)""",
     re.S | re.X,
 )
 _REACT = re.compile(
@@ -399,22 +390,13 @@ def _python_call(m: re.Match, words: tuple) -> tuple | None:
     value = next(v for v in given.groups() if v is not None)
     value = re.sub(r"\\(.)", lambda e: {"n": "\n"}.get(e[1], e[1]), value)
     value = value.replace("''", "'") if given[4] else value
-    listed = _parsed(value) if given["list"] else None
-    return given.end(), _called(m["name"], listed or value, words)
+    return given.end(), _called(m["name"], value, words)
 
 
 def _react_call(m: re.Match, words: tuple) -> tuple:
     return m.end(), _called(m[1], m[3], words)
 
 # %% ../../nbs/world/replies.ipynb #7e910013
-def _within(text: str, mark: str, kind: str) -> str:
-    "What stands before the other half of a mark, such as a backtick; of SQL what SQLite takes."
-    ends = [m.start() for m in islice(re.finditer(re.escape(mark), text), 9)]
-    found = [text[:end] for end in ends if "\n\n" not in text[:end]] or [text]
-    taken = (s for s in found if kind != "QUERY" or _is_statement(s.strip()))
-    return next(taken, found[0])
-
-
 def _action_line(m: re.Match, words: tuple) -> tuple | None:
     word = m["word"]
     kind = word.upper()
@@ -436,7 +418,7 @@ def _action_line(m: re.Match, words: tuple) -> tuple | None:
     end = len(m.string) - len(rest) + (block.end() if block else len(given))
     for mark in ("**", "`", '"', "'"):
         if m[0].count(mark) % 2 or given.startswith(mark) and kind == "QUERY":
-            given = _within(given.removeprefix(mark), mark, kind)
+            given = given.removeprefix(mark).partition(mark)[0]
     given = _answer_in(given) if kind == "ANSWER" else given.strip()
     return end, [SQLAction(kind, given)]
 
@@ -454,8 +436,7 @@ def _block(m: re.Match, words: tuple) -> tuple:
     if says_sql and not re.match("[<`~{[]", inner):
         if inner and not _word_line(words).match(inner):
             return m.end(), [SQLAction("QUERY", _statement(inner, words))]
-    without = (_TAG,) if m.re is _TAG else (_TAG, _FENCED)
-    found = _scan(inner, words, _forms(words), without)
+    found = _scan(inner, words, _forms(words), (_TAG, _FENCED))
     if not found and inner and m["head"].lower() == "answer":
         found = [SQLAction("ANSWER", _answer_in(inner))]
     return m.end(), found
@@ -478,7 +459,7 @@ def _shown_sql(m: re.Match, words: tuple, prose: bool = False) -> tuple | None:
     if not before or not (begins or owns or prose):
         return None
     sql = text[start:]
-    sql = _within(sql, before["mark"], "QUERY") if before["mark"] else sql
+    sql = sql.partition(before["mark"])[0] if before["mark"] else sql
     sql = _statement(sql, words)
     likely = begins or prose and m[0][:4].isupper() and " " in sql
     end, taken = start + len(sql), likely or _is_statement(sql)
@@ -530,9 +511,6 @@ def _scan(text: str, words: tuple, forms: list, without: tuple = ()) -> list:
 _ROWS_BEGIN = re.compile(
     r"[|\[{]|(?:[-*•]|\d+[.)])[ \t][^\n]*\n[ \t]*(?:[-*•]|\d+[.)])[ \t]"
 )
-_SPAN = re.compile(
-    rf"(?<!`)(`|\*\*)((?:{'|'.join(ACTIONS)})[ \t:]+(?:(?!\1)[^\n`])+)\1(?!`)"
-)
 
 
 def _concluded(m: re.Match, words: tuple) -> tuple:
@@ -544,14 +522,9 @@ def _concluded(m: re.Match, words: tuple) -> tuple:
     return len(m.string), said
 
 
-def _span(m: re.Match, words: tuple) -> tuple:
-    return m.end(), _scan(m[2], words, _forms(words))
-
-
 _PROSE = [
     ("\\", _BOXED, _concluded),
     ("", _SAID, _concluded),
-    ("`*", _SPAN, _span),
     ("", _SELECT, partial(_shown_sql, prose=True)),
 ]
 
@@ -589,7 +562,7 @@ def _read_reply(text: str, words: tuple) -> tuple:  # of actions; empty if there
     if not word or word["word"].upper() == "QUERY":
         plain = _BEGINS_SQL.match(sql)
         plain = plain and not re.search(r"\A\(|[<`~\n;]|[*\"'.]\Z", sql)
-        if plain or _is_statement(sql) and _statement(sql, words) == sql:
+        if plain:
             return (SQLAction("QUERY", sql),)
     try:
         found = _actions_in(_unwrapped(text), words)
