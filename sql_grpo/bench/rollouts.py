@@ -203,7 +203,7 @@ def _action_tokenizer(tokenizer):  # a copy
     return t
 
 # %% ../../nbs/bench/rollouts.ipynb #20e3299a
-def _judged(episodes: list[Episode]) -> list[float]:  # of each, the first reward
+def _all_rewards(episodes: list[Episode]) -> list[float]:  # of each, the first reward
     "What all reward functions say of the episodes."
     blank = [None] * len(episodes)
     told = dict(prompts=blank, completions=blank, episodes=episodes)
@@ -229,7 +229,9 @@ def _by_trl(
     now, model = {}, copy.copy(work.model)
 
     def reward(prompts, completions, episodes, **kwargs):
-        now.update(scores=_judged(episodes), episodes=episodes, end=time.perf_counter())
+        now.update(
+            scores=_all_rewards(episodes), episodes=episodes, end=time.perf_counter()
+        )
         return now["scores"]
 
     def generate(input_ids, attention_mask, **kwargs):
@@ -309,7 +311,7 @@ def _by_us(work: _Workload) -> Callable:  # n -> episodes, tokens read, when it 
 
     def play(n):
         policy.tokens_read = 0
-        _judged(episodes := rollout(policy, work.tasks[:n], work.rules))
+        _all_rewards(episodes := rollout(policy, work.tasks[:n], work.rules))
         return episodes, policy.tokens_read, time.perf_counter()
 
     return play

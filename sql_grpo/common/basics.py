@@ -495,13 +495,10 @@ def smoke_test(
     here = next(p for p in [folder, *folder.parents] if p.exists())
     writes = here.is_dir() and os.access(here, os.W_OK)
     told = "can be written to" if writes else f"{here} cannot be written to"
-    return SmokeReport(
-        {
-            "versions": (not wrong, "; ".join(wrong) or ", ".join(found)),
-            "device": (
-                bool((weight.grad == 2).all()),
-                f"{where}, {rt.memory_gb} GB of memory, {dtype}",
-            ),
-            "output folder": (writes, told),
-        }
+    computes = bool((weight.grad == 2).all())
+    report = SmokeReport(
+        versions=(not wrong, "; ".join(wrong) or ", ".join(found)),
+        device=(computes, f"{where}, {rt.memory_gb} GB of memory, {dtype}"),
     )
+    report["output folder"] = writes, told
+    return report

@@ -6,7 +6,7 @@
 __all__ = ['check_attention', 'KVCache', 'is_out_of_memory', 'rows_for']
 
 # %% ../../nbs/engine/cache.ipynb #cac4e00a
-import errno, math, re
+import errno, math, mmap, re
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from itertools import pairwise
@@ -260,9 +260,10 @@ class KVCache:
         if self.store is None:
             shape = self.config.num_hidden_layers, 2, self.rows, k.shape[1]
             shape = *shape, self.capacity, k.shape[2]
-            if k.is_cpu:  # numpy's zeros take memory when they are written to
-                zeros = np.zeros(math.prod(shape) * k.itemsize, np.uint8)
-                self.store = torch.from_numpy(zeros).view(k.dtype).view(shape)
+            if k.is_cpu:  # small pages come when they are written to
+                size = math.prod(shape) * k.itemsize
+                room = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
+                self.store = torch.frombuffer(room, dtype=k.dtype).view(shape)
             else:
                 self.store = k.new_zeros(shape)
         keys, values = self.store[layer]

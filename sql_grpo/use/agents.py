@@ -68,7 +68,7 @@ class _Served:
         "The database, opened anew if it has changed."
         if stamp != self.stamp:
             if self.stamp is not None:
-                self.db = SQLiteDatabase(self.path, self.timeout, now=None)
+                self.db = SQLiteDatabase(self.path, timeout=self.timeout, now=None)
             self.stamp = stamp
         return self.db
 

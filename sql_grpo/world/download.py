@@ -24,9 +24,9 @@ def _fetch(url: str, part: Path, quiet: bool):
     "Download what `part` lacks, and keep what has arrived for the next call. Raises ConnectionError."
     for left in (2, 1, 0):
         done = part.stat().st_size if part.exists() else 0
-        ask = {"Accept-Encoding": "identity"} | (
-            {"Range": f"bytes={done}-"} if done else {}
-        )
+        ask = {"Accept-Encoding": "identity"}
+        if done:
+            ask["Range"] = f"bytes={done}-"
         try:
             with httpx2.stream(
                 "GET", url, headers=ask, timeout=30, follow_redirects=True
@@ -34,9 +34,8 @@ def _fetch(url: str, part: Path, quiet: bool):
                 if got.status_code == 416:
                     return
                 if got.is_error:
-                    raise ConnectionError(
-                        f"{url}: the server answers {got.status_code} {got.reason_phrase}"
-                    )
+                    status = f"{got.status_code} {got.reason_phrase}"
+                    raise ConnectionError(f"{url}: the server answers {status}")
                 done = done if got.status_code == 206 else 0
                 total = done + int(got.headers.get("Content-Length", 0)) or None
                 bar = dict(total=total, initial=done, desc=part.stem, disable=quiet)
@@ -104,8 +103,7 @@ _SPIDER_SHA256 = "00636695dabed6b5f4b8328a16b13e069a2f16591d5efcce57660669c85b12
 
 # %% ../../nbs/world/download.ipynb #224bff1f
 def download_spider(
-    source: str
-    | Path,  # spider; an archive's address or path (zip, tar.gz); or a folder
+    source: str | Path,  # spider; the address or path of an archive; or a folder
     folder: str | Path = "spider",  # where it goes; must not exist, or be empty
     sha256: str | None = None,  # the archive's checksum, 64 hexadecimal digits
     quiet: bool = False,  # no progress bar
@@ -127,9 +125,8 @@ def download_spider(
         )
     taken = folder.is_file() or folder.is_dir() and any(folder.iterdir())
     if taken and not path.is_dir():
-        raise FileExistsError(
-            f"{folder} is there already; remove it, or give another folder"
-        )
+        said = f"{folder} is there already; remove it, or give another folder"
+        raise FileExistsError(said)
     folder.parent.mkdir(parents=True, exist_ok=True)
     if is_url:
         _fetch(str(source), path := folder.with_name(f"{folder.name}.part"), quiet)
@@ -197,9 +194,7 @@ def _literal_value(node, known: set) -> int | float | str | None:
     if isinstance(node, exp.Column):
         named = _column_of(node, known) or not node.this.args.get("quoted")
         return None if named else node.name
-    if not isinstance(node, (exp.Literal, exp.Neg)) or not (
-        node.is_string or node.is_number
-    ):
+    if not node or not (node.is_string or node.is_number):
         return None
     value = node.to_py()
     value = value if isinstance(value, (int, str)) else float(value)
@@ -248,13 +243,11 @@ def _demands(tree: exp.Query, known: set) -> _Demands:  # known: columns in lowe
         elif isinstance(n, exp.Between):
             pairs += [(n.this, n.args[end], exp.EQ) for end in ("low", "high")]
         elif isinstance(n, exp.In):
-            pairs += [
-                (n.this, e, exp.EQ) for e in n.expressions or [n.args.get("query")]
-            ]
-        elif isinstance(n, (exp.Avg, exp.Sum, exp.Binary)) and not isinstance(
-            n, exp.Connector
-        ):
-            out.numeric |= {_column_of(n.this, known), _column_of(right, known)}
+            others = n.expressions or [n.args.get("query")]
+            pairs += [(n.this, other, exp.EQ) for other in others]
+        elif isinstance(n, (exp.Avg, exp.Sum, exp.Binary)):
+            if not isinstance(n, exp.Connector):
+                out.numeric |= {_column_of(n.this, known), _column_of(right, known)}
     for left, right, kind in pairs:
         if _literal_value(left, known) is not None:
             left, right = right, left
@@ -297,10 +290,8 @@ def _rows_script(
 ) -> str:
     "CREATE TABLE and INSERT statements: one try at rows that suit a query."
     shared, out = {}, []
-    kinds = {
-        c.lower(): kind for columns in schema.values() for c, kind in columns.items()
-    }
-    for c, kind in kinds.items():
+    every = chain(*(columns.items() for columns in schema.values()))
+    for c, kind in {c.lower(): kind for c, kind in every}.items():
         pool = shared.setdefault(
             want.root(c), {}
         )  # a dict keeps order, each value once

@@ -24,7 +24,7 @@ from fastcore.basics import patch
 from sqlglot import exp
 
 from ..common.basics import full_path
-from .database import Column, Database, Result, SQLiteDatabase
+from .database import BUSY, Column, Database, Result, SQLiteDatabase
 from .database import escaped, one_line
 from .files import READ, files_database, is_files
 
@@ -144,7 +144,6 @@ def _too_slow(timeout: float) -> str:
 _CONNECTIONS = 4  # connections to one database, at most
 _QUEUED = 30.0  # seconds that a query waits for one of them
 _FRESH = 5.0  # seconds after which the schema is read anew
-_BUSY = "the database is busy with other queries, try again"
 
 
 class EngineDatabase(Database):
@@ -161,11 +160,8 @@ class EngineDatabase(Database):
     parity = ""  # SQL for 0 or 1, by which a table can be halved
     letters = "length(concat({}, ''))"  # of an enum, too
 
-    def __init__(
-        self,
-        url: str,  # without a password
-        **limits,  # timeout, max_rows and max_bytes, as of Database
-    ):
+    # a URL without a password; timeout, max_rows and max_bytes, as of Database
+    def __init__(self, url: str, **limits):
         "Connect, and read the schema. Raises ValueError if the database cannot be reached."
         super().__init__(url, **limits)
         self.url, self._pools = url, {}
@@ -198,7 +194,7 @@ class EngineDatabase(Database):
         try:
             con = pool.get(timeout=_QUEUED)
         except Empty:
-            raise TimeoutError(_BUSY) from None
+            raise TimeoutError(BUSY) from None
         try:
             con = con or self._connect()
             with _watch.limit(seconds, partial(self._cut_off, con)) as late:
@@ -229,13 +225,9 @@ class EngineDatabase(Database):
             with socket.socket(fileno=os.dup(con.fileno())) as s:
                 s.shutdown(socket.SHUT_RDWR)
 
-    def run(
-        self, sql: str, max_rows: int | None = None, max_bytes: int | None = None
-    ) -> Result:
+    def _run(self, sql: str, *limits) -> Result:  # limits: rows and bytes
         "The result of `sql`, or an error in it; never raises."
-        start, sql = perf_counter(), self.unescaped(sql)
-        limits = max_rows or self.max_rows, max_bytes or self.max_bytes
-        error = self._why_refused(sql)
+        start, error = perf_counter(), self._why_refused(sql)
         tries = 0 if error else 2
         while tries:
             try:
@@ -960,10 +952,9 @@ def engine_of(where: str | Path | Database) -> type | None:  # None: SQLite, or 
             return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
 
 # %% ../../nbs/world/engines.ipynb #e41c0032
-def open_database(
-    where: str | Path | Database,  # a file, a folder, a URL; a Database comes back
-    **kwargs,  # timeout, max_rows, max_bytes and, for SQLite, now, as of SQLiteDatabase
-) -> Database:
+# a file, a folder, a URL, or a Database, which comes back; then timeout, max_rows,
+# max_bytes and, for SQLite, now, as of SQLiteDatabase
+def open_database(where: str | Path | Database, **kwargs) -> Database:
     "Open a database. Raises ValueError and FileNotFoundError, in words that name no password."
     if isinstance(where, Database):
         where.refresh()
