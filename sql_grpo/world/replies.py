@@ -212,6 +212,8 @@ def as_rows(answer: str) -> str:
     text = answer.strip()
     if boxed := _BOXED.fullmatch(text.strip(" $.")):
         return boxed[1].strip()
+    if text[:1] == "{" and "}\n{" in text:  # a record a line
+        text = f"[{','.join(text.splitlines())}]"
     if text[:1] + text[-1:] in ("[]", "{}", "()"):
         found = _parsed(text)
         if isinstance(found, tuple):
