@@ -116,9 +116,17 @@ _COMMANDS = {  # name: function, options, what it does
     ),
     "eval": ("use.run.main_eval", EvalOptions, "measure a model on questions"),
     "ask": ("use.ask.main", AskOptions, "put questions about a database to a model"),
-    "serve": ("use.serving.main", ServeOptions, "put the environment behind an address"),
+    "serve": (
+        "use.serving.main",
+        ServeOptions,
+        "put the environment behind an address",
+    ),
     "data": ("world.tasks.main", None, "fetch Spider, and check what can be read"),
-    "bench": ("bench.rollouts.main", BenchOptions, "time rollouts beside TRL's own loop"),
+    "bench": (
+        "bench.rollouts.main",
+        BenchOptions,
+        "time rollouts beside TRL's own loop",
+    ),
 }
 
 
