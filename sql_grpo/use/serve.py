@@ -231,7 +231,9 @@ class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvSt
     def get_task(self, split: str, index: int) -> dict:
         "What anybody may know of a task."
         task = self.book.pick(split=split, index=index)
-        told = {name: getattr(task, name) for name in ("db_id", "question", "difficulty")}
+        told = {
+            name: getattr(task, name) for name in ("db_id", "question", "difficulty")
+        }
         return dict(task_id=task.id, split=split, index=index, **told)
 
     def get_task_range(
@@ -263,7 +265,9 @@ def _in_words(e: Exception) -> str:
     if not isinstance(e, ValidationError):
         return one_line(str(e) or type(e).__name__, 500)
     places = [".".join(map(str, fault["loc"])) or "action" for fault in e.errors()[:3]]
-    return "; ".join(f"{p}: {f['msg']}" for p, f in zip(places, e.errors(), strict=False))
+    return "; ".join(
+        f"{p}: {f['msg']}" for p, f in zip(places, e.errors(), strict=False)
+    )
 
 
 def _frame(kind: str, **data) -> str:
@@ -331,7 +335,9 @@ class _Sessions:
             code = "CAPACITY_REACHED"
             return await leave(1013, _frame("error", message=why, code=code, **full))
         self.envs.add(env := ServedSQLEnvironment(self.book, self.rules))
-        turn = partial(asyncio.get_running_loop().run_in_executor, self.pool, reply, env)
+        turn = partial(
+            asyncio.get_running_loop().run_in_executor, self.pool, reply, env
+        )
         try:
             while (message := await receive())["type"] == "websocket.receive":
                 if (answer := await turn(message.get("text"))) is None:
@@ -530,7 +536,9 @@ def app_for(argv: list | None) -> FastAPI:
 def _copy_data(splits: dict, folder: Path):
     "The questions and their databases in Spider's layout, which has the splits train and eval."
     if odd := set(splits) - {"train", "eval"}:
-        raise ValueError(f"--space takes the splits train and eval, not {', '.join(odd)}")
+        raise ValueError(
+            f"--space takes the splits train and eval, not {', '.join(odd)}"
+        )
     (folder / "databases").mkdir(parents=True, exist_ok=True)
     names = {}  # of databases, by where they are
     for split, tasks in splits.items():
