@@ -22,13 +22,15 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from trl import GRPOConfig
 from trl.import_utils import is_vllm_available
 from sql_grpo.common.basics import (
+    Runtime,
+    detect_runtime,
     did_you_mean,
     from_file,
     full_path,
     json_object,
     markdown_table,
+    native_dtype,
 )
-from .common.machine import Runtime, detect_runtime, native_dtype
 from .world.embedded import model_path
 from .world.engines import without_password
 from .environment import Rules

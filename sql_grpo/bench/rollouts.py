@@ -6,7 +6,7 @@
 __all__ = ['short_work', 'run_rounds', 'bench_table']
 
 # %% ../../nbs/bench/rollouts.ipynb #e0bc56ae
-import copy, gc, importlib, itertools, json, os, platform, random, re, tempfile, time, warnings
+import copy, gc, itertools, json, os, platform, random, re, tempfile, time, warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -26,15 +26,12 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 from transformers.utils import logging as hf_logging
-from trl.import_utils import is_vllm_available
 
 from ..cli.main import read_command
-from ..common.basics import markdown_table, or_exit, peak_memory
-from ..common.machine import detect_runtime
+from ..common.basics import detect_runtime, markdown_table, or_exit, peak_memory
 from ..engine.codec import CHATML, ChatCodec, TokenRecord
 from ..engine.policy import LMPolicy, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments
-from ..engine.vllm import VLLMPolicy
 from ..environment import Episode, Rules, SQLEnvironment
 from ..world.replies import parse_action
 from ..learner.models import load_model_and_tokenizer, smollm2_folder
@@ -54,7 +51,7 @@ _CONTEXT = 4096
 
 @dataclass
 class _Workload:
-    "What every arm is given."
+    "What is played in every way."
 
     model: object  # a causal language model
     tokenizer: object  # with CHATML as its template
@@ -64,11 +61,8 @@ class _Workload:
 
     def __post_init__(self):
         t = self.tokenizer
-
-        def ids(text):
-            return t(text, add_special_tokens=False).input_ids + [t.eos_token_id]
-
-        self.turns = [[*map(ids, script)] for script in self.scripts]
+        ids = lambda text: t(text, add_special_tokens=False).input_ids
+        self.turns = [[ids(x) + [t.eos_token_id] for x in s] for s in self.scripts]
         self.rules = Rules(
             max_turns=_TURNS,
             max_context=_CONTEXT,
@@ -76,48 +70,26 @@ class _Workload:
             max_turn_tokens=max(map(len, itertools.chain(*self.turns))),
         )
 
-    def turn(
-        self, t: int, n: int
-    ) -> list:  # the tokens of turn `t`, of the first `n` episodes
-        "What those write who have that many turns."
-        return [turns[t] for turns in self.turns[:n] if len(turns) > t]
-
 # %% ../../nbs/bench/rollouts.ipynb #05382f9a
-_ALIKE = (
-    ("AVG", "SUM", "MAX", "MIN"),
-    ("<", "<=", ">", ">="),
-    ("=", "<>"),
-)  # taken for each other
+# taken for each other
+_ALIKE = ("AVG", "SUM", "MAX", "MIN"), ("<", "<=", ">", ">="), ("=", "<>")
 
 
 def _guessing_script(task: Task, rng: random.Random) -> list[str]:
     "Describe a table, run the gold query with its operations guessed, answer."
-    describe, query, answer = [
-        turn.text for turn in rollout(OraclePolicy(), [task])[0].turns
-    ]
-
-    def other(found):
-        return rng.choice(next(ops for ops in _ALIKE if found[0] in ops))
-
-    def guess():
-        return re.sub(r"\b(AVG|SUM|MAX|MIN)\b|(<>|<=|>=|<|>|=)(?= ['\d])", other, query)
-
+    turns = rollout(OraclePolicy(), [task])[0].turns
+    describe, query, answer = [turn.text for turn in turns]
+    other = lambda m: rng.choice(next(ops for ops in _ALIKE if m[0] in ops))
+    operation = r"\b(AVG|SUM|MAX|MIN)\b|(<>|<=|>=|<|>|=)(?= ['\d])"
     look = [describe.replace("DESCRIBE", "SAMPLE")] * (rng.random() < 0.3)
-    return [
-        describe,
-        *look,
-        *(guess() for _ in range(rng.choice((1, 1, 1, 2)))),
-        answer,
-    ]
+    tries = range(rng.choice((1, 1, 1, 2)))
+    return [describe, *look, *(re.sub(operation, other, query) for _ in tries), answer]
 
 
 def _grouped_tasks(n: int) -> list[Task]:
-    "Enough training questions for `n` episodes, each of them as often as a group is large."
-    return [
-        t
-        for t in load_tasks(split="train", limit=n // _GROUP, seed=0)
-        for _ in range(_GROUP)
-    ]
+    "Training questions for `n` episodes, each of them as often as a group is large."
+    tasks = load_tasks(split="train", limit=n // _GROUP, seed=0)
+    return [t for t in tasks for _ in range(_GROUP)]
 
 
 def short_work(
@@ -139,98 +111,67 @@ def _wide_work(model, tokenizer, episodes: int = 128) -> _Workload:
     rng = random.Random(0)
     lengths = [1 + i % _TURNS for i in range(episodes)]
     rng.shuffle(lengths)
-
-    def script(task, turns):
+    verbs = "DESCRIBE", "SAMPLE", "QUERY SELECT COUNT(*) FROM"
+    scripts = []
+    for task, turns in zip(tasks, lengths, strict=True):
         looks = [
-            f"{look} {t}"
-            for t in task.database().tables
-            for look in ("DESCRIBE", "SAMPLE", "QUERY SELECT COUNT(*) FROM")
+            f"{verb} {table}" for table in task.database().tables for verb in verbs
         ]
-        return rng.choices(looks, k=turns - 1) + ["ANSWER"]
-
-    return _Workload(model, tokenizer, tasks, [*map(script, tasks, lengths)])
+        scripts.append(rng.choices(looks, k=turns - 1) + ["ANSWER"])
+    return _Workload(model, tokenizer, tasks, scripts)
 
 
 def _long_work(model, tokenizer, episodes: int = 16) -> _Workload:
     "Prompts of 1,000 tokens, ten turns, observations of 100 tokens: a header, and ten numbers."
     rng = random.Random(0)
-    dice = random.Random(0)
-    digits = [9] * 9 + [8]
-    rows = [
-        f"({p}, {rng.randrange(10 ** (n - 1), 10**n)})"
-        for p in range(9)
-        for n in digits
-    ]
+    sizes = [10**8] * 9 + [10**7]  # nine numbers of nine digits, one of eight
+    rows = [f"({p}, {rng.randrange(s, 10 * s)})" for p in range(9) for s in sizes]
     db = SQLiteDatabase.from_sql(
         "CREATE TABLE ledger (page INTEGER, n INTEGER);"
         f"INSERT INTO ledger VALUES {', '.join(rows)};",
         name="ledger",
     )
     query = "SELECT {} FROM ledger WHERE page = {}"
-    tasks = [
-        Task(
-            f"ledger-{g}",
-            "ledger",
-            f"What is the largest number of page {g % 9}?",
-            query.format("MAX(n)", g % 9),
-            db_path=db,
-        )
-        for g in range(episodes // _GROUP)
-        for _ in range(_GROUP)
-    ]
-    scripts = [
-        [*(f"QUERY {query.format('n', p)}" for p in dice.sample(range(9), 9)), "ANSWER"]
-        for _ in tasks
-    ]
-    longest = len(
-        ChatCodec(tokenizer, "0").prompt_ids(SQLEnvironment().reset(tasks[0]))
-    )
-    rules = "".join(dice.choices("0123456789", k=1000 - longest + 1))
+    tasks, scripts = [], []
+    for i in range(episodes):
+        page = i // _GROUP % 9
+        question = f"What is the largest number of page {page}?"
+        gold = query.format("MAX(n)", page)
+        name = f"ledger-{i // _GROUP}"
+        tasks.append(Task(name, "ledger", question, gold, db_path=db))
+        pages = rng.sample(range(9), 9)
+        scripts.append([*(f"QUERY {query.format('n', p)}" for p in pages), "ANSWER"])
+    codec = ChatCodec(tokenizer, "0")
+    longest = len(codec.prompt_ids(SQLEnvironment().reset(tasks[0])))
+    rules = "".join(rng.choices("0123456789", k=1000 - longest + 1))
     return _Workload(model, tokenizer, tasks, scripts, rules)
 
 # %% ../../nbs/bench/rollouts.ipynb #8dac6761
-def _embedded_model():  # model, tokenizer
-    "The embedded base model, and its tokenizer."
-    return load_model_and_tokenizer(SQLGRPOConfig(), train=False)
-
-
-def _smollm2_model():  # model, tokenizer
-    "SmolLM2-135M-Instruct, from the package index."
-    model = AutoModelForCausalLM.from_pretrained(
-        smollm2_folder(), dtype=detect_runtime().dtype
-    )
-    return model, AutoTokenizer.from_pretrained(smollm2_folder(), chat_template=CHATML)
-
-
-def _qwen_model():  # model, tokenizer
-    "The shape of Qwen3-0.6B; the tokens are those of the embedded model's tokenizer."
-    tokenizer = _embedded_model()[1]
-    config = Qwen3Config(
-        vocab_size=151_936,
-        hidden_size=1024,
-        intermediate_size=3072,
-        num_hidden_layers=28,
-        num_attention_heads=16,
-        num_key_value_heads=8,
-        head_dim=128,
-        tie_word_embeddings=True,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    with torch.device("cuda"):
-        return Qwen3ForCausalLM(config).to(torch.bfloat16), tokenizer
-
-
-_told_work = partial(
-    short_work, episodes=64, instructions=INSTRUCTIONS
-)  # as for a new model
-_WORKS = dict(
-    short=(_embedded_model, short_work),
-    long=(_embedded_model, _long_work),
-    wide=(_embedded_model, _wide_work),
-    smollm2=(_smollm2_model, _told_work),
-    qwen=(_qwen_model, _told_work),
-)
+def _work_of(name: str, device: str, **size) -> _Workload:
+    "A workload of `sql_grpo bench`, with its model."
+    model, tokenizer = load_model_and_tokenizer(SQLGRPOConfig(), train=False)
+    if name == "smollm2":
+        dtype, folder = detect_runtime().dtype, smollm2_folder()
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+        tokenizer = AutoTokenizer.from_pretrained(folder, chat_template=CHATML)
+    elif name == "qwen":
+        config = Qwen3Config(
+            vocab_size=151_936,
+            hidden_size=1024,
+            intermediate_size=3072,
+            num_hidden_layers=28,
+            num_attention_heads=16,
+            num_key_value_heads=8,
+            head_dim=128,
+            tie_word_embeddings=True,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+        with torch.device(device):
+            model = Qwen3ForCausalLM(config).to(torch.bfloat16)
+    told = partial(short_work, episodes=64, instructions=INSTRUCTIONS)
+    make = dict(short=short_work, wide=_wide_work, long=_long_work).get(name, told)
+    return make(model.eval().to(device), tokenizer, **size)
 
 # %% ../../nbs/bench/rollouts.ipynb #fc264040
 _ARGUMENTS = dict(describe="table", sample="table", query="sql")  # of the tools
@@ -252,11 +193,8 @@ def _action_tokenizer(tokenizer):  # a copy
         if name == "answer":
             return dict(role="assistant", content=text)
         call = dict(name=name, arguments={_ARGUMENTS[name]: action.argument})
-        return dict(
-            role="assistant",
-            content="",
-            tool_calls=[dict(type="function", function=call)],
-        )
+        calls = [dict(type="function", function=call)]
+        return dict(role="assistant", content="", tool_calls=calls)
 
     # with a template for responses, TRL asks `parse_response`
     t.chat_template = _TOOL_CHATML
@@ -265,12 +203,47 @@ def _action_tokenizer(tokenizer):  # a copy
     return t
 
 # %% ../../nbs/bench/rollouts.ipynb #20e3299a
-def _make_trainer(
-    work: _Workload, model, rows: list[dict], reward: Callable
-) -> trl.GRPOTrainer:
-    "TRL's trainer with `environment_factory`, and the limits of the workload."
+def _all_rewards(episodes: list[Episode]) -> list[float]:  # of each, the first reward
+    "What all reward functions say of the episodes."
+    blank = [None] * len(episodes)
+    told = dict(prompts=blank, completions=blank, episodes=episodes)
+    return [f(**told) for f in map(as_trl, REWARDS)][0]
+
+
+def _forced(script: list, start: int) -> Callable:  # ids, scores -> scores
+    "A logits processor that leaves the script's tokens only, from place `start` on."
+
+    def follow(ids, scores):
+        t = ids.shape[1] - start
+        at = [[row[min(t, len(row) - 1)]] for row in script]
+        at = torch.tensor(at, device=scores.device)
+        return torch.full_like(scores, -torch.inf).scatter_(1, at, 0.0)
+
+    return follow
+
+# %% ../../nbs/bench/rollouts.ipynb #bc3e3208
+def _by_trl(
+    work: _Workload,
+) -> Callable:  # n -> episodes, tokens read, when it was over
+    "TRL's loop."
+    now, model = {}, copy.copy(work.model)
+
+    def reward(prompts, completions, episodes, **kwargs):
+        now.update(
+            scores=_all_rewards(episodes), episodes=episodes, end=time.perf_counter()
+        )
+        return now["scores"]
+
+    def generate(input_ids, attention_mask, **kwargs):
+        t, turns = next(now["calls"]), work.turns[: now["n"]]
+        script = [turn[t] for turn in turns if len(turn) > t]
+        now["read"] += int(attention_mask.sum()) + sum(len(ids) - 1 for ids in script)
+        forced = [_forced(script, input_ids.shape[1])]
+        more = dict(attention_mask=attention_mask, logits_processor=forced)
+        return work.model.generate(input_ids, **kwargs | more)
+
+    rows = [dict(prompt=task_prompt(t, work.rules), task_id=t.id) for t in work.tasks]
     longest = work.rules.max_turn_tokens
-    tasks = list({t.id: t for t in work.tasks}.values())
     args = trl.GRPOConfig(
         output_dir=tempfile.gettempdir(),
         per_device_train_batch_size=len(rows),
@@ -285,7 +258,8 @@ def _make_trainer(
         top_p=1.0,
         use_cpu=work.model.device.type == "cpu",
     )
-    return trl.GRPOTrainer(
+    tasks = list({t.id: t for t in work.tasks}.values())
+    trainer = trl.GRPOTrainer(
         model,
         for_environments(reward),
         args=args,
@@ -293,81 +267,21 @@ def _make_trainer(
         processing_class=_action_tokenizer(work.tokenizer),
         environment_factory=lambda: SQLToolEnvironment(tasks, Rules(max_turns=_TURNS)),
     )
-
-
-def _records(
-    out: dict,
-) -> list[TokenRecord]:  # of what TRL's loop returns, padded to rectangles
-    "The tokens of the episodes."
-
-    def kept(name, of):
-        return [
-            x[m == 1].tolist()
-            for x, m in zip(out[name], out[f"{of}_mask"], strict=True)
-        ]
-
-    prompts, completions = (
-        kept(f"{part}_ids", part) for part in ("prompt", "completion")
-    )
-    own = kept("tool_mask", "completion")
-    return [
-        TokenRecord(p, c, [0.0] * len(c), m)
-        for p, c, m in zip(prompts, completions, own, strict=True)
-    ]
-
-# %% ../../nbs/bench/rollouts.ipynb #bc3e3207
-def _judged(episodes: list[Episode]) -> list[float]:  # of each, the first reward
-    "What all reward functions say of the episodes."
-    blank = [None] * len(episodes)
-    return [
-        f(prompts=blank, completions=blank, episodes=episodes)
-        for f in map(as_trl, REWARDS)
-    ][0]
-
-
-def _forced(script: list, start: int) -> Callable:  # ids, scores -> scores
-    "A logits processor that leaves the script's tokens only, from place `start` on."
-
-    def follow(ids, scores):
-        t = ids.shape[1] - start
-        at = torch.tensor(
-            [row[min(t, len(row) - 1)] for row in script], device=scores.device
-        )
-        masked = torch.full_like(scores, -torch.inf)
-        return masked.scatter_(1, at[:, None], 0.0)
-
-    return follow
-
-# %% ../../nbs/bench/rollouts.ipynb #bc3e3208
-def _trl_arm(
-    work: _Workload,
-) -> Callable:  # n -> episodes, tokens read, when it was over
-    "TRL's loop."
-    now = {}
-    model = copy.copy(work.model)
-
-    def reward(prompts, completions, episodes, **kwargs):
-        now.update(scores=_judged(episodes), episodes=episodes, end=time.perf_counter())
-        return now["scores"]
-
-    def generate(input_ids, attention_mask, **kwargs):
-        script = work.turn(next(now["calls"]), now["n"])
-        now["read"] += int(attention_mask.sum()) + sum(len(ids) - 1 for ids in script)
-        forced = _forced(script, input_ids.shape[1])
-        return work.model.generate(
-            input_ids,
-            **kwargs | dict(attention_mask=attention_mask, logits_processor=[forced]),
-        )
-
-    rows = [dict(prompt=task_prompt(t, work.rules), task_id=t.id) for t in work.tasks]
-    trainer = _make_trainer(work, model, rows, reward)
     model.generate = generate
 
     def play(n):
         now.update(n=n, read=0, calls=itertools.count())
-        records = _records(trainer._generate_and_score_completions(rows[:n]))
-        for ep, record in zip(now["episodes"], records, strict=True):
-            ep.tokens = record
+        out = trainer._generate_and_score_completions(rows[:n])
+        names = (
+            "prompt_ids prompt_mask completion_ids completion_mask tool_mask".split()
+        )
+        padded = zip(*(out[name] for name in names), strict=True)
+        for ep, (p, p_mask, c, c_mask, own) in zip(
+            now["episodes"], padded, strict=True
+        ):
+            prompt, *rest = p[p_mask == 1], c[c_mask == 1], own[c_mask == 1]
+            ids, mask = (x.tolist() for x in rest)
+            ep.tokens = TokenRecord(prompt.tolist(), ids, [0.0] * len(ids), mask)
         return now["episodes"], now["read"], now["end"]
 
     return play
@@ -390,71 +304,29 @@ class _ScriptedLM(LMPolicy):
         return tokens, logits.log_softmax(-1).gather(1, tokens[:, None])[:, 0]
 
 
-def _our_arm(
-    work: _Workload,
-) -> Callable:  # n -> episodes, tokens read, when it was over
+def _by_us(work: _Workload) -> Callable:  # n -> episodes, tokens read, when it was over
     "Our own generation."
     policy = _ScriptedLM(work.model, work.tokenizer, work.rules, temperature=1.0)
     policy.turns = work.turns
 
     def play(n):
         policy.tokens_read = 0
-        _judged(episodes := rollout(policy, work.tasks[:n], work.rules))
+        _all_rewards(episodes := rollout(policy, work.tasks[:n], work.rules))
         return episodes, policy.tokens_read, time.perf_counter()
 
     return play
 
-# %% ../../nbs/bench/rollouts.ipynb #12b12c79
-def _vllm_arm(
-    work: _Workload,
-) -> Callable:  # n -> episodes, tokens read, when it was over
-    "vLLM's engine, turn by turn."
-    vllm = importlib.import_module("vllm")
-    now = {}
-    ask_for = partial(vllm.SamplingParams, ignore_eos=True, detokenize=False)
-    with tempfile.TemporaryDirectory() as folder:
-        work.model.save_pretrained(folder)
-        llm = vllm.LLM(
-            folder,
-            skip_tokenizer_init=True,
-            max_model_len=_CONTEXT,
-            gpu_memory_utilization=0.5,
-        )
 
-    def generate(prompts, max_tokens, stop_token_ids):
-        script = work.turn(next(now["calls"]), now["n"])
-        params = [ask_for(max_tokens=len(ids)) for ids in script]
-        outs = llm.generate(
-            [dict(prompt_token_ids=p) for p in prompts], params, use_tqdm=False
-        )
-        for p, s, out in zip(prompts, script, outs, strict=True):
-            now["read"] += len(p) - (out.num_cached_tokens or 0) + len(s) - 1
-        return script, [[0.0] * len(ids) for ids in script]
-
-    policy = VLLMPolicy(generate, work.tokenizer, work.rules)
-
-    def play(n):
-        llm.reset_prefix_cache()
-        now.update(n=n, read=0, calls=itertools.count())
-        _judged(episodes := rollout(policy, work.tasks[:n], work.rules))
-        return episodes, now["read"], time.perf_counter()
-
-    return play
-
-
-_ARMS = dict(trl=_trl_arm, ours=_our_arm, vllm=_vllm_arm)
+_WAYS = dict(trl=_by_trl, ours=_by_us)
 
 # %% ../../nbs/bench/rollouts.ipynb #a71d45a6
-def _play_round(
-    work: _Workload, play: Callable, n: int
-) -> tuple:  # figures, token records
-    "Play the first `n` episodes with an arm."
+def _play_round(play: Callable, n: int) -> tuple:  # figures, tokens
+    "Play the first `n` episodes in one way."
     gc.collect()
     before = peak_memory(reset=True) or 0
     start = time.perf_counter()
     episodes, read, end = play(n)
-    peak = (peak_memory() or 0) - before
-    seconds = end - start
+    seconds, peak = end - start, (peak_memory() or 0) - before
     records = [ep.tokens for ep in episodes]
     sampled = sum(sum(r.env_mask) for r in records)
     return dict(
@@ -464,45 +336,33 @@ def _play_round(
         tokens=sampled,
         read_tokens=read,
         peak_mb=peak / 2**20,
-    ), records
-
-# %% ../../nbs/bench/rollouts.ipynb #a71d45a7
-def _begin(
-    work: _Workload, arms: list[str]
-) -> tuple:  # how each plays; of each a list of figures
-    "Make the arms, and play a small round with each. They must play the same tokens."
-    plays = {}
-    found = {}
-    played = []
-    for arm in arms:
-        plays[arm] = _ARMS[arm](work)
-        figures, records = _play_round(
-            work, plays[arm], min(len(work.tasks), 2 * _GROUP)
-        )
-        found[arm] = [figures]
-        played.append([(r.prompt_ids, r.completion_ids, r.env_mask) for r in records])
-    assert all(p == played[0] for p in played), (
-        f"{', '.join(arms)} do not play the same tokens"
-    )
-    return plays, found
+    ), [(r.prompt_ids, r.completion_ids, r.env_mask) for r in records]
 
 
-def _medians(
-    figures: list[dict],
-) -> dict:  # of an arm's rounds; the first one was small
-    "An arm's medians over the rounds, with the seconds of each, and the highest peak of all."
-    counted = figures[1:]
-    middle = {k: median(r[k] for r in counted) for k in figures[0]}
-    return middle | dict(
-        seconds=[r["seconds"] for r in counted],
-        peak_mb=max(r["peak_mb"] for r in figures),
-    )
-
-
-def _about(work: _Workload) -> dict:
-    "What is played, and on what machine."
-    here = detect_runtime()
-    return dict(
+def run_rounds(
+    work: _Workload, ways: list[str], rounds: int = 5
+) -> dict:  # way -> figures
+    "Medians over rounds of all ways in turns, and the `ratio`: how many times as fast ours is."
+    plays = {way: _WAYS[way](work) for way in ways}
+    found, out = {way: [] for way in ways}, {}
+    for i in range(rounds + 1):  # the first is a small one, which does not count
+        played = []
+        for way in ways[:: 1 - 2 * (i % 2)]:
+            n = len(work.tasks) if i else min(len(work.tasks), 2 * _GROUP)
+            figures, tokens = _play_round(plays[way], n)
+            found[way].append(figures)
+            played.append(tokens)
+        assert played == played[:1] * len(ways), f"{ways} do not play the same tokens"
+        if i:
+            took = [f"{way} {rs[-1]['seconds']:.1f} s" for way, rs in found.items()]
+            print(f"round {i} of {rounds}: {', '.join(took)}", flush=True)
+    for way, (small, *counted) in found.items():
+        out[way] = {k: median(r[k] for r in counted) for k in small}
+        out[way]["seconds"] = [r["seconds"] for r in counted]
+        out[way]["peak_mb"] = max(r["peak_mb"] for r in found[way])
+    ours, here = out["ours"]["seconds"], detect_runtime()
+    times = lambda way: [a / b for a, b in zip(out[way]["seconds"], ours, strict=True)]
+    about = dict(
         episodes=len(work.tasks),
         parameters=work.model.num_parameters(),
         dtype=str(work.model.dtype).removeprefix("torch."),
@@ -512,84 +372,48 @@ def _about(work: _Workload) -> dict:
         torch=torch.__version__,
         trl=trl.__version__,
     )
-
-# %% ../../nbs/bench/rollouts.ipynb #a71d45a8
-def run_rounds(
-    work: _Workload, arms: list[str], rounds: int = 5
-) -> dict:  # arm -> figures
-    "Medians over rounds of all arms in turns, and the `ratio`: how many times as fast ours is."
-    plays, found = _begin(work, arms)
-    for i in range(rounds):
-        for arm in arms[:: 1 - 2 * (i % 2)]:
-            figures, _ = _play_round(work, plays[arm], len(work.tasks))
-            found[arm].append(figures)
-        seconds = ", ".join(
-            f"{arm} {rs[-1]['seconds']:.1f} s" for arm, rs in found.items()
-        )
-        print(f"round {i + 1} of {rounds}: {seconds}", flush=True)
-    out = {arm: _medians(rs) for arm, rs in found.items()}
-    ours = out["ours"]["seconds"]
-
-    def ratio(arm):
-        theirs = out[arm]["seconds"]
-        return median(a / b for a, b in zip(theirs, ours, strict=True))
-
-    return out | dict(ratio={arm: ratio(arm) for arm in found}, about=_about(work))
+    return out | dict(ratio={way: median(times(way)) for way in ways}, about=about)
 
 # %% ../../nbs/bench/rollouts.ipynb #410669ad
 def bench_table(name: str, found: dict) -> str:  # of run_rounds; Markdown
-    "One workload's figures, a line for each arm."
-    a = found["about"]
-
-    def row(arm, ratio):
-        f = found[arm]
-        faster = "" if arm == "ours" else f"{ratio:.2f} ×"
-        return [
-            arm,
-            f"{f['episodes_per_second']:.1f}",
-            f"{f['tokens_per_second']:.0f}",
-            f"{f['read_tokens']:,.0f}",
-            round(f["peak_mb"]),
-            faster,
-        ]
-
-    head = ["arm", "episodes/s", "tokens/s", "tokens read", "peak MB", "ours is faster"]
+    "One workload's figures, a line for each way."
+    a, rows = found["about"], []
+    for way, ratio in found["ratio"].items():
+        f = found[way]
+        rates = f"{f['episodes_per_second']:.1f}", f"{f['tokens_per_second']:.0f}"
+        counts = f"{f['read_tokens']:,.0f}", round(f["peak_mb"])
+        rows.append([way, *rates, *counts, "" if way == "ours" else f"{ratio:.2f} ×"])
+    head = ["", "episodes/s", "tokens/s", "tokens read", "peak MB", "ours is faster"]
     return (
         f"**{name}**: {a['episodes']} episodes, {a['parameters'] / 1e6:.1f} million parameters, "
         f"{a['dtype']}; {a['device']}, {a['cores']} cores, {a['threads']} threads\n\n"
-        + markdown_table(head, [row(*item) for item in found["ratio"].items()])
+        + markdown_table(head, rows)
     )
 
 # %% ../../nbs/bench/rollouts.ipynb #0dc95e5a
-def main(
-    argv: list | None = None,
-) -> None:  # arguments; by default those of the command line
+def main(argv: list | None = None) -> None:  # by default the command line's
     "The command `sql_grpo bench`. Raises SystemExit with 2 for bad input."
     args, _ = read_command("bench", argv)
-    gpu = torch.cuda.is_available()
-    out = {}
+    gpu, n, out = torch.cuda.is_available(), args.episodes, {}
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     warnings.filterwarnings("ignore", category=FutureWarning)
     hf_logging.disable_progress_bar()
     hf_logging.set_verbosity_error()
-    size = dict(episodes=args.episodes) if args.episodes else {}
     with or_exit("sql_grpo bench"):
-        odd = args.episodes is not None and (args.episodes < 8 or args.episodes % 8)
-        if args.rounds < 1 or odd:
+        if args.rounds < 1 or n is not None and (n < _GROUP or n % _GROUP):
+            given = f"rounds is {args.rounds}, episodes {n}"
             raise ValueError(
-                f"rounds is {args.rounds}, episodes {args.episodes}; expected at "
-                "least 1, and a multiple of 8"
+                f"{given}; expected at least 1, and a multiple of {_GROUP}"
             )
         if "qwen" in args.workloads and not gpu:
             raise ValueError("the workload qwen needs a GPU")
         if args.output:  # now, rather than after an hour
             Path(args.output).touch()
         for name in args.workloads:
-            load, make = _WORKS[name]
-            model, tokenizer = load()
-            work = make(model.eval().to("cuda" if gpu else "cpu"), tokenizer, **size)
-            vllm = gpu and is_vllm_available() and name in ("smollm2", "qwen")
-            out[name] = run_rounds(work, ["trl", "ours", *["vllm"] * vllm], args.rounds)
+            work = _work_of(
+                name, "cuda" if gpu else "cpu", **dict(episodes=n) if n else {}
+            )
+            out[name] = run_rounds(work, [*_WAYS], args.rounds)
             print(f"\n{bench_table(name, out[name])}\n", flush=True)
         if args.output:
             Path(args.output).write_text(json.dumps(out, indent=1) + "\n")

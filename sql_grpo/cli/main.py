@@ -108,17 +108,25 @@ class BenchOptions:
     output: Path | None = None  # a JSON file for the figures
 
 # %% ../../nbs/cli/main.ipynb #ab753672
-_COMMANDS = {  # name: module, options, what it does
+_COMMANDS = {  # name: function, options, what it does
     "train": (
-        "use.run",
+        "use.run.main",
         None,
         "teach a model with GRPO, and report how well it does",
     ),
-    "eval": ("use.evaluate", EvalOptions, "measure a model on questions"),
-    "ask": ("use.ask", AskOptions, "put questions about a database to a model"),
-    "serve": ("use.serving", ServeOptions, "put the environment behind an address"),
-    "data": ("world.download", None, "fetch Spider, and check what can be read"),
-    "bench": ("bench.rollouts", BenchOptions, "time rollouts beside TRL's own loop"),
+    "eval": ("use.run.main_eval", EvalOptions, "measure a model on questions"),
+    "ask": ("use.ask.main", AskOptions, "put questions about a database to a model"),
+    "serve": (
+        "use.serve.main",
+        ServeOptions,
+        "put the environment behind an address",
+    ),
+    "data": ("world.tasks.main", None, "fetch Spider, and check what can be read"),
+    "bench": (
+        "bench.rollouts.main",
+        BenchOptions,
+        "time rollouts beside TRL's own loop",
+    ),
 }
 
 
@@ -181,7 +189,8 @@ def main(argv: list | None = None) -> int | None:  # exit code, where there is o
     try:
         if is_main() and name != "data":
             print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
-        return importlib.import_module(f"sql_grpo.{_COMMANDS[name][0]}").main(rest)
+        module, _, function = _COMMANDS[name][0].rpartition(".")
+        return getattr(importlib.import_module(f"sql_grpo.{module}"), function)(rest)
     except ModuleNotFoundError as e:
         package = (e.name or "").partition(".")[0]
         if name != "serve" or package == "sql_grpo":

@@ -6,17 +6,20 @@
 __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_exit', 'did_you_mean', 'Parser', 'short_warnings',
            'escape_output', 'written_whole', 'full_path', 'cache_folder', 'kept_in_cache', 'code_digest', 'json_object',
            'is_disk_full', 'listening', 'pick_some', 'wilson', 'rounded', 'peak_memory', 'MarkdownText',
-           'markdown_table', 'load_env', 'from_file', 'source_name', 'place_of']
+           'markdown_table', 'load_env', 'from_file', 'source_name', 'place_of', 'native_dtype', 'Runtime',
+           'detect_runtime', 'set_seed', 'SmokeReport', 'smoke_test']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
-import argparse, codecs, ctypes, difflib, errno, hashlib, importlib.util, inspect, json, math, os
-import random, re
-import socket, symtable, sys, time, traceback, warnings
+import argparse, codecs, ctypes, difflib, errno, hashlib, importlib.metadata, importlib.util
+import inspect, json, math, os, platform, random, re, socket, sys, time, traceback, warnings
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import psutil
+from packaging.requirements import Requirement
 from tqdm import tqdm
 
 import sql_grpo
@@ -45,9 +48,8 @@ QUIET = 20.0  # seconds that long work may last without a word in a log
 def terminal_progress(label: str):  # called as `f(done, total)`, however often
     "A progress bar in a terminal; elsewhere a line now and then. The first process speaks for all."
     main, terminal = is_main(), sys.stderr.isatty()
-    bar = tqdm(
-        desc=label, unit=" episodes", leave=False, disable=not (main and terminal)
-    )
+    hidden = not (main and terminal)
+    bar = tqdm(desc=label, unit=" episodes", leave=False, disable=hidden)
     begun = last = time.monotonic()
 
     def tick(done: int, total: int) -> None:
@@ -62,13 +64,10 @@ def terminal_progress(label: str):  # called as `f(done, total)`, however often
             return
         last, left = now, ""
         if total / 10 <= done < total:  # before that, nobody can tell
-            minutes = (now - begun) * (total / done - 1) / 60
-            left = f", about {max(1, round(minutes))} min left"
-        print(
-            f"{label}: {done} of {total} episodes have ended{left}",
-            file=sys.stderr,
-            flush=True,
-        )
+            minutes = max(1, round((now - begun) * (total / done - 1) / 60))
+            left = f", about {minutes} min left"
+        line = f"{label}: {done} of {total} episodes have ended{left}"
+        print(line, file=sys.stderr, flush=True)
 
     return tick
 
@@ -346,44 +345,34 @@ def load_env(
     return list(new)
 
 # %% ../../nbs/common/basics.ipynb #f11e0002
-@lru_cache
-def _module_of(path: Path):
-    "What is in a Python file. Raises ValueError if it cannot be run."
-    name = f"{path.stem}_{abs(hash(path))}"  # no module that is imported elsewhere
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))  # it may import what lies beside it
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as e:
-        del sys.modules[name]
-        raise ValueError(f"{path.name} cannot be run: {type(e).__name__}: {e}") from e
-    finally:
-        sys.path.remove(str(path.parent))
-    return module
-
-
 @lru_cache  # the same for one process, whatever its working folder becomes
 def from_file(given: str):  # FILE.py:NAME
     "The object of that name in a Python file. Raises ValueError if there is none."
     file, _, name = given.rpartition(":")
     if not file.endswith(".py") or not name.isidentifier():
         raise ValueError(f"{given!r} names nothing in a file; expected FILE.py:NAME")
-    path = Path(full_path(file))
+    path = Path(full_path(file)).resolve()
     if not path.is_file():
         raise ValueError(f"{given!r}: there is no file {file}")
-    module = _module_of(path.resolve())
-    found = vars(module)
-    if name in found:
-        return found[name]
-    table = symtable.symtable(path.read_text(encoding="utf-8"), file, "exec")
-    made = {s.get_name() for s in table.get_symbols() if s.is_assigned()}
-    made -= {s.get_name() for s in table.get_symbols() if s.is_imported()}
-    own = [n for n in found if n in made and not n.startswith("_")]
-    raise ValueError(
-        f"there is no {name} in {path.name}{did_you_mean(name, own)}"
-        + f"; it defines {', '.join(own)}" * bool(own)
-    )
+    kept = f"{path.stem}_{abs(hash(path))}"  # no module that is imported elsewhere
+    if kept not in sys.modules:
+        spec = importlib.util.spec_from_file_location(kept, path)
+        module = sys.modules[kept] = importlib.util.module_from_spec(spec)
+        sys.path.insert(0, str(path.parent))  # it may import what lies beside it
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as e:
+            del sys.modules[kept]
+            fault = f"{type(e).__name__}: {e}"
+            raise ValueError(f"{path.name} cannot be run: {fault}") from e
+        finally:
+            sys.path.remove(str(path.parent))
+    found = vars(sys.modules[kept])
+    if name not in found:
+        own = [n for n, v in found.items() if getattr(v, "__module__", "") == kept]
+        hint = did_you_mean(name, own) + f"; it defines {', '.join(own)}" * bool(own)
+        raise ValueError(f"there is no {name} in {path.name}{hint}")
+    return found[name]
 
 # %% ../../nbs/common/basics.ipynb #f11e0005
 def source_name(
@@ -407,3 +396,109 @@ def place_of(e: BaseException, source: str) -> str:  # of source_name
     own = [f for f in frames if source.startswith(f"{Path(f.filename).name}:")]
     last = (own or frames)[-1]
     return f"{Path(last.filename).name}, line {last.lineno}"
+
+# %% ../../nbs/common/basics.ipynb #c0a1000c
+def native_dtype(
+    capability: tuple | None,  # CUDA compute capability (major, minor); None: no GPU
+) -> str:  # "bfloat16", "float16" or "float32"
+    "The smallest format that the hardware computes with itself; a T4 only emulates bfloat16."
+    if capability is None:
+        cpu = importlib.import_module("torch").cpu
+        fast = cpu._is_avx512_bf16_supported() or cpu._is_amx_tile_supported()
+        return "bfloat16" if fast else "float32"
+    if capability < (7, 0):
+        return "float32"
+    return "bfloat16" if capability >= (8, 0) else "float16"
+
+# %% ../../nbs/common/basics.ipynb #c0a1000e
+@dataclass(frozen=True)
+class Runtime:
+    "What this machine can do."
+
+    device: str  # "cuda" or "cpu"
+    dtype: str  # native number format: "bfloat16", "float16" or "float32"
+    cores: int  # CPU cores that this process may use
+    memory_gb: int  # main memory
+    gpu_name: str = ""
+    gpu_gb: int = 0  # memory of the GPU
+
+# %% ../../nbs/common/basics.ipynb #c0a1000f
+def detect_runtime() -> Runtime:
+    "Look at the machine; takes milliseconds, and caches nothing."
+    cuda = importlib.import_module("torch").cuda
+    gpu = cuda.get_device_properties(0) if cuda.is_available() else None
+    cores = getattr(os, "sched_getaffinity", None)
+    return Runtime(
+        device="cuda" if gpu else "cpu",
+        dtype=native_dtype((gpu.major, gpu.minor) if gpu else None),
+        cores=len(cores(0)) if cores else os.cpu_count(),
+        memory_gb=round(psutil.virtual_memory().total / 2**30),
+        gpu_name=gpu.name if gpu else "",
+        gpu_gb=round(gpu.total_memory / 2**30) if gpu else 0,
+    )
+
+# %% ../../nbs/common/basics.ipynb #c0a10013
+def set_seed(
+    seed: int,  # non-negative
+) -> None:
+    "Seed Python, NumPy and torch, and ask the GPU for deterministic kernels."
+    torch, transformers = map(importlib.import_module, ("torch", "transformers"))
+    transformers.set_seed(seed % 2**32)
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # before CUDA starts
+    if torch.cuda.is_available():
+        torch.backends.cudnn.benchmark = False
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        # by default new memory is then filled, which takes time; nothing here reads it unwritten
+        torch.utils.deterministic.fill_uninitialized_memory = False
+
+# %% ../../nbs/common/basics.ipynb #c0a1001a
+class SmokeReport(dict):
+    "What the smoke test found: of each thing that was looked at, whether it is well, and a detail."
+
+    @property
+    def ok(self) -> bool:
+        "Is all of it as it should be?"
+        return all(ok for ok, _ in self.values())
+
+    def __repr__(self):
+        marks = {True: "ok    ", False: "FAILED"}
+        return "\n".join(f"{marks[ok]} {k}: {told}" for k, (ok, told) in self.items())
+
+
+def smoke_test(
+    device: str | None = None,  # "cuda" or "cpu"; None: a GPU, if there is one
+    dtype: str = "float32",  # number format of the training; or "bfloat16", "float16"
+    output_dir: str | Path = ".",  # that a run writes to
+) -> SmokeReport:
+    "Look at versions, device and output folder; takes a second, writes nothing."
+    found, wrong = [f"Python {platform.python_version()}"], []
+    try:
+        for req in map(Requirement, importlib.metadata.requires("sql_grpo")):
+            if req.marker and not req.marker.evaluate():
+                continue
+            version = importlib.metadata.version(req.name)
+            found.append(f"{req.name} {version}")
+            if not req.specifier.contains(version, prereleases=True):
+                wrong.append(f"{req} is wanted, {version} is installed")
+    except importlib.metadata.PackageNotFoundError as e:
+        wrong.append(str(e))
+
+    rt, torch = detect_runtime(), importlib.import_module("torch")
+    device = device or rt.device
+    weight = torch.nn.Parameter(torch.full((8, 8), 0.5, device=device))
+    low = dtype != "float32"
+    with torch.autocast(device, dtype=getattr(torch, dtype), enabled=low):
+        (torch.ones(2, 8, device=device) @ weight).float().sum().backward()
+    where = f"CPU, {rt.cores} cores" if device == "cpu" else rt.gpu_name
+
+    folder = Path(output_dir).expanduser().absolute()
+    here = next(p for p in [folder, *folder.parents] if p.exists())
+    writes = here.is_dir() and os.access(here, os.W_OK)
+    told = "can be written to" if writes else f"{here} cannot be written to"
+    computes = bool((weight.grad == 2).all())
+    report = SmokeReport(
+        versions=(not wrong, "; ".join(wrong) or ", ".join(found)),
+        device=(computes, f"{where}, {rt.memory_gb} GB of memory, {dtype}"),
+    )
+    report["output folder"] = writes, told
+    return report

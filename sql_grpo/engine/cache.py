@@ -6,7 +6,7 @@
 __all__ = ['check_attention', 'KVCache', 'is_out_of_memory', 'rows_for']
 
 # %% ../../nbs/engine/cache.ipynb #cac4e00a
-import errno, math, mmap
+import errno, math, mmap, re
 from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from itertools import pairwise
@@ -94,15 +94,12 @@ def check_attention(
         )
     window = getattr(config, "sliding_window", None)
     longest = getattr(config, "max_position_embeddings", None)
-    if not hasattr(config, "layer_types") and window and window < capacity:
-        raise ValueError(
-            f"{name} looks back {window} tokens only, and rollouts attend "
-            f"to all of {capacity}: lower max_context"
-        )
+    if window and not hasattr(config, "layer_types"):
+        longest = min(longest or window, window)
     if longest and longest < capacity:
         raise ValueError(
-            f"{name} knows {longest} positions, and max_context is "
-            f"{capacity}: lower max_context"
+            f"{name} looks back {longest} tokens only, and max_context is {capacity}: "
+            "lower it"
         )
 
 # %% ../../nbs/engine/cache.ipynb #f752c2b0
@@ -126,18 +123,15 @@ _PACKED_ROWS = 64  # that oneDNN's order is best for; it serves any number
 
 def _product(dtype: torch.dtype, *layers) -> Callable:  # of vectors (..., in)
     "Multiplies by the matrices of layers, side by side, and adds their biases."
-    ws, bs = [], []
-    for layer in layers:
-        plain = getattr(layer, "base_layer", layer)
-        w = plain.weight
-        if plain is not layer and not layer.disable_adapters:
+    plain = [getattr(layer, "base_layer", layer) for layer in layers]
+    ws = [p.weight for p in plain]
+    for i, layer in enumerate(layers):
+        if plain[i] is not layer and not layer.disable_adapters:
             deltas = map(layer.get_delta_weight, layer.active_adapters)
-            w = sum((delta.float() for delta in deltas), w.float())
-        ws.append(w.to(dtype))
-        if plain.bias is not None:  # all of them have one, or none
-            bs.append(plain.bias.to(dtype))
-    w = torch.cat(ws) if len(ws) > 1 else ws[0]
-    b = torch.cat(bs) if bs else None
+            ws[i] = sum((delta.float() for delta in deltas), ws[i].float())
+    w = torch.cat([w.to(dtype) for w in ws]) if len(ws) > 1 else ws[0].to(dtype)
+    # all of them have a bias, or none
+    b = None if plain[0].bias is None else torch.cat([p.bias.to(dtype) for p in plain])
     half = dtype is torch.bfloat16 and w.is_cpu and torch.backends.mkldnn.is_available()
     if not half or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return lambda x: F.linear(x, w, b)
@@ -215,13 +209,6 @@ class _LeanModel:
         return self.head(self.norm(x[last])).float()
 
 # %% ../../nbs/engine/cache.ipynb #1b4a252b
-def _autocast_dtype(device: torch.device) -> torch.dtype | None:
-    "What autocast computes attention in; None if it is off."
-    kind = device.type
-    on = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
-    return torch.get_autocast_dtype(kind) if on else None
-
-
 class KVCache:
     "A key-value cache with a row for each context, and the forward pass that fills it."
 
@@ -273,13 +260,12 @@ class KVCache:
         if self.store is None:
             shape = self.config.num_hidden_layers, 2, self.rows, k.shape[1]
             shape = *shape, self.capacity, k.shape[2]
-            dtype = _autocast_dtype(k.device) or k.dtype
-            if k.is_cpu:  # pages come when they are written to
-                size = math.prod(shape) * dtype.itemsize
+            if k.is_cpu:  # small pages come when they are written to
+                size = math.prod(shape) * k.itemsize
                 room = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
-                self.store = torch.frombuffer(room, dtype=dtype).view(shape)
+                self.store = torch.frombuffer(room, dtype=k.dtype).view(shape)
             else:
-                self.store = k.new_zeros(shape, dtype=dtype)
+                self.store = k.new_zeros(shape)
         keys, values = self.store[layer]
         for mine, new in ((keys, k), (values, v)):
             mine[self.plan.row, :, self.plan.pos] = new.to(mine.dtype)
@@ -351,7 +337,7 @@ def _pass(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor:
     # not cuDNN's, which torch may choose: it prepares itself for each new shape
     kernels = sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
     with _any_order(), kernels if self.few_calls else nullcontext():
-        if self.lean and _autocast_dtype(self.device) is None:
+        if self.lean:
             return self.lean(ids, plan.pos, self.attend, plan.last)
         own = self.config._attn_implementation
         self.config._attn_implementation = "sql_grpo_cache"
@@ -455,11 +441,8 @@ def regroup(
     lengths: list[int],  # the first so many tokens of it; 0 for an empty row
 ) -> None:
     "From now on, row i holds the first `lengths[i]` tokens of what `sources[i]` held."
-    moves = [
-        (to, source, n)
-        for to, (source, n) in enumerate(zip(sources, lengths, strict=True))
-        if n and to != source
-    ]
+    now = enumerate(zip(sources, lengths, strict=True))
+    moves = [(to, source, n) for to, (source, n) in now if n and to != source]
     self.lengths = [*lengths, *[0] * (self.rows - len(lengths))]
     if moves:
         to, source, n = zip(*moves, strict=True)
@@ -469,12 +452,9 @@ def regroup(
             rows[to] = rows[source]
 
 # %% ../../nbs/engine/cache.ipynb #b7e20006
-_OUT_OF_MEMORY = (
-    "out of memory",
-    "alloc_failed",
-    "can't allocate memory",
-    "not enough memory",
-    "failed to allocate",
+_OUT_OF_MEMORY = re.compile(
+    "out of memory|alloc_failed|can't allocate memory|not enough memory|failed to allocate",
+    re.I,
 )
 
 
@@ -482,10 +462,10 @@ def is_out_of_memory(error: BaseException) -> bool:
     "Does this error say that memory ran out, on a GPU or a CPU?"
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (
-        isinstance(error, RuntimeError)
-        and any(s in str(error).lower() for s in _OUT_OF_MEMORY)
-    )
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    found = isinstance(error, RuntimeError) and _OUT_OF_MEMORY.search(str(error))
+    return bool(found)
 
 # %% ../../nbs/engine/cache.ipynb #cac4e031
 _MOST_ROWS = 256
@@ -560,11 +540,8 @@ def _decode(self: KVCache, tokens: list[list[int]]) -> torch.Tensor:  # (n, voca
         except RuntimeError as e:
             if is_out_of_memory(e):
                 raise
-            why = str(e).splitlines()[0]
-            print(
-                f"CUDA graphs do not work here ({why}): going on without them, slower",
-                flush=True,
-            )
+            why = f"CUDA graphs do not work here ({str(e).splitlines()[0]})"
+            print(f"{why}: going on without them, slower", flush=True)
             KVCache.graphs, self.record = False, None
     (again or compute)()
     self.recorded[rows, places] = given, again

@@ -37,14 +37,11 @@ CHATML = (
 def byte_tokenizer() -> PreTrainedTokenizerFast:  # 256 bytes and four special tokens
     "A tokenizer with one token a byte, for tests."
     specials = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|pad|>"]
-    vocab = {
-        c: i
-        for i, c in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()) + specials)
-    }
+    tokens = sorted(pre_tokenizers.ByteLevel.alphabet()) + specials
+    vocab = {c: i for i, c in enumerate(tokens)}
     backend = Tokenizer(models.BPE(vocab=vocab, merges=[]))
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(
-        add_prefix_space=False, use_regex=False
-    )
+    by_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    backend.pre_tokenizer = by_bytes
     backend.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(
         tokenizer_object=backend,
@@ -116,8 +113,9 @@ class ChatCodec:
         # tokens that end a reply: the tokenizer's, and the usual ones of chat models
         names = self.end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>"
         vocab = tokenizer.get_vocab()
-        self.end_ids = {tokenizer.eos_token_id} | {
-            vocab[n] for n in names if n in vocab
+        self.end_ids = {
+            tokenizer.eos_token_id,
+            *(vocab[n] for n in names if n in vocab),
         }
 
     def render(self, messages: list[dict]) -> str:
@@ -192,16 +190,13 @@ def glue_ids(
 @patch
 def said(self: ChatCodec, ids: list[int]) -> int | None:  # None: all of them
     "The tokens of a reply before it goes on with what only the database can say."
-    text = self.decode(ids)
-    if not re.search(r":$|\b[A-Z]+$", text):  # it would end like that
-        return None
-    at = ends_at(text)
+    text, found = self.decode(ids), None
+    # it would end like that
+    at = ends_at(text) if re.search(r":$|\b[A-Z]+$", text) else None
     if at is None:
         return None
-    line = (
-        re.compile(r"[;\n][ \t\n;>*_`]*").match(text, at).end()
-    )  # where the next word begins
-    found = None
+    # where the next word begins
+    line = re.compile(r"[;\n][ \t\n;>*_`]*").match(text, at).end()
     for n in range(len(ids) - 1, 0, -1):
         before = self.decode(ids[:n])
         if len(before) < at:
@@ -217,12 +212,10 @@ class TokenRecord:
 
     prompt_ids: list = field(default_factory=list)
     completion_ids: list = field(default_factory=list)
-    logprobs: list = field(
-        default_factory=list
-    )  # at the sampling temperature; 0.0 on observations
-    env_mask: list = field(
-        default_factory=list
-    )  # 1 on the policy's tokens, 0 on observations
+    # at the sampling temperature; 0.0 on observations
+    logprobs: list = field(default_factory=list)
+    # 1 on the policy's tokens, 0 on observations
+    env_mask: list = field(default_factory=list)
     exact: bool = True  # does the record condition on all before it?
 
     def add(self, ids: list[int], logprobs: list[float] | None = None) -> None:

@@ -30,16 +30,12 @@ def _endpoint_url(
     base_url: str,  # such as http://localhost:8000/v1
 ) -> str:  # where requests go
     "The address of chat completions; raises `ValueError` if this cannot be one."
-    if re.search("[@?#]", base_url):
-        raise ValueError(
-            "the endpoint's address must hold no password and no query: "
-            "a key comes from an environment variable"
-        )
     url = base_url.strip().rstrip("/")
-    if not re.fullmatch(r"https?://([\w.-]+|\[[\da-fA-F:]+\])(:\d+)?(/\S*)?", url):
+    host = r"https?://([\w.-]+|\[[\da-fA-F:]+\])(:\d+)?(/[^\s@?#]*)?"
+    if not re.fullmatch(host, url):
         raise ValueError(
-            "the endpoint's address must look like http://localhost:8000/v1, "
-            f"got {one_line(base_url)!r}"
+            "the endpoint's address must look like http://localhost:8000/v1, without a "
+            "password or a query: a key comes from an environment variable"
         )
     return url.removesuffix(_PATH) + _PATH
 
@@ -47,14 +43,11 @@ def _endpoint_url(
 def _api_key(variable: str | None = None) -> str:  # "" if there is none
     "The key in the environment; raises `ValueError` if a named one is missing, or odd."
     key = os.environ.get(variable or "OPENAI_API_KEY", "").strip()
-    if variable and not key:
+    odd = not key.isascii() or not key.isprintable() or " " in key
+    if odd or variable and not key:
         raise ValueError(
-            "the environment variable that was named for the endpoint's key is not set"
-        )
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise ValueError(
-            "the environment variable for the endpoint's key holds "
-            "characters that no key has"
+            "the environment variable that was named for the endpoint's key is not set, "
+            "or holds characters that no key has"
         )
     return key
 
@@ -135,13 +128,10 @@ class EndpointPolicy(Policy):
 
     def report(self) -> dict:  # of plain values
         "What a report says: address, counts, and the cost where it is known."
-        n, cost = self.usage, None
-        if self.prices:
-            of_prompts, of_replies = self.prices
-            cost = n.prompt_tokens * of_prompts + n.completion_tokens * of_replies
-            cost /= 1e6
+        n, (of_prompts, of_replies) = self.usage, self.prices or (0, 0)
+        cost = n.prompt_tokens * of_prompts + n.completion_tokens * of_replies
         about = dict(endpoint=self.url, concurrency=self.concurrency)
-        return about | asdict(n) | dict(cost=cost)
+        return about | asdict(n) | dict(cost=cost / 1e6 if self.prices else None)
 
     def play(
         self,
@@ -285,7 +275,7 @@ def _judge_answer(response) -> None:
         data = json.loads(response.read())
     except (ValueError, RecursionError):  # not JSON
         data = None
-    response.extensions["reply"] = reply = _read_reply(data)
+    response.extensions["reply"] = reply = _reply_in(data)
     if response.is_success and reply is None:
         meaning = f"{response.status_code}, but no chat completion"
         response.extensions["meaning"] = meaning
@@ -304,7 +294,7 @@ class _Reply(NamedTuple):
     completion_tokens: int = 0
 
 
-def _read_reply(data: dict) -> _Reply | None:  # None: it is not a chat completion
+def _reply_in(data: dict) -> _Reply | None:  # None: it is not a chat completion
     "The reply in the body of an answer."
     try:
         content = data["choices"][0]["message"].get("content") or ""
@@ -331,22 +321,19 @@ _MEANING = {
 
 
 def _said_in_error(
-    response, body
+    response, said
 ) -> str:  # an answer; what is in it, or in its `error`
     "What a server says about an error, in whichever form."
-    status = response.status_code
-    said = body
     while isinstance(said, dict):
         known = (said[k] for k in ("error", "message", "detail") if said.get(k))
         said = next(known, json.dumps(said))
-    meaning = (
-        response.extensions.get("meaning")
-        or f"{status}, {_MEANING.get(status, response.reason_phrase)}"
-    )
     said = said if isinstance(said, str) else json.dumps(said)
-    wait = response.headers.get("retry-after")
+    status, headers = response.status_code, response.headers
+    meaning = f"{status}, {_MEANING.get(status, response.reason_phrase)}"
+    meaning = response.extensions.get("meaning", meaning)
+    wait = headers.get("retry-after")
     wait = f" (Retry-After: {wait})" if wait else ""
-    return f"{meaning}: {said or response.headers.get('location', 'no further word')}{wait}"
+    return f"{meaning}: {said or headers.get('location', 'no further word')}{wait}"
 
 # %% ../../nbs/engine/endpoint.ipynb #a59b9cf5
 _FULL = re.compile(

@@ -11,12 +11,13 @@ import math, sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np, torch
 from fastcore.basics import patch
 from torch.distributed.fsdp import FSDPModule
 from transformers import PreTrainedTokenizerBase, Trainer, TrainingArguments
+from transformers.generation import MinPLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from ..common.basics import in_notebook, terminal_progress
 from ..world.tasks import Task
@@ -27,72 +28,32 @@ from .cache import check_attention, is_out_of_memory, KVCache, rows_for
 from .codec import ChatCodec, TokenRecord
 
 # %% ../../nbs/engine/policy.ipynb #0bb1b4cb
-def _keep_likely(
-    p: torch.Tensor,  # (n, vocabulary) probabilities
-    top_k: int = 0,  # the so many likeliest tokens; 0 for all
-    top_p: float = 1.0,  # the likeliest that together have this probability
-    min_p: float = 0.0,  # those with at least this share of the likeliest one's
-) -> torch.Tensor:  # the same, zero for the others
-    "Leave out unlikely tokens."
-    if 0 < top_k < p.shape[-1]:
-        p = p * (p >= p.topk(top_k).values[:, -1:])
-    if min_p > 0:
-        p = p * (p >= min_p * p.amax(-1, keepdim=True))
-    if top_p >= 1:
-        return p
-    q, order = p.sort(descending=True)
-    q = q * (q.cumsum(-1) - q < top_p * q.sum(-1, keepdim=True))
-    return torch.zeros_like(p).scatter(1, order, q)
-
-# %% ../../nbs/engine/policy.ipynb #ce1fa207
-_ADDED_UP = 256  # tokens whose weights are added up together
-
-
-def _draw_by_weight(
-    w: torch.Tensor,  # (n, vocabulary) weights of at least 0
-    uniform: torch.Tensor,  # (n,) in [0, 1)
-) -> torch.Tensor:  # (n,) tokens
-    "Draw a block by its sum, then a token in it; sums are in double precision."
-    blocks = torch.nn.functional.pad(w, (0, -w.shape[1] % _ADDED_UP))
-    blocks = blocks.unflatten(1, (-1, _ADDED_UP))
-    ends = blocks.sum(-1, dtype=torch.float64).cumsum(-1)
-    at = (uniform.to(ends) * ends[:, -1])[:, None]
-    b = torch.searchsorted(ends, at, right=True).clamp(max=ends.shape[1] - 1)
-    inside = blocks[torch.arange(len(w), device=w.device), b[:, 0]].double().cumsum(-1)
-    below = ends.gather(1, b) - inside[:, -1:]
-    # that has a weight
-    last = torch.searchsorted(inside, inside[:, -1:].contiguous())
-    at = torch.searchsorted(inside, (at - below).clamp(min=0), right=True)
-    return (b * _ADDED_UP + torch.minimum(at, last))[:, 0].clamp(max=w.shape[1] - 1)
-
-# %% ../../nbs/engine/policy.ipynb #0bb1b4ca
-_AT_ONCE = 2**22  # logits that are drawn from in one piece: a copy of them is made
+# of an option its rule, and the value that leaves out nothing
+_LEAVE_OUT = dict(
+    top_k=(TopKLogitsWarper, 0),
+    top_p=(TopPLogitsWarper, 1.0),
+    min_p=(MinPLogitsWarper, 0.0),
+)
 
 
 def _draw(
     logits: torch.Tensor,  # (n, vocabulary)
     temperature: float,  # 0 is greedy
     uniform: torch.Tensor | None = None,  # (n,) in [0, 1); not needed for greedy
-    top_k: int = 0,  # as in `_keep_likely`
-    top_p: float = 1.0,
-    min_p: float = 0.0,
+    rules: list | tuple = (),  # of `_LEAVE_OUT`
 ) -> tuple[torch.Tensor, torch.Tensor]:  # tokens (n,), their log-probabilities (n,)
     "Draw a token for each row. Log-probabilities are of all tokens, as a trainer computes them."
-    if logits.numel() > _AT_ONCE * (1 if logits.is_cpu else 16) and len(logits) > 1:
-        uniforms = (None, None) if uniform is None else uniform.tensor_split(2)
-        parts = [
-            _draw(x, temperature, u, top_k, top_p, min_p)
-            for x, u in zip(logits.tensor_split(2), uniforms, strict=True)
-        ]
-        return tuple(map(torch.cat, zip(*parts, strict=True)))
-    logits = logits / (temperature or 1.0)
-    p = (logits - logits.amax(-1, keepdim=True)).exp()
+    logps = (logits / (temperature or 1.0)).log_softmax(-1)
     if temperature == 0:
-        tokens = logits.argmax(-1)
+        tokens = logps.argmax(-1, keepdim=True)
     else:
-        tokens = _draw_by_weight(_keep_likely(p, top_k, top_p, min_p), uniform)
-    chosen = lambda x: x.gather(1, tokens[:, None])[:, 0]
-    return tokens, chosen(logits) - logits.amax(-1) - p.sum(-1).log()
+        kept = logps
+        for rule in rules:
+            kept = rule(None, kept)
+        ends = kept.exp().cumsum(-1, dtype=torch.float64)
+        at = uniform.to(ends)[:, None] * ends[:, -1:]
+        tokens = torch.searchsorted(ends, at, right=True).clamp(max=ends.shape[1] - 1)
+    return tokens[:, 0], logps.gather(1, tokens)[:, 0]
 
 # %% ../../nbs/engine/policy.ipynb #8a37ff3b
 @dataclass(eq=False)
@@ -105,8 +66,8 @@ class _Seat:
     dice: object  # something with `random()`
     context: list  # tokens: the prompt, replies and observations, the reply so far
     turns: list  # where in it replies begin
-    held: int = 0  # tokens of it that a row of the cache holds
-    logprobs: list = field(default_factory=list)  # of the reply so far
+    logprobs: list  # of the reply so far
+    held: int = 0  # tokens of the context that a row of the cache holds
 
     ids = property(lambda self: self.context[self.turns[-1] :])  # the reply so far
     todo = property(lambda self: self.context[self.held :])  # to read next
@@ -123,6 +84,7 @@ class TokenPolicy(Policy):
     ):
         self.codec = ChatCodec(tokenizer, rules.instructions)
         self.rules, self.name = rules, name
+        self.first = []  # tokens that each first reply begins with
 
     def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` if a prompt leaves no room for a reply."
@@ -136,25 +98,22 @@ class TokenPolicy(Policy):
 
     def _seats(self, envs: list[SQLEnvironment]) -> list[_Seat]:
         "Episodes from their beginning."
-        most = self.rules.max_context
+        most, seats, prompts = self.rules.max_context, [], {}
         room = most - self.rules.max_turn_tokens
-        prompts, seats = {}, []
-        for place, ep in enumerate(env.episode for env in envs):
-            text = ep.start.text
-            if text not in prompts:
-                prompts[text] = tuple(self.codec.prompt_ids(ep))
-            prompt = prompts[text]
-            if len(prompt) > room:
+        for place, env in enumerate(envs):
+            ep = env.episode
+            if ep.start.text not in prompts:
+                prompts[ep.start.text] = tuple(self.codec.prompt_ids(ep))
+            prompt = prompts[ep.start.text]
+            n = ep.prompt_tokens = len(prompt)
+            if n > room:
                 raise ValueError(
-                    f"the prompt of task {ep.task.id!r} has {len(prompt)} tokens, and "
+                    f"the prompt of task {ep.task.id!r} has {n} tokens, and "
                     f"max_context {most} leaves room for {room}: raise max_context"
                 )
             ep.tokens = TokenRecord(list(prompt))
-            ep.prompt_tokens = len(prompt)
-            dice, context = self.dice(place), list(prompt)
-            seats.append(
-                _Seat(envs[place], place, prompt, dice, context, [len(prompt)])
-            )
+            begun = [*prompt, *self.first], [n], [0.0] * len(self.first)
+            seats.append(_Seat(env, place, prompt, self.dice(place), *begun))
         return seats
 
 # %% ../../nbs/engine/policy.ipynb #3b45ca88
@@ -170,19 +129,22 @@ class LMPolicy(TokenPolicy):
         seed: int = 0,  # with an episode's place it decides what is sampled
         name: str = "model",
         max_rows: int | None = None,  # episodes at once; None: what rows_for says
-        first: str = "",  # the word that each first reply has to begin with
+        first: str = "",  # the word that each first reply begins with
         dtype: torch.dtype | None = None,  # of a lean pass; None: the model's
-        **likely,  # top_k, top_p and min_p of _keep_likely
+        **likely,  # top_k, top_p and min_p, as in TRL
     ):
         "Raises ValueError for a temperature below 0, or an unusable chat template."
         super().__init__(tokenizer, rules, name)
         if temperature < 0:
             raise ValueError(f"temperature must be 0 or more, got {temperature}")
         self.model, self.dtype, self.cache = model, dtype, None
-        self.temperature, self.seed, self.likely = temperature, seed, likely
-        self.max_rows = max_rows
-        self.first = first
-        self.spells = {}  # which tokens go on with it, by what has been written
+        self.temperature, self.seed, self.max_rows = temperature, seed, max_rows
+        self.first = self.codec.plain_ids(first)
+        self.left_out = [
+            rule(likely[option])
+            for option, (rule, off) in _LEAVE_OUT.items()
+            if likely.get(option) not in (None, off)
+        ]
 
     def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` for a model that cannot be played, or too long a prompt."
@@ -211,14 +173,20 @@ class LMPolicy(TokenPolicy):
                     raise
                 found = None  # the error holds on to memory up to here
             if found is None:
-                self._halve(queue, rows)
+                seats = [s for row in rows for s in row]
+                half = len(seats) // 2
+                told = f"out of memory with {len(seats)} episodes at once"
+                print(f"{told}: going on with {half}", flush=True)
+                queue.extendleft(reversed(seats))
+                rows.clear()
+                self._free()
+                self._make_room(half)
             else:
                 self._write(rows, *found)
             if progress is not None:
                 progress(sum(env.episode.done for env in envs), len(envs))
         if self.cache.device.type != "cpu":  # what trains next needs the memory
-            self.cache = None
-            torch.cuda.empty_cache()
+            self._free()
 
 # %% ../../nbs/engine/policy.ipynb #4c1e0003
 @patch
@@ -227,11 +195,18 @@ def _make_room(self: LMPolicy, episodes: int) -> None:
     capacity = self.rules.max_context
     rows = min(episodes, self.max_rows or rows_for(self.model, capacity))
     last = self.cache
-    fits = last is not None and rows <= last.rows <= (self.max_rows or last.rows)
-    if fits and last.capacity == capacity:
+    if last and (last.rows, last.capacity) == (rows, capacity):
         last.clear()
     else:
         self.cache = KVCache(self.model, rows, capacity, self.dtype)
+
+
+@patch
+def _free(self: LMPolicy) -> None:
+    "Give the cache's memory back."
+    self.cache = None
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 # %% ../../nbs/engine/policy.ipynb #3b7d5c05
 def _arrange(
@@ -279,30 +254,7 @@ def read(
         todo = [t if len(t) == 1 else [] for t in todo]
     return todo, self.cache.forward(todo, [row[0].prompt for row in rows])
 
-
-@patch
-def _halve(self: LMPolicy, queue: deque, rows: list[list[_Seat]]) -> None:
-    "Send all episodes back to the head of the queue, with a cache for half of them."
-    seats = [s for row in rows for s in row]
-    keep = len(seats) // 2
-    print(
-        f"out of memory with {len(seats)} episodes at once: going on with {keep}",
-        flush=True,
-    )
-    queue.extendleft(reversed(seats))
-    rows.clear()
-    self.cache = None
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-    self.cache = KVCache(self.model, keep, self.rules.max_context, self.dtype)
-
 # %% ../../nbs/engine/policy.ipynb #6927e731
-_LOST = (
-    "the model's probabilities are NaN: too high a learning_rate has destroyed "
-    "the weights, or float16 is too narrow for them; go back to a checkpoint"
-)
-
-
 @patch
 def choose(
     self: LMPolicy,
@@ -310,20 +262,17 @@ def choose(
     logits: torch.Tensor,  # (n, vocabulary)
 ) -> tuple:  # tokens (n,), log-probabilities (n,)
     "Draw the next token of every episode. A subclass may choose otherwise."
-    if self.first:
-        logits = self._spell(seats, logits.clone())
     uniform = None
     if self.temperature:
         uniform = torch.tensor([s.dice.random() for s in seats], dtype=torch.float64)
-    return _draw(logits, self.temperature, uniform, **self.likely)
+    return _draw(logits, self.temperature, uniform, self.left_out)
 
 
 @patch
 def _write(self: LMPolicy, rows: list[list[_Seat]], todo: list, logits: torch.Tensor):
     "Draw a token for each episode, and act on it. Raises FloatingPointError for NaN."
-    at, seats = zip(
-        *((r, s) for r, row in enumerate(rows) if todo[r] for s in row), strict=True
-    )
+    due = [(r, s) for r, row in enumerate(rows) if todo[r] for s in row]
+    at, seats = zip(*due, strict=True)
     if at != (*range(len(rows)),):
         logits = logits[[*at]]
     tokens, logps = self.choose(seats, logits)
@@ -331,8 +280,11 @@ def _write(self: LMPolicy, rows: list[list[_Seat]], todo: list, logits: torch.Te
     tokens, logps = torch.stack([tokens.double(), logps.double()]).tolist()
     if any(map(math.isnan, logps)):
         self.cache = None  # there may be more of it in the cache
-        raise FloatingPointError(_LOST)
-    for r, s, token, logp in zip(at, seats, map(int, tokens), logps, strict=True):
+        raise FloatingPointError(
+            "the model's probabilities are NaN: too high a learning_rate has destroyed "
+            "the weights, or float16 is too narrow for them; go back to a checkpoint"
+        )
+    for (r, s), token, logp in zip(due, map(int, tokens), logps, strict=True):
         s.held += len(todo[r])
         s.context.append(token)
         s.logprobs.append(logp)
@@ -364,34 +316,6 @@ def _end_reply(self: TokenPolicy, s: _Seat) -> None:
         glue = self.codec.glue_ids(obs.text, ids[-1] in self.codec.end_ids)
         if not _fit(s, glue, self.rules):
             ep.outcome = "out_of_tokens"
-
-# %% ../../nbs/engine/policy.ipynb #892c1911
-@patch
-def _spell(
-    self: LMPolicy,
-    seats: list[_Seat],
-    logits: torch.Tensor,  # (n, vocabulary), which are changed
-) -> torch.Tensor:  # as `logits`
-    "Rule out what does not spell the first word, in first replies without it."
-    for r, s in enumerate(seats):
-        said = self.codec.decode(s.ids)
-        if len(s.turns) > 1 or said.startswith(self.first):
-            continue
-        if said not in self.spells:
-            rest = self.first[len(said) :]
-
-            def fits(t, rest=rest):  # a longer word is another one
-                longer = t.startswith(rest) and not t[len(rest) :][:1].isalpha()
-                return bool(t) and (rest.startswith(t) or longer)
-
-            known = len(self.codec.tokenizer)
-            goes_on = [
-                i < known and fits(self.codec.decode([i]))
-                for i in range(logits.shape[-1])
-            ]
-            self.spells[said] = torch.tensor(goes_on, device=logits.device)
-        logits[r, ~self.spells[said]] = -torch.inf
-    return logits
 
 # %% ../../nbs/engine/policy.ipynb #07cf30aa
 def _fit(
@@ -467,11 +391,8 @@ def _lm_policy(trainer: Trainer, rules: Rules) -> LMPolicy:
     "A trainer's model as a policy, with the trainer's options of sampling."
     args = trainer.args
     model = trainer.accelerator.unwrap_model(trainer.model)
-    likely = dict(
-        top_k=args.top_k or 0, top_p=args.top_p or 1.0, min_p=args.min_p or 0.0
-    )
-    half = half_precision(args)
-    tokenizer = trainer.processing_class
+    likely = {option: getattr(args, option) for option in _LEAVE_OUT}
+    half, tokenizer = half_precision(args), trainer.processing_class
     return LMPolicy(model, tokenizer, rules, args.temperature, dtype=half, **likely)
 
 
@@ -530,7 +451,6 @@ class RolloutFunc:
 # %% ../../nbs/engine/policy.ipynb #d403dec2
 def rollout_columns(episodes: list[Episode]) -> dict:  # of lists, one item an episode
     "The columns that TRL expects, from the episodes' token records."
-    names = ("prompt_ids", "completion_ids", "logprobs", "env_mask")
-    return {n: [getattr(ep.tokens, n) for ep in episodes] for n in names} | {
-        "episodes": episodes
-    }
+    names = "prompt_ids", "completion_ids", "logprobs", "env_mask"
+    columns = {n: [getattr(ep.tokens, n) for ep in episodes] for n in names}
+    return columns | dict(episodes=episodes)

@@ -10,27 +10,23 @@ import functools
 from collections.abc import Callable
 
 from ..world.tasks import Task
-from ..environment import Episode, Rules
+from ..environment import Rules
 from ..judge.games import new_environment
 from ..world.replies import parse_action, SQLAction
 
 # %% ../../nbs/engine/tools.ipynb #8691dc8f
-class _TaskEpisode:
-    "What the tools need: an environment, and the tasks that rows ask for."
+class SQLToolEnvironment:
+    "A question about a database, explored with tools."
 
     def __init__(
         self,
-        tasks: list[
-            Task
-        ],  # those that the rows of the data set ask for, by their `task_id`
+        tasks: list[Task],  # that the rows of the data set ask for by their `task_id`
         rules: Rules = Rules(),
     ):
         self._tasks = {t.id: t for t in tasks}
         self._env = new_environment(rules)
 
-    @property
-    def episode(self) -> Episode:
-        return self._env.episode
+    episode = property(lambda self: self._env.episode)
 
     def reset(self, task_id: str, prompt: list | None = None, **row) -> str | None:
         "Begin an episode; the question, unless the prompt ends with it."
@@ -41,10 +37,6 @@ class _TaskEpisode:
         if self.episode.done:
             return "The episode is over."
         return self._env.step(SQLAction(action_type, str(argument))).text
-
-# %% ../../nbs/engine/tools.ipynb #5f03ad7e
-class SQLToolEnvironment(_TaskEpisode):
-    "A question about a database, explored with tools."
 
     def describe(self, table: str) -> str:
         """
@@ -83,20 +75,6 @@ class SQLToolEnvironment(_TaskEpisode):
         return self._call("ANSWER", value)
 
 # %% ../../nbs/engine/tools.ipynb #29f162f6
-def _ended_episode(
-    env: SQLToolEnvironment,
-    messages: list[dict],  # the completion; the last message is the model's
-) -> Episode:
-    "The episode, ended: by a last message that is an answer, if there was no other."
-    if not env.episode.done:
-        action = parse_action(messages[-1]["content"] or "")
-        if action.action_type == "ANSWER":
-            env.answer(action.argument)
-        else:
-            env.episode.outcome = "out_of_tokens"
-    return env.episode
-
-
 def for_environments(
     reward: Callable,  # (prompts, completions, episodes, ...) -> a number for each
 ) -> Callable:  # the same for a trainer with `environment_factory`
@@ -104,12 +82,14 @@ def for_environments(
 
     @functools.wraps(reward)
     def rewarded(prompts, completions, environments, **kwargs):
-        episodes = [
-            _ended_episode(env, messages)
-            for env, messages in zip(environments, completions, strict=True)
-        ]
-        return reward(
-            prompts=prompts, completions=completions, episodes=episodes, **kwargs
-        )
+        for env, messages in zip(environments, completions, strict=True):
+            if not env.episode.done:  # the last message may be an answer
+                action = parse_action(messages[-1]["content"] or "")
+                if action.action_type == "ANSWER":
+                    env.answer(action.argument)
+                else:
+                    env.episode.outcome = "out_of_tokens"
+        told = dict(prompts=prompts, completions=completions)
+        return reward(**told, episodes=[e.episode for e in environments], **kwargs)
 
     return rewarded

@@ -76,9 +76,7 @@ def _trl_generate(
         _, ids, logprobs, _ = vllm.generate(prompts, images=None, num_generations=1)
         # TRL's None: vLLM had no number
         first = lambda position: math.nan if position[0] is None else position[0]
-        return [list(reply) for reply in ids], [
-            [first(p) for p in reply] for reply in logprobs
-        ]
+        return [*map(list, ids)], [[first(p) for p in reply] for reply in logprobs]
 
     return generate
 
@@ -92,30 +90,27 @@ def check_vllm_server(
     "Raises ValueError unless vLLM's server is up with the right options. One process asks."
     if int(os.environ.get("RANK", 0)):  # TRL's first process alone talks to it
         return
-    end = time.monotonic() + patience
-    fault = answer = None
-    while fault is None and answer is None:
+    end, fault = time.monotonic() + patience, None
+    asked = dict(params=dict(config_format="json"), timeout=10)
+    while True:
         try:
-            answer = httpx2.get(
-                f"{url}/server_info", params=dict(config_format="json"), timeout=10
-            )
-        except (httpx2.HTTPError, httpx2.InvalidURL) as e:
-            if time.monotonic() < end:
-                time.sleep(0.5)
-            else:
-                fault = f"does not answer ({str(e) or type(e).__name__})"
-    if answer is not None:
-        try:
-            info = answer.json()["vllm_config"]
+            info = httpx2.get(f"{url}/server_info", **asked).json()["vllm_config"]
             model = info["model_config"]
-            good = (
-                info["weight_transfer_config"] is not None
-                and model["logprobs_mode"] == "processed_logprobs"
-                and model["max_model_len"] >= max_context
-            )
+            if (
+                info["weight_transfer_config"] is None
+                or model["logprobs_mode"] != "processed_logprobs"
+                or model["max_model_len"] < max_context
+            ):
+                fault = "was started with other options"
+            break
+        except (httpx2.HTTPError, httpx2.InvalidURL) as e:
+            if time.monotonic() >= end:
+                fault = f"does not answer ({str(e) or type(e).__name__})"
+                break
+            time.sleep(0.5)
         except (ValueError, KeyError, TypeError):  # not in VLLM_SERVER_DEV_MODE
-            good = False
-        fault = None if good else "was started with other options"
+            fault = "was started with other options"
+            break
     if fault:
         raise ValueError(
             f"the vLLM server at {url} {fault}; start it on a GPU of its own, with\n"

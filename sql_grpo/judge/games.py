@@ -88,8 +88,8 @@ class Text2SQLEnvironment(SQLEnvironment):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        named = self.rules.mode != Rules.mode  # a game of one's own has its name
-        mode = self.rules.mode if named else "single_turn"
+        mode = self.rules.mode  # a game of one's own has its name
+        mode = "single_turn" if mode == Rules.mode else mode
         self.rules = replace(self.rules, mode=mode, max_turns=1)
 
     def reset(
@@ -99,10 +99,9 @@ class Text2SQLEnvironment(SQLEnvironment):
         start = super().reset(task, seed)
         schema = ""
         for table in self.db.tables:
-            columns = self.db.columns(table)
-            fks = [f" -> {c.fk}" if c.fk else "" for c in columns]
             names = [
-                quoted(c.name, False) + fk for c, fk in zip(columns, fks, strict=True)
+                quoted(c.name, False) + f" -> {c.fk}" * bool(c.fk)
+                for c in self.db.columns(table)
             ]
             schema += f"{quoted(table, False)}: {', '.join(names)}\n"
         start.text = f"{schema}Question: {self.episode.task.question}"
@@ -121,16 +120,13 @@ class Text2SQLEnvironment(SQLEnvironment):
 # %% ../../nbs/judge/games.ipynb #6a3e0009
 INSTRUCTIONS = """\
 You answer a question about a SQLite database. You know its tables, but not their \
-columns. \
-Reply with one command at a time and nothing else, then wait for what the database \
-says. \
-The word DESCRIBE followed by table names shows the columns of these tables: begin \
-with that. \
-The word SAMPLE followed by a table name shows some of its rows. \
-The word QUERY followed by a SELECT statement runs it. \
-The word ANSWER alone says that the result of your last query answers the question. \
-So first describe, then query with the columns that you were shown, then answer. \
-Select only what the question asks for."""
+columns. Reply with one command at a time and nothing else, then wait for what the \
+database says. The word DESCRIBE followed by table names shows the columns of these \
+tables: begin with that. The word SAMPLE followed by a table name shows some of its \
+rows. The word QUERY followed by a SELECT statement runs it. The word ANSWER alone \
+says that the result of your last query answers the question. So first describe, \
+then query with the columns that you were shown, then answer. Select only what the \
+question asks for."""
 
 TEXT2SQL_INSTRUCTIONS = """\
 You answer a question about a SQLite database with one SELECT statement. You are shown every \
@@ -188,8 +184,7 @@ class BaseReward:
             answer = [ep.task.query for ep in episodes]
             context = [ep.task for ep in episodes]
         if answer is None:
-            columns = "give columns `answer` and `context`, or episodes=[...]"
-            raise ValueError(f"no gold SQL: {columns}")
+            raise ValueError("no gold SQL: give `answer` and `context`, or episodes")
         none = [None] * len(completions)
         rows = zip(prompts or none, completions, answer, context or none, strict=True)
         return [self.compute(*row).score for row in rows]
@@ -210,16 +205,14 @@ def _as_task(answer: str, context: Context) -> Task:
             return context
         context = context.database()
     if not answer:
-        choice = "give the SQL, or a Task as context"
-        raise ValueError(f"no gold SQL and no answer: {choice}")
+        raise ValueError("no gold SQL and no answer: give one, or a Task as context")
     return Task("gold", "", "", answer, db_path=open_database(context))
 
 
 def _run(sql: str, task: Task) -> Result:
     "Run a policy's query, for as many rows as the gold result has."
     if len(sql) > MAX_SQL_CHARS:
-        error = f"the query is too long, at most {MAX_SQL_CHARS} characters"
-        return Result([], [], error=error)
+        return Result([], [], error=f"longer than {MAX_SQL_CHARS} characters")
     db = task.database()
     return db.whole(sql, like=task.gold) if task.gold.ok else db.query(sql)
 
@@ -227,21 +220,12 @@ def _run(sql: str, task: Task) -> Result:
 class SyntaxReward(BaseReward):
     "Is the completion's SQL a query?"
 
-    def compute(
-        self,
-        prompt: Messages,
-        completion: Messages,
-        answer: str,
-        context: Context = None,
-    ) -> RewardResult:
+    def compute(self, prompt, completion, answer, context=None) -> RewardResult:
         "From -0.5, no SQL, over 0.0, some other statement, to 1.0."
         sql = _sql_in(completion)
         score = 1.0 if parse_query(sql) else 0.0 if _NO_QUERY.match(sql) else -0.5
-        if (
-            score < 0
-            and context is not None
-            and _run(sql, _as_task(answer, context)).ok
-        ):
+        known = score < 0 and context is not None  # in another dialect, perhaps
+        if known and _run(sql, _as_task(answer, context)).ok:
             score = 1.0
         return RewardResult(score, dict(sql=sql))
 
@@ -249,26 +233,19 @@ class SyntaxReward(BaseReward):
 class ExecutionReward(BaseReward):
     "Does the completion's SQL return what the gold SQL returns?"
 
-    def compute(
-        self,
-        prompt: Messages,
-        completion: Messages,
-        answer: str,
-        context: Context = None,
-    ) -> RewardResult:
+    def compute(self, prompt, completion, answer, context=None) -> RewardResult:
         "From -0.8, it fails, over 0.0 to 0.3, wrong, to 1.0. Raises ValueError without an answer."
         sql, task = _sql_in(completion), _as_task(answer, context)
         gold, result = task.gold, _run(sql, task)
         if not result.ok:
             return RewardResult(-0.8, dict(sql=sql, error=result.error))
         details = dict(sql=sql, rows=len(result.rows))
-        if not gold.ok:
-            details["gold_error"] = gold.error
         if is_correct(result, task):
             return RewardResult(1.0, details)
-        near = gold.ok and reads_table(sql)
-        near = near and 0.4 * result_progress(gold, result, read=not task.query)
-        return RewardResult(float(near), details | dict(near=float(near)))
+        if not gold.ok:
+            return RewardResult(0.0, details | dict(gold_error=gold.error))
+        near = 0.4 * reads_table(sql) * result_progress(gold, result, not task.query)
+        return RewardResult(near, details | dict(near=near))
 
 # %% ../../nbs/judge/games.ipynb #43e02765
 _WORD_OR_SIGN = re.compile(r"'[^']*'?|\w+|[^\w\s]")
@@ -291,8 +268,7 @@ def _plain_form(tree: exp.Expression) -> exp.Expression:  # another tree
     for alias in list(tree.find_all(exp.Alias)):
         alias.replace(alias.this)
     for join in tree.find_all(exp.Join):
-        if join.kind == "INNER":
-            join.set("kind", None)
+        join.set("kind", join.kind.replace("INNER", "") or None)
     return tree
 
 
@@ -315,26 +291,18 @@ def _features(sql: str) -> tuple[Counter, Counter]:  # steps of the tree, words
 class SemanticReward(BaseReward):
     "How alike are the completion's SQL and the gold SQL?"
 
-    def compute(
-        self,
-        prompt: Messages,
-        completion: Messages,
-        answer: str,
-        context: Context = None,
-    ) -> RewardResult:
+    def compute(self, prompt, completion, answer, context=None) -> RewardResult:
         "From -0.2, nothing in common, to 0.8, the same up to aliases and the like."
         sql = _sql_in(completion)
         if not answer:  # there is no gold SQL
             return RewardResult(0.0, dict(sql=sql))
-        shares = [float(sql.strip() == answer.strip())] * 2
-        if not shares[0] and len(sql) <= MAX_SQL_CHARS:
-            for i, (a, b) in enumerate(
-                zip(_features(sql), _features(answer), strict=True)
-            ):
-                common = sum((a & b).values())
-                shares[i] = common / max(1, a.total() + b.total() - common)
-        score = round(-0.2 + sum(shares) / 2, 6)
-        structure, words = shares
+        structure = words = float(sql.strip() == answer.strip())
+        if not words and len(sql) <= MAX_SQL_CHARS:
+            pairs = zip(_features(sql), _features(answer), strict=True)
+            structure, words = (
+                sum((a & b).values()) / max(1, sum((a | b).values())) for a, b in pairs
+            )
+        score = round(-0.2 + (structure + words) / 2, 6)
         return RewardResult(score, dict(sql=sql, structure=structure, words=words))
 
 # %% ../../nbs/judge/games.ipynb #f11ba0b8
@@ -345,22 +313,14 @@ class CombinedReward(BaseReward):
         self.weights = weights
         self.parts = (SyntaxReward(), ExecutionReward(), SemanticReward())
 
-    def compute(
-        self,
-        prompt: Messages,
-        completion: Messages,
-        answer: str,
-        context: Context = None,
-    ) -> RewardResult:
+    def compute(self, prompt, completion, answer, context=None) -> RewardResult:
         "From -0.62 to 0.96 with the default weights."
         found = [p.compute(prompt, completion, answer, context) for p in self.parts]
-        score = sum(w * r.score for w, r in zip(self.weights, found, strict=True))
-        scores = dict(
-            zip(map(reward_name, self.parts), [r.score for r in found], strict=True)
-        )
-        for r in found:
-            scores |= r.details
-        return RewardResult(round(score, 6), scores)
+        score, details = 0.0, {}
+        for weight, part, r in zip(self.weights, self.parts, found, strict=True):
+            score += weight * r.score
+            details |= {reward_name(part): r.score, **r.details}
+        return RewardResult(round(score, 6), details)
 
 
 def create_sql_reward(reward_type: str = "combined") -> BaseReward:
@@ -396,13 +356,9 @@ class Game:
         "Raises ValueError for what is no environment, and for rewards that are none."
         env, rewards = self.environment, self.rewards
         if not (isinstance(env, type) and issubclass(env, SQLEnvironment)):
-            raise ValueError(
-                f"environment is {env!r}; expected a subclass of SQLEnvironment"
-            )
+            raise ValueError(f"expected a subclass of SQLEnvironment, got {env!r}")
         if not (isinstance(rewards, dict) and rewards):
-            raise ValueError(
-                f"rewards is {rewards!r}; expected functions and their weights, a dict"
-            )
+            raise ValueError(f"expected functions and their weights, got {rewards!r}")
 
     @property
     def one_reply(self) -> bool:
@@ -429,28 +385,21 @@ SINGLE_TURN = Game(
 GAMES = {game.name: game for game in (AGENT, SINGLE_TURN)}
 
 # %% ../../nbs/judge/games.ipynb #6a3e000d
-def find_game(
-    given: str
-    | Game,  # a name in `GAMES`, FILE.py:NAME of a game of your own, or the game itself
-) -> Game:
+# a name in `GAMES`, FILE.py:NAME of a game of your own, or the game itself
+def find_game(given: str | Game) -> Game:
     "The game that is meant; one's own is known by its name from then on. Raises ValueError."
     if isinstance(given, str) and given in GAMES:
         return GAMES[given]
     game = from_file(given) if ".py:" in str(given) else given
     if isinstance(game, type) and issubclass(game, SQLEnvironment):
-        raise ValueError(
-            f"{given} is an environment; expected a Game, which has it: "
-            f'Game("my_game", environment={game.__name__})'
-        )
+        whole = f'Game("my_game", environment={game.__name__})'
+        raise ValueError(f"{given} is an environment; expected a Game: {whole}")
     if not isinstance(game, Game):
-        raise ValueError(
-            f"there is no game {given!r}: expected {', '.join(GAMES)}, or FILE.py:NAME "
-            "of a Game (a model that was trained in your own game needs its file)"
-        )
+        known = f"expected {', '.join(GAMES)}, or FILE.py:NAME of a Game"
+        hint = "(a model that was trained in your own game needs its file)"
+        raise ValueError(f"there is no game {given!r}: {known} {hint}")
     if game.name in (AGENT.name, SINGLE_TURN.name) and GAMES[game.name] is not game:
-        raise ValueError(
-            f"there is a game of the name {game.name!r} already: choose another name"
-        )
+        raise ValueError(f"there is a game of the name {game.name!r} already")
     GAMES[game.name] = game
     return game
 

@@ -52,18 +52,14 @@ from ..evaluation import Evaluation, evaluate, mcnemar, mean_interval
 class Start:
     "What every baseline begins with."
 
-    model: (
-        PreTrainedModel | PeftModel
-    )  # of the run: its shape is taken, not its weights
+    model: PreTrainedModel | PeftModel  # of the run, for its shape
     tokenizer: PreTrainedTokenizerBase
     weights: dict  # those that GRPO began with
     config: SQLGRPOConfig
     tasks: list[Task]  # training questions
     eval_tasks: list[Task]
     seconds: float  # that GRPO took
-    learned: list = field(
-        default_factory=list
-    )  # rows of demonstrations that came before
+    learned: list = field(default_factory=list)  # rows of demonstrations before
 
     def fresh(self):  # a model
         "A new model with the old weights."
@@ -151,30 +147,17 @@ def _taught(
 _QUESTIONS, _SAMPLES = 64, 8  # of a round; episodes of a question
 
 
-def _right_rows(
-    episodes: list[Episode],  # of an `LMPolicy`
-) -> tuple[
-    list[dict], int
-]:  # rows of the distinct ones that are right; how many are right
-    "What there is to learn in a model's own episodes: the tokens that it drew, no others."
-
-    def row(t):
-        return dict(
-            input_ids=t.prompt_ids + t.completion_ids,
-            labels=[-100] * len(t.prompt_ids)
-            + [
-                i if own else -100
-                for i, own in zip(t.completion_ids, t.env_mask, strict=True)
-            ],
-        )
-
+def _right_rows(episodes: list[Episode]) -> tuple[list[dict], int]:
+    "Rows of a model's own right episodes, each once, of the tokens that it drew; how many are right."
     good = [ep for ep in episodes if correctness(ep, require_grounded=True) == 1.0]
-    found = {
-        (ep.task.id, *ep.tokens.completion_ids): ep.tokens
-        for ep in good
-        if ep.tokens.exact
-    }
-    return [row(t) for t in found.values()], len(good)
+    exact = [ep for ep in good if ep.tokens.exact]
+    found = {(ep.task.id, *ep.tokens.completion_ids): ep.tokens for ep in exact}
+    rows = []
+    for t in found.values():
+        drawn = zip(t.completion_ids, t.env_mask, strict=True)
+        labels = [-100] * len(t.prompt_ids) + [i if own else -100 for i, own in drawn]
+        rows.append(dict(input_ids=t.prompt_ids + t.completion_ids, labels=labels))
+    return rows, len(good)
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
 def _dealt_tasks(start: Start, n: int) -> Iterator[list[Task]]:
@@ -196,14 +179,8 @@ def _self_imitation(
     rounds: float = math.inf,  # at most
 ) -> tuple[Policy, list]:  # what plays, and a log of the rounds
     "Play, keep what is right, learn it, and again, for as long as GRPO took."
-    begun, spent, last = time.perf_counter(), 0, 0
-    name, c, model, trainer, log = (
-        "self_imitation",
-        start.config,
-        start.fresh(),
-        None,
-        [],
-    )
+    begun, spent, last, log, trainer = time.perf_counter(), 0, 0, [], None
+    name, c, model = "self_imitation", start.config, start.fresh()
     policy = start.policy(model, c.temperature)
     asked = _dealt_tasks(start, questions)
     # few episodes to an update where GRPO makes many updates of a generation
@@ -229,10 +206,8 @@ def _self_imitation(
                 model.eval()
                 learned = [label != -100 for row in rows for label in row["labels"]]
                 done |= dict(updates=trainer.state.global_step, tokens=sum(learned))
-            last, spent = (
-                time.perf_counter() - begun - spent,
-                time.perf_counter() - begun,
-            )
+            now = time.perf_counter() - begun
+            last, spent = now - spent, now
             told = dict(episodes=len(tasks), right=right, learned=len(rows), **done)
             log.append(told | dict(seconds=round(spent, 1)))
             print(
@@ -275,9 +250,8 @@ def _gold_sft(
     kind = "oracle" if find_game(c.rules.mode).one_reply else "explore"
 
     def make(model):
-        demos, _ = play_demonstrations(
-            teacher(kind, c.seed, c.rules.mode), start.tasks, c
-        )
+        player = teacher(kind, c.seed, c.rules.mode)
+        demos, _ = play_demonstrations(player, start.tasks, c)
         rows, _ = demonstration_rows(demos, start.tokenizer, c)
         return Dataset.from_list(rows), learning_rate_for(c)
 
@@ -290,25 +264,16 @@ def _more_demonstrations(start: Start) -> tuple[Policy, list]:  # what plays, an
     known = {tuple(row["input_ids"]) for row in start.learned}
 
     def make(model):
-        shown, _ = get_demonstrations(
-            model, start.tokenizer, start.tasks, start.eval_tasks, c
-        )
+        asked = start.tasks, start.eval_tasks
+        shown, _ = get_demonstrations(model, start.tokenizer, *asked, c)
         rows = [row for row in shown if tuple(row["input_ids"]) not in known] or shown
         return Dataset.from_list(rows), learning_rate_for(c) * END_RATE
 
     return _taught(start, "more_demonstrations", make)
 
 # %% ../../nbs/learner/baselines.ipynb #c733429d
-_TRIES_OF = (
-    1,
-    4,
-    16,
-    64,
-)  # the k that are reported; the last one is the number of samples
-_FEW_TRIES, _SAMPLED = (
-    8,
-    300,
-)  # samples of a larger model's questions; questions, at most
+_TRIES_OF = 1, 4, 16, 64  # the k that are reported, and last the number of samples
+_FEW_TRIES, _SAMPLED = 8, 300  # samples for a larger model; its questions, at most
 
 
 def pass_at_k(
@@ -367,10 +332,8 @@ def _reach(
     gained = sum(b > 0 == a for a, b in pairs)
     lost = sum(a > 0 == b for a, b in pairs)
     unsampled = sum(r and a == 0 for r, a in zip(right, base, strict=True))
-    p_value, oftener = (
-        mcnemar(gained, lost),
-        mean_interval([(b - a) / n for a, b in pairs]),
-    )
+    p_value = mcnemar(gained, lost)
+    oftener = mean_interval([(b - a) / n for a, b in pairs])
     what = "shows neither a longer reach nor a higher rate"
     if oftener[0] > 0:
         what = "picks more often what the base samples already"
@@ -379,26 +342,15 @@ def _reach(
     if p_value < 0.05 and gained < lost:
         what = "has lost some of what the base samples"
     before, after = _rates(base, n), _rates(trained, n)
-    went = lambda k: "from {:.1%} to {:.1%}".format(
-        *(r[k]["rate"] for r in (before, after))
-    )
+    went = lambda k: f"from {before[k]['rate']:.1%} to {after[k]['rate']:.1%}"
     verdict = (
         f"GRPO {what}: any of {n} went {went(str(n))} "
         f"(gained {gained}, lost {lost}, p {p_value:.2g}), one sample {went('1')}; "
         f"of {sum(right)} questions answered greedily the base never solved {unsampled} in {n}."
     ).replace("%", " %")
-    return dict(
-        base=before,
-        trained=after,
-        n=n,
-        gained=gained,
-        lost=lost,
-        p_value=p_value,
-        oftener=oftener,
-        right=sum(right),
-        never_sampled=unsampled,
-        verdict=verdict,
-    )
+    told = dict(base=before, trained=after, n=n, gained=gained, lost=lost)
+    told |= dict(p_value=p_value, oftener=oftener, right=sum(right))
+    return told | dict(never_sampled=unsampled, verdict=verdict)
 
 # %% ../../nbs/learner/baselines.ipynb #39bab97c
 BASELINES = dict(
@@ -473,9 +425,8 @@ def sample_many(
 ) -> dict:  # of `_reach`, and the counts
     "What base and trained model reach in many tries."
     n = _TRIES_OF[-1] if start.config.model_name == "embedded" else _FEW_TRIES
-    asked = pick_some(
-        [*zip(start.eval_tasks, right, strict=True)], questions, start.config.seed
-    )
+    pairs = [*zip(start.eval_tasks, right, strict=True)]
+    asked = pick_some(pairs, questions, start.config.seed)
     some = replace(start, eval_tasks=[t for t, _ in asked])
     was_training = trained.training
     counts = dict(base=_count_right(some, some.fresh(), n, "base"))

@@ -24,7 +24,7 @@ from sqlglot import exp
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..common.basics import say, terminal_progress, written_whole
-from sql_grpo.learner.checkpoints import (
+from sql_grpo.learner.models import (
     broken_files,
     checkpoints_in,
     write_checksums,
@@ -32,8 +32,7 @@ from sql_grpo.learner.checkpoints import (
     unfinished,
 )
 from ..world.database import Database, format_value
-from ..world.tasks import Task
-from ..world.tasks import from_jsonl
+from ..world.tasks import from_jsonl, Task
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct
@@ -564,44 +563,24 @@ def _made_demonstrations(
     file = Path(config.output_dir) / "demonstrations" / f"{kind}-{digest}.jsonl"
     if file.exists():
         return load_demonstrations(file), dict(file=str(file))
+    training = model.training
     if kind == "self":
-        demos, told = _own_demonstrations(model, tokenizer, tasks, config)
+        how = dict(seed=config.seed, name="self", dtype=half_precision(config))
+        player = LMPolicy(model.eval(), tokenizer, config.rules, 1.0, **how)
+        how = dict(samples=config.num_generations, keep=_KEEP)
     else:
-        codec = ChatCodec(tokenizer, config.rules.instructions)
-        fits = lambda d: _fits(encode_demonstration(codec, d), config)
         player = teacher(kind, config.seed, config.rules.mode)
-        demos, told = play_demonstrations(player, tasks, config, fits=fits)
+        codec = ChatCodec(tokenizer, config.rules.instructions)
+        how = dict(fits=lambda d: _fits(encode_demonstration(codec, d), config))
+    demos, told = play_demonstrations(player, tasks, config, **how)
+    model.train(training)
     if not demos:
         raise ValueError(
             f"none of {told['questions']} questions could be answered "
-            f"in max_turns {config.rules.max_turns} by {kind}, "
-            "within the run's limits of tokens"
+            f"in max_turns {config.rules.max_turns} by {kind}, within the run's limits "
+            "of tokens; a model that is never right can learn from oracle or explore"
         )
     return demos, told | dict(file=str(save_demonstrations(demos, file)))
-
-
-def _own_demonstrations(
-    model, tokenizer, tasks: list[Task], config: SQLGRPOConfig
-) -> tuple[list[dict], dict]:  # as from `play_demonstrations`
-    "The model's own right episodes. Raises ValueError if there are none."
-    how = dict(temperature=1.0, seed=config.seed, name="self")
-    how |= dict(dtype=half_precision(config))
-    policy = LMPolicy(model, tokenizer, config.rules, **how)
-    training = model.training
-    model.eval()
-    try:
-        demos, told = play_demonstrations(
-            policy, tasks, config, config.num_generations, _KEEP
-        )
-    finally:
-        model.train(training)
-    if demos:
-        return demos, told
-    raise ValueError(
-        f"none of the model's {told['episodes']} episodes of {told['questions']} "
-        "questions was right, so it has nothing of its own to learn from: "
-        "choose oracle or explore for demonstrations"
-    )
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80056
 def get_demonstrations(

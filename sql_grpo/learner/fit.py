@@ -35,19 +35,19 @@ from transformers import (
 )
 from trl import GRPOTrainer, SFTConfig, SFTTrainer
 
-from ..common.basics import QUIET, in_notebook, is_main, say
-from ..common.machine import detect_runtime
+from ..common.basics import QUIET, detect_runtime, in_notebook, is_main, say
 from ..engine.cache import is_out_of_memory
 from ..engine.codec import CHATML
-from sql_grpo.learner.checkpoints import (
+from sql_grpo.learner.models import (
+    adapters_kept,
     checkpoints_in,
-    lock_output_dir,
     find_checkpoint,
+    lock_output_dir,
+    optimizer_for,
     save_state,
     unfinished,
     whole_checkpoint,
 )
-from .models import optimizer_for
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
 
 # %% ../../nbs/learner/fit.ipynb #127c642e
@@ -70,18 +70,15 @@ def _memory_needed(model, config: SQLGRPOConfig) -> float:  # GB
     logits = tokens * c.vocab_size
     if config.demonstrations == "none":
         tokens //= 2  # GRPO's episodes share their prompts, and most end early
-        logits = min(tokens, 4096) * min(
-            c.vocab_size, 32_768
-        )  # TRL computes no more of them at once
+        # TRL computes no more of them at once
+        logits = min(tokens, 4096) * min(c.vocab_size, 32_768)
     layers = c.num_hidden_layers
     kept = layers + _KEPT if config.activation_checkpointing else layers * _KEPT
-    activations = (
-        tokens * kept * c.hidden_size * (2 if config.bf16 or config.fp16 else 4)
-    )
+    size = 2 if config.bf16 or config.fp16 else 4
+    activations = tokens * kept * c.hidden_size * size
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    fixed = (
-        model.get_memory_footprint() + 12 * trained + 0.6e9
-    )  # the last is the program itself
+    # the last is the program itself
+    fixed = model.get_memory_footprint() + 12 * trained + 0.6e9
     return (fixed + activations + 16 * logits) / 2**30
 
 
@@ -99,22 +96,16 @@ def fit_batch(
     config: SQLGRPOConfig,
 ) -> SQLGRPOConfig:  # with a batch that should fit
     "Halve a batch that was not given until it should fit, and say what the training takes."
-    total = min(
-        gather_object([_total_memory(config)])
-    )  # several processes need the same batch
+    # several processes need the same batch
+    total = min(gather_object([_total_memory(config)]))
     room = total * (0.75 if config.use_cpu else 0.9)
     fits = lambda c: _memory_needed(model, c) <= room
-    while not (
-        config.batch_given or fits(config) or config.per_device_train_batch_size % 2
-    ):
+    halves = lambda c: not (c.batch_given or c.per_device_train_batch_size % 2)
+    while halves(config) and not fits(config):
         config = config.with_(**_half_batch(config))
     size = config.per_device_train_batch_size
-    short = (
-        ""
-        if fits(config)
-        else ": it may run out; a lower max_context, peft "
-        "or activation_checkpointing takes less"
-    )
+    less = "a lower max_context, peft or activation_checkpointing takes less"
+    short = "" if fits(config) else f": it may run out; {less}"
     say(
         f"memory: about {_memory_needed(model, config):.0f} of {total:.0f} GB; "
         f"{size} episode{'s' * (size > 1)} at once{short}"
@@ -201,7 +192,6 @@ def sft_trainer(
     **options,  # for `SFTConfig`
 ) -> SupervisedTrainer:
     "The supervised trainer of a run."
-    own = {n: p.data for n, p in model.named_parameters() if p.requires_grad}
     args = dict(
         output_dir=config.output_dir,
         max_steps=steps,
@@ -227,18 +217,16 @@ def sft_trainer(
     optimizer = optimizer_for(
         _weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True
     )
-    trainer = trainer_class(
-        model,
-        args,
-        train_dataset=rows,
-        processing_class=tokenizer,
-        optimizers=(optimizer, schedule(optimizer, steps)),
-        callbacks=callbacks,
-    )
+    with adapters_kept(model):
+        trainer = trainer_class(
+            model,
+            args,
+            train_dataset=rows,
+            processing_class=tokenizer,
+            optimizers=(optimizer, schedule(optimizer, steps)),
+            callbacks=callbacks,
+        )
     trainer.remove_callback(PrinterCallback)
-    for n, p in model.named_parameters():
-        if n in own:  # TRL rounds adapters on weights in 4 bits to bfloat16
-            p.data = own[n].to(p.device)
     return trainer
 
 
@@ -443,9 +431,8 @@ def run_training_with_metrics(
 ) -> dict:  # steps, seconds, interrupted, log (TRL's records), trainer, counted
     "Train; Ctrl-C keeps what was learned. Raises MemoryRanOut if a halved batch would not help."
     if trainer.args.max_steps == 0:  # transformers would train for `num_train_epochs`
-        return dict(
-            steps=0, seconds=0.0, interrupted=False, log=[], trainer=trainer, counted={}
-        )
+        nothing = dict(steps=0, seconds=0.0, interrupted=False, log=[], counted={})
+        return nothing | dict(trainer=trainer)
     if is_main():
         lock_output_dir(trainer.args.output_dir)
     resume = find_checkpoint(resume, trainer.args.output_dir)
@@ -469,9 +456,8 @@ def _earlier_seconds(log: list[dict], first: int) -> float:
     "What the steps up to `first` took, which an earlier run has logged, as means since the last."
     logged = [r for r in log if "step_time" in r and r["step"] <= first]
     before = [0] + [r["step"] for r in logged]
-    return sum(
-        r["step_time"] * (r["step"] - b) for r, b in zip(logged, before, strict=False)
-    )
+    pairs = zip(logged, before, strict=False)
+    return sum(r["step_time"] * (r["step"] - b) for r, b in pairs)
 
 
 def _amounts(log: list[dict], args: SQLGRPOConfig) -> dict:
@@ -479,21 +465,12 @@ def _amounts(log: list[dict], args: SQLGRPOConfig) -> dict:
     logged = [r for r in log if "learned/tokens" in r]
     before = [0] + [r["step"] for r in logged]
     updates = args.updates_per_generation
-    played = [
-        (r["step"] - b) / updates for r, b in zip(logged, before, strict=False)
-    ]  # generations
-
-    def total(name):
-        return round(
-            sum(r[f"learned/{name}"] * n for r, n in zip(logged, played, strict=True))
-        )
-
-    return dict(
-        updates=before[-1],
-        learned=total("episodes"),
-        tokens=total("tokens"),
-        played=round(sum(played) * args.generation_batch_size),
-    )
+    # generations between two records
+    played = [(r["step"] - b) / updates for r, b in zip(logged, before, strict=False)]
+    pairs = [*zip(logged, played, strict=True)]
+    total = lambda name: round(sum(r[f"learned/{name}"] * n for r, n in pairs))
+    told = dict(updates=before[-1], learned=total("episodes"), tokens=total("tokens"))
+    return told | dict(played=round(sum(played) * args.generation_batch_size))
 
 # %% ../../nbs/learner/fit.ipynb #e766d1ef
 _FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that

@@ -39,8 +39,7 @@ from sql_grpo.rewards import (
     trl_arguments,
 )
 from ..rollout import built_in_policy, rollout
-from .checkpoints import whole_checkpoint
-from .models import MasterWeights
+from .models import MasterWeights, whole_checkpoint
 from .tree import reads_trees, tree_logps
 
 # %% ../../nbs/learner/trainer.ipynb #57057b9e
@@ -363,36 +362,30 @@ def chosen_rewards(
     reward_weights: list[float] | None = None,  # of reward_funcs; None: 1 for each
 ) -> tuple[list[Callable], list[float]]:
     "Rewards of TRL's kind and their weights. Raises ValueError for what is neither."
-    if reward_funcs is None and reward_weights is not None:
-        raise ValueError(
-            "reward_weights is given without reward_funcs: set it in the configuration"
-        )
     if reward_funcs is None:
-        reward_funcs, reward_weights = map(
-            list, zip(*config.weighted_rewards.items(), strict=True)
-        )
-    if not (
-        isinstance(reward_funcs, (list, tuple))
-        and reward_funcs
-        and all(map(callable, reward_funcs))
-    ):
+        if reward_weights is not None:
+            raise ValueError(
+                "reward_weights is given without reward_funcs: set it in the configuration"
+            )
+        chosen = config.weighted_rewards
+        reward_funcs, reward_weights = [*chosen], [*chosen.values()]
+    is_list = isinstance(reward_funcs, (list, tuple)) and reward_funcs
+    if not (is_list and all(map(callable, reward_funcs))):
         raise ValueError(
             f"reward_funcs is {reward_funcs!r}; expected a list of functions"
         )
-    weights = (
-        [1.0] * len(reward_funcs) if reward_weights is None else list(reward_weights)
-    )
+    weights = reward_weights
+    weights = [1.0] * len(reward_funcs) if weights is None else list(weights)
     if len(weights) != len(reward_funcs):
         raise ValueError(
             f"{len(reward_funcs)} reward_funcs, and {len(weights)} reward_weights"
         )
-    rewards = [
-        as_trl(r, require_grounded=config.rules.require_grounded) for r in reward_funcs
-    ]
-    names = [r.__name__ for r in rewards]
+    grounded = config.rules.require_grounded
+    rewards = [as_trl(r, require_grounded=grounded) for r in reward_funcs]
+    names = [r.__name__.removeprefix("reward_") for r in rewards]
     if twice := [n for n in names if names.count(n) > 1]:
         raise ValueError(
-            f"two rewards are called {twice[0].removeprefix('reward_')}, and would be one in the log"
+            f"two rewards are called {twice[0]}, and would be one in the log"
         )
     return rewards, weights
 

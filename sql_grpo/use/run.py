@@ -9,6 +9,7 @@ __all__ = ['train', 'measure', 'Run', 'make_dashboard', 'settle_run', 'prepare']
 import copy, os, sys, time, warnings
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
 from ..config import SQLGRPOConfig, parse_args
@@ -27,21 +28,22 @@ from sql_grpo.common.basics import (
     or_exit,
     pick_some,
     say,
+    set_seed,
     terminal_progress,
 )
-from ..common.machine import set_seed
+from ..cli.main import EvalOptions, read_command
 from ..options import train_parser
-from sql_grpo.learner.checkpoints import (
-    checkpoints_in,
-    lock_output_dir,
-    find_checkpoint,
-)
-from ..world.tasks import Task
-from ..world.tasks import one_list
+from ..world.engines import without_password
+from ..world.tasks import Task, check_tasks, load_tasks, one_list, share_out
+from ..environment import Rules
+from ..judge.results import without_sql
 from ..rollout import built_in_policy, Policy, rollout
 from ..engine.policy import whole_model
 from sql_grpo.learner.models import (
+    checkpoints_in,
+    find_checkpoint,
     load_model_and_tokenizer,
+    lock_output_dir,
     model_folder,
     save_model,
     take_over,
@@ -59,7 +61,8 @@ from ..learner.fit import MemoryRanOut, fit_batch, run_training_with_metrics
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import LiveVisualizationCallback
-from ..watch.report import better_or_not, write_report
+from ..watch.report import better_or_not, report_card, write_report
+from .ask import policy_asked, rules_asked
 from .share import card_facts, check_sharing, share_model
 
 # %% ../../nbs/use/run.ipynb #7a813880
@@ -436,3 +439,99 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
     if config.world_size > 1:
         config.distributed_state.destroy_process_group()
+
+# %% ../../nbs/use/run.ipynb #6849f2f3
+def _draw_questions(args: EvalOptions) -> list[Task]:
+    "The questions asked for, in their order; those that nobody could answer are left out."
+    if args.n is not None and args.n < 1:
+        raise ValueError(f"--n must be at least 1, got {args.n}")
+    # for what is printed and saved
+    args.data_source = without_password(args.data_source)
+    source = dict(path=args.data_path, questions=args.question_file)
+    more = dict(split=args.split, variants=not args.answers_only)
+    tasks = load_tasks(args.data_source, **source, **more)
+    if args.question_file and one_list(args.data_source, args.data_path):
+        tasks = share_out(tasks, args.split)
+    if not tasks:
+        raise ValueError(
+            f"there are no questions in {args.data_source}, split {args.split}"
+        )
+    if args.n is not None:
+        tasks = pick_some(tasks, args.n, args.seed)
+    report = check_tasks(tasks, strict=False)
+    if report.left_out:
+        print(f"sql_grpo eval: {report!r}", file=sys.stderr)
+    if not report.tasks:
+        raise ValueError(f"no question can be judged: {report.left_out[0][1]}")
+    return [without_sql(t) for t in report.tasks] if args.answers_only else report.tasks
+
+# %% ../../nbs/use/run.ipynb #e2011bef
+def main_eval(argv: list[str]) -> None:  # what follows `sql_grpo eval`
+    "Evaluate one model, print its report card, write the report. Exits with 2 for bad input."
+    args, chosen = read_command("eval", argv)
+    start, folder = time.perf_counter(), args.output_dir
+    file = Path(folder) / "replies.jsonl" if args.endpoint and folder else None
+    tell = lambda *lines: print(*lines, sep="\n", file=sys.stderr)
+    with or_exit("sql_grpo eval"):
+        rules = rules_asked(args, chosen)
+        tasks = _draw_questions(args)
+        kept = dict(replies=file) if args.endpoint else {}
+        policy = policy_asked(args, rules, seed=args.seed, **kept)
+        policy.check(tasks)
+        try:
+            os.makedirs(folder or ".", exist_ok=True)
+        except OSError as e:
+            why = f"and no folder can be made there: {e.strerror}"
+            raise ValueError(f"output_dir is {folder!r}, {why}") from e
+        if args.endpoint and (n := sum(map(len, policy.replies.known.values()))):
+            tell(
+                f"{n} replies of an earlier run in {file} are used where the requests "
+                "are the same; delete the file to begin anew"
+            )
+        loaded = time.perf_counter()
+        try:
+            ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
+            wall = dict(eval=time.perf_counter() - loaded)
+            _show_card(args, rules, ev.records, report_card(ev))
+            if args.endpoint:
+                print(f"\n{_cost(policy)}")
+            if folder:
+                wall["total"] = time.perf_counter() - start
+                about = dict(data_source=args.data_source, split=args.split)
+                about |= asdict(rules) | dict(seed=args.seed, wall_seconds=wall)
+                about |= dict(
+                    model_name=args.model, instructions=bool(rules.instructions)
+                )
+                about |= policy.report() if args.endpoint else {}
+                write_report(folder, Comparison({ev.name: ev}), about)
+                print(
+                    f"\nwritten: report.json, report.md and transcripts.md in {folder}"
+                )
+        except (OSError, KeyboardInterrupt):
+            if args.endpoint:
+                known = f"what was answered is kept in {file}: the same command asks for the rest"
+                lost = "nothing was kept: with --output_dir, replies are"
+                tell(_cost(policy), known if file and file.exists() else lost)
+            raise
+    if file and not any(policy.replies.known.values()):
+        file.unlink(missing_ok=True)
+
+
+def _cost(policy: Policy) -> str:  # an `EndpointPolicy`
+    "What was used, and what it cost, where prices are known."
+    cost = policy.report()["cost"]
+    return str(policy.usage) if cost is None else f"{policy.usage}; cost {cost:.4f}"
+
+
+def _show_card(args: EvalOptions, rules: Rules, records: list, card: str) -> None:
+    "What was played, and how well."
+    share = ": its share of one list" * one_list(args.data_source, args.data_path)
+    turns = f"{rules.max_turns} turn{'s' * (rules.max_turns > 1)}"
+    source = f"{args.data_source}, {args.split}{share}"
+    print(f"{args.model} on {len(records)} questions ({source}), {turns}\n\n{card}")
+    if rules.on_last_turn == "submit":
+        out = [r for r in records if r.outcome == "out_of_turns"]
+        print(
+            f"\nwithout an ANSWER: {len(out)} episodes, which count as wrong; in "
+            f"{sum(r.kept_right for r in out)} of them the last result was right"
+        )

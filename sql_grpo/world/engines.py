@@ -7,7 +7,7 @@ __all__ = ['plain_cell', 'without_password', 'password_of', 'Lost', 'EngineDatab
            'serve_duckdb', 'DuckDBDatabase', 'engine_of', 'open_database']
 
 # %% ../../nbs/world/engines.ipynb #e41c0008
-import json, math, os, pickle, re, signal, socket, subprocess, sys, threading, warnings
+import json, math, os, pickle, re, socket, subprocess, sys, threading, warnings
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager, suppress
 from decimal import Decimal
@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
+from queue import Empty, LifoQueue
 from time import perf_counter, sleep
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -23,15 +24,8 @@ from fastcore.basics import patch
 from sqlglot import exp
 
 from ..common.basics import full_path
-from sql_grpo.world.database import (
-    Column,
-    Database,
-    escaped,
-    one_line,
-    open_sqlite,
-    Result,
-    SQLiteDatabase,
-)
+from .database import BUSY, Column, Database, Result, SQLiteDatabase
+from .database import escaped, one_line
 from .files import READ, files_database, is_files
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
@@ -69,30 +63,31 @@ def _path_in(where: str | Path) -> str | Path:
     m = re.match(rf"{begins}(.*?)(?:\?.*)?\Z", str(where), re.I)
     if not m:
         return where
-    tried = [m[1], m[1][1:], unquote(m[1]), unquote(m[1][1:])]
-    tried = [*tried, *map(os.path.expanduser, tried)]
-    return next(filter(os.path.exists, tried), m[1] or where)
+    path = unquote(m[1])
+    found = (p for p in (path, path[1:]) if os.path.exists(os.path.expanduser(p)))
+    return next(found, path or where)
 
 # %% ../../nbs/world/engines.ipynb #e41c000e
 _passwords = {}  # by URL, which is without it
 _OURS = "postgresql", "postgres", "mysql", "mariadb", "duckdb"
 _SCHEME = re.compile(r"([a-z][\w.-]*)(\+[\w.+-]+)?://", re.I)  # with its driver
+_WORD = (  # a password before the host, or behind the ?
+    re.compile(r"([^/]*//[^/@:?]*):(?!\d+[/?])(.*?)(@(?=[^@]*(?:\?[^?@=]+=.*)?\Z).*)"),
+    re.compile(r"(.*[?&])password=([^&]*)&?(.*)"),
+)
 
 
 def without_password(url: str) -> str:
     "A database's URL without its password, which is kept in memory for connecting."
     url = _path_in(url)
-    if begin := _SCHEME.match(url):
-        name, driver = begin[1].lower(), begin[2] or ""
-        driver = "" if name in _OURS else driver.lower()
-        url = f"{name}{driver}://{url[begin.end() :]}"
-    m = re.match(
-        r"([\w.+-]+://[^/@:?]*):(?!\d+[/?])(.*?)@(?=[^@]*(?:\?[^?@=]+=.*)?\Z)", url
-    )
-    bare, word = (f"{m[1]}@{url[m.end() :]}", m[2]) if m else (url, None)
-    if q := "://" in url and re.search(r"(?<=[?&])password=([^&]*)&?", bare):
-        bare = (bare[: q.start()] + bare[q.end() :]).rstrip("?&")
-        word = q[1]
+    if not (begin := _SCHEME.match(url)):
+        return url
+    name, driver = begin[1].lower(), (begin[2] or "").lower()
+    bare = f"{name}{driver * (name not in _OURS)}://{url[begin.end() :]}"
+    word = None
+    for pattern in _WORD:
+        if m := pattern.fullmatch(bare):
+            bare, word = (m[1] + m[3]).rstrip("?&"), m[2]
     if word is not None:
         _passwords[bare] = unquote(word)
     return bare
@@ -112,54 +107,42 @@ class _Watch:
 
     def __init__(self):
         self.due = {}  # when something is late, and what ends it
-        self.lock = threading.Lock()
         self.thread = None
 
     @contextmanager
     def limit(self, seconds: float, cut: Callable):
         "Call `cut` if the block takes longer than that. Yields an event that is set then."
         late = threading.Event()
-        with self.lock:
-            self.due[late] = perf_counter() + seconds, cut
-            if not self.thread:
-                self.thread = threading.Thread(target=self._look, daemon=True)
-                self.thread.start()
+        self.due[late] = perf_counter() + seconds, cut
+        if not self.thread:
+            self.thread = threading.Thread(target=self._look, daemon=True)
+            self.thread.start()
         try:
             yield late
         finally:
-            with self.lock:
-                self.due.pop(late, None)
+            if not self.due.pop(late, None):  # the thread has it
+                late.wait()
 
     def _look(self):
-        while self.thread is threading.current_thread():
+        while True:
             sleep(0.1)
-            cuts = []
-            with self.lock:
-                for late, (end, cut) in list(self.due.items()):
-                    if perf_counter() > end:
-                        del self.due[late]
-                        late.set()
-                        cuts.append(cut)
-                if not self.due:
-                    self.thread = None
-            for cut in cuts:
-                cut()
-
-# %% ../../nbs/world/engines.ipynb #e41c0012
-_CONNECTIONS = 4  # connections to one database, at most
-_QUEUED = 30.0  # seconds that a query waits for one of them
+            for late, (end, cut) in list(self.due.items()):
+                if perf_counter() > end and self.due.pop(late, None):
+                    late.set()
+                    cut()
 
 
-class _Pool:
-    "The connections of this process to one database that are not in use."
+_watch = _Watch()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_watch.__init__)
 
-    def __init__(self):
-        self.pid = os.getpid()  # a connection cannot be shared after a fork
-        self.idle = []
-        self.free = threading.Semaphore(_CONNECTIONS)
-        self.watch = _Watch()
+
+def _too_slow(timeout: float) -> str:
+    return f"the query took longer than {timeout:g} seconds and was stopped"
 
 # %% ../../nbs/world/engines.ipynb #e41c0016
+_CONNECTIONS = 4  # connections to one database, at most
+_QUEUED = 30.0  # seconds that a query waits for one of them
 _FRESH = 5.0  # seconds after which the schema is read anew
 
 
@@ -169,25 +152,20 @@ class EngineDatabase(Database):
     driver, extra = "", ""  # its module, and what installs it
     begins = "select", "with", "values"  # words that a query may begin with
     refused = ()  # pairs: a pattern, and what is said where it is found
-    effects = set(), set(), set()  # see `_refuse`
+    effects = {}, set()  # see `_refuse`
     late, gone = (), ()  # how an error's code begins: out of time, connection lost
     plain = re.compile(r"[a-z_]\w*", re.I)  # names that need no quotes
     single = "float", "real"  # how types of single precision begin
     catalogue = "", ""  # SQL for tables, and for columns: see `_read_catalogue`
     parity = ""  # SQL for 0 or 1, by which a table can be halved
+    letters = "length(concat({}, ''))"  # of an enum, too
 
-    def __init__(
-        self,
-        url: str,  # without a password
-        timeout: float = 2.0,  # seconds that a query may take
-        max_rows: int = 1000,  # rows that are taken of a result
-        max_bytes: int = 2_000_000,  # of texts and blobs that are taken, about
-    ):
+    # a URL without a password; timeout, max_rows and max_bytes, as of Database
+    def __init__(self, url: str, **limits):
         "Connect, and read the schema. Raises ValueError if the database cannot be reached."
-        super().__init__(url, timeout, max_rows, max_bytes)
-        self.url = url
-        self._tables, self._columns, self._where = {}, {}, {}
-        self._pool = _Pool()
+        super().__init__(url, **limits)
+        self.url, self._pools = url, {}
+        self._tables, self._columns, self._where = [], {}, {}
         try:
             self.module = import_module(self.driver)
             with self._connection() as con:
@@ -196,17 +174,62 @@ class EngineDatabase(Database):
         except ImportError:
             said = f"{self.driver} is not installed: pip install -e '.[{self.extra}]'"
             raise ValueError(said) from None
-        except (Lost, TimeoutError) as e:
-            raise ValueError(f"{url} cannot be reached: {one_line(e, 300)}") from None
+        except (Lost, TimeoutError, ValueError) as e:
+            raise ValueError(f"{url}: {one_line(e, 300)}") from None
 
-    def run(
-        self, sql: str, max_rows: int | None = None, max_bytes: int | None = None
-    ) -> Result:
+    @property
+    def _pool(self) -> LifoQueue:
+        "Connections that are not in use, or None for one to be made; not shared after a fork."
+        pid = os.getpid()
+        if pid not in self._pools:
+            pool = LifoQueue()
+            pool.queue += [None] * _CONNECTIONS
+            self._pools[pid] = pool
+        return self._pools[pid]
+
+    @contextmanager
+    def _connection(self, seconds: float = _QUEUED):
+        "One of the pool's connections, cut after `seconds`. Raises Lost, TimeoutError, ValueError."
+        pool, con, late, keep = self._pool, None, threading.Event(), False
+        try:
+            con = pool.get(timeout=_QUEUED)
+        except Empty:
+            raise TimeoutError(BUSY) from None
+        try:
+            con = con or self._connect()
+            with _watch.limit(seconds, partial(self._cut_off, con)) as late:
+                yield con
+            keep = True
+        except self.module.Error as e:
+            code, said = self._fault(e)
+            keep = con and not con.closed and not code.startswith(self.gone)
+            if late.is_set() or code.startswith(self.late):
+                raise ValueError(_too_slow(self.timeout)) from None
+            if keep:
+                raise ValueError(said) from None
+            raise Lost(f"the database cannot be reached: {said}") from None
+        except ValueError:  # the query's fault
+            keep = True
+            raise
+        finally:
+            if con and (late.is_set() or con.closed or not keep):
+                con.close()
+                con = None
+            pool.put(con)
+
+    def _cut_off(self, con):
+        "End in the server what it does for a connection, then take that from its reader."
+        with suppress(self.module.Error, Lost, ValueError, OSError):
+            self._cancel(con)
+        with suppress(self.module.Error, OSError):
+            with socket.socket(fileno=os.dup(con.fileno())) as s:
+                s.shutdown(socket.SHUT_RDWR)
+
+    def _run(self, sql: str, *limits) -> Result:  # limits: rows and bytes
         "The result of `sql`, or an error in it; never raises."
-        start, sql = perf_counter(), self.unescaped(sql)
-        limits = max_rows or self.max_rows, max_bytes or self.max_bytes
-        error = self._why_refused(sql)
-        for again in (True, False) if not error else ():
+        start, error = perf_counter(), self._why_refused(sql)
+        tries = 0 if error else 2
+        while tries:
             try:
                 with self._connection(self.timeout + 1) as con:
                     columns, rows, more = self._execute(con, sql, *limits)
@@ -214,30 +237,20 @@ class EngineDatabase(Database):
                     raise ValueError(f"a row is too large, at most {limits[1]} bytes")
                 seconds, types = perf_counter() - start, self._types(sql, columns)
                 return Result(columns, rows, more, seconds=seconds, types=types)
-            except ValueError as e:
-                error = one_line(e, 300)
-            except TimeoutError:
-                error = "the database is busy with other queries, try again"
-            except Lost as e:
-                error = f"the database cannot be reached: {one_line(e, 200)}"
-                if again:
-                    continue
-            break
+            except Lost as e:  # once more, by a new connection
+                tries, error = tries - 1, one_line(e, 300)
+            except (ValueError, TimeoutError) as e:
+                tries, error = 0, one_line(e, 300)
         return Result([], [], error=error, seconds=perf_counter() - start)
 
     @property
     def tables(self) -> list[str]:
         return list(self._tables)
 
-    def columns(self, table: str) -> list:  # of Column
-        "The columns of a table. Raises ValueError if there is no such table."
+    def columns(self, table: str) -> list[Column]:
         return list(self._columns[self.table(table)])
 
-    def kind(self, table: str) -> str:
-        return self._tables[table]
-
     def identifier(self, table: str) -> str:
-        "A table as a query names it. Raises ValueError if there is none."
         return ".".join(map(self.quote, self._where[self.table(table)]))
 
     def spelt(self, column: str) -> str:
@@ -249,13 +262,8 @@ class EngineDatabase(Database):
         schema, name = self._where[table]
         return ".".join(map(self.spelt, [name] if name == table else [schema, name]))
 
-    def named(self, said: str) -> str:
-        "The table that is meant: as it is printed, with its schema, or as others are named."
-        plain = lambda text: re.sub(r'["`\s;]', "", text).lower()
-        for t in self.tables:
-            if plain(said) in (plain(self.label(t)), plain(".".join(self._where[t]))):
-                return t
-        return super().named(said)
+    def spellings(self, table: str) -> tuple:
+        return *super().spellings(table), ".".join(self._where[table])
 
     def refresh(self) -> None:
         "Read the schema again if that is some seconds ago."
@@ -265,79 +273,30 @@ class EngineDatabase(Database):
                     self._read_catalogue(con)
 
     def half(self, table: str, rest: int) -> str | None:
-        "The beginning of a WITH clause in which a table has half of its rows, if there can be one."
         if "." in table:
             return None
         columns = ", ".join(self.quote(c.name) for c in self.columns(table))
-        parity = self.parity.format(columns=columns)
-        rows = f"SELECT * FROM {self.identifier(table)} WHERE {parity} = {rest}"
+        where = f"{self.parity.format(columns=columns)} = {rest}"
+        rows = f"SELECT * FROM {self.identifier(table)} WHERE {where}"
         return f"{self.quote(table)} AS ({rows})"
-
-    def letters(self, column: str) -> str:
-        "SQL for the number of letters of a value, also of an enum."
-        return f"length(concat({column}, ''))"
 
     def close(self) -> None:
         "Close the connections that are not in use; the next query opens a new one."
-        while self._pool.pid == os.getpid() and self._pool.idle:
-            self._pool.idle.pop().close()
-
-# %% ../../nbs/world/engines.ipynb #e41c0070
-@patch
-@contextmanager
-def _connection(self: EngineDatabase, seconds: float = _QUEUED):
-    "One of the pool's connections, cut after `seconds`. Raises Lost, TimeoutError, ValueError."
-    if self._pool.pid != os.getpid():
-        self._pool = _Pool()
-    pool = self._pool
-    if not pool.free.acquire(timeout=_QUEUED):
-        raise TimeoutError("all connections are busy")
-    con, late, keep = None, threading.Event(), False
-    try:
-        try:
-            con = pool.idle.pop()
-        except IndexError:
-            con = self._connect()
-        with pool.watch.limit(seconds, partial(self._cut_off, con)) as late:
-            yield con
-        keep = True
-    except self.module.Error as e:
-        code, said = self._fault(e)
-        lost = con is None or con.closed or code.startswith(self.gone)
-        keep = not lost
-        if late.is_set() or code.startswith(self.late):
-            raise ValueError(_too_slow(self.timeout)) from None
-        raise (Lost if lost else ValueError)(said) from None
-    except ValueError:  # the query's fault
-        keep = True
-        raise
-    finally:
-        if con and keep and not con.closed and not late.is_set():
-            pool.idle.append(con)
-        elif con:
-            con.close()
-        pool.free.release()
-
-
-@patch
-def _cut_off(self: EngineDatabase, con):
-    "End in the server what it does for a connection, then take that from its reader."
-    with suppress(self.module.Error, Lost, ValueError, OSError):
-        self._cancel(con)
-    with suppress(self.module.Error, OSError):
-        with socket.socket(fileno=os.dup(con.fileno())) as s:
-            s.shutdown(socket.SHUT_RDWR)
-
-
-def _too_slow(timeout: float) -> str:
-    return f"the query took longer than {timeout:g} seconds and was stopped"
+        pool = self._pool
+        for con in [pool.get() for _ in range(pool.qsize())]:
+            if con:
+                con.close()
+            pool.put(None)
 
 # %% ../../nbs/world/engines.ipynb #e41c0013
 _MAX_SQL = 100_000  # characters of a query
 _GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*+\*/|(?:--|\#)[^\r\n]*[\r\n])*+"  # blanks and comments, without going back
 _HIDING = r"/\*|--|\#"  # behind a word: what may hide the next one
 _FIRST = re.compile(rf"{_GAP}(?:\({_GAP})*+(\w*)")
-_SQL_WORD = re.compile(rf"([^\W\d][\w$]*+)([`\"]?+\s*+(?:\(|{_HIDING}))?")
+# a name, and what makes it a call: blanks of all kinds, also those that Python does not know
+_SQL_WORD = re.compile(
+    rf"([^\W\d][\w$]*+)([`\"]?+(?:\s|[^\w\x00-\x7f])*+(?:\(|{_HIDING}))?"
+)
 
 
 @patch
@@ -358,9 +317,9 @@ def _why_refused(self: EngineDatabase, sql: str) -> str | None:
     for pattern, why in self.refused:
         if m := pattern.search(low):
             return why.format(one_line(m[m.lastindex or 0], 60))
-    called, anywhere, within = self.effects
-    found = {(word[:63], bool(call)) for word, call in _SQL_WORD.findall(low)}
-    bad = {word for word, call in found if word in anywhere or call and word in called}
+    words, within = self.effects
+    found = ((word[:63], call) for word, call in _SQL_WORD.findall(low))
+    bad = {word for word, call in found if word in words and (call or words[word])}
     if bad := bad or {name for name in within if name in low}:
         return f"{one_line(min(bad), 60)} is not allowed"
 
@@ -368,13 +327,10 @@ def _why_refused(self: EngineDatabase, sql: str) -> str | None:
 @patch
 def _refuse(self: EngineDatabase, names: list):  # pairs: a name, is it refused anywhere
     "Refuse names that have effects; those that are no words wherever they are found."
-    names = {(name.casefold().replace('"', '""'), where) for name, where in names}
-    words = {(name, where) for name, where in names if _SQL_WORD.fullmatch(name)}
-    self.effects = (  # at once: other threads read it
-        {name[:63] for name, anywhere in words if not anywhere},
-        {name[:63] for name, anywhere in words if anywhere},
-        {name for name, _ in names - words},
-    )
+    names = sorted((n.casefold().replace('"', '""'), anywhere) for n, anywhere in names)
+    words = {n[:63]: anywhere for n, anywhere in names if _SQL_WORD.fullmatch(n)}
+    others = {n for n, _ in names if not _SQL_WORD.fullmatch(n)}
+    self.effects = words, others  # at once: other threads read it
 
 # %% ../../nbs/world/engines.ipynb #e41c0081
 _MAX_PARSED = 10_000  # characters of a query that is looked into for single precision
@@ -384,40 +340,32 @@ _MAX_PARSED = 10_000  # characters of a query that is looked into for single pre
 def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
     "What a result says of its columns; nothing, where single precision has no part in it."
     said = sql.lower()
-    found = [cs for table, cs in self._singles.items() if table in said]
-    if len(sql) > _MAX_PARSED or not (
-        found or any(kind in said for kind in self.single)
-    ):
+    if len(sql) > _MAX_PARSED or not any(name in said for name in self._singles):
         return ()
-    return _single_columns(sql, self.dialect, frozenset().union(*found), tuple(columns))
+    selected = _selected(sql, self.dialect)
+    if len(selected) != len(columns):  # a star
+        selected = [{name.lower()} for name in columns]
+    return tuple("" if names <= self._exact else "single" for names in selected)
 
 
 @lru_cache(maxsize=1024)
-def _single_columns(sql: str, dialect: str, single: frozenset, columns: tuple) -> tuple:
-    "Which of the result's columns are computed from those named in `single`, or by a cast."
+def _selected(sql: str, dialect: str) -> list:
+    "The names in each column that a query selects, and 'float' for a cast; [] if it is not known."
     try:
         tree = sqlglot.parse_one(sql, read=dialect)
     except (sqlglot.errors.SqlglotError, RecursionError, IndexError):
-        tree = exp.select()  # sqlglot does not know all SQL
-    found = set(single)
-
-    def is_single(e):
-        return any(
-            c.is_type("float") if isinstance(c, exp.Cast) else c.name.lower() in found
-            for c in e.find_all(exp.Column, exp.Cast)
-        )
-
-    named = [(e.alias.lower(), e.this) for e in tree.find_all(exp.Alias)]
-    for table in tree.find_all(exp.TableAlias):  # x(a, b)
-        of = getattr(table.parent.this, "selects", [])
-        names = [name.name.lower() for name in table.columns]
-        named += zip(names, of, strict=False)
-    while more := {name for name, e in named if is_single(e)} - found:
-        found |= more
-    chosen = getattr(tree, "selects", [])
-    if len(chosen) != len(columns):  # a star
-        chosen = map(exp.column, columns)
-    return tuple("single" if is_single(e) else "" for e in chosen)
+        return []
+    found = [
+        list(e.find_all(exp.Column, exp.Cast)) for e in getattr(tree, "selects", [])
+    ]
+    return [
+        {
+            "float" if isinstance(x, exp.Cast) else x.name.lower()
+            for x in parts
+            if isinstance(x, exp.Column) or x.is_type("float")
+        }
+        for parts in found
+    ]
 
 # %% ../../nbs/world/engines.ipynb #e41c0015
 @patch
@@ -428,20 +376,34 @@ def _read_catalogue(self: EngineDatabase, con) -> list:  # of warnings
     columns = {name: [] for name in names.values()}
     # other threads read these: what is gone stays known, and what is new is known first
     self._where = self._where | {name: key for key, name in names.items()}
-    singles = {}
     for schema, table, name, kind, pk, *to, other, comment in found:
         if where := names.get((schema, table)):
             to = names.get(tuple(to))
             fk = to and f"{self.label(to)}.{self.spelt(other)}"
             columns[where].append(Column(name, kind, bool(pk), fk, comment or ""))
-            if kind.lower().startswith(self.single):
-                singles.setdefault(table.lower(), set()).add(name.lower())
     self._columns = self._columns | columns
-    self._tables = {names[s, t]: "view" if v else "table" for s, t, _, v, _ in tables}
+    self._tables = list(columns)
+    self.views = {names[s, t] for s, t, _, is_view, _ in tables if is_view}
     self.comments = {names[s, t]: said for s, t, *_, said in tables if said}
-    self._singles, self._counts, self._texts = singles, {}, {}
-    self._read_at = perf_counter()
+    single = lambda c: c.type.lower().startswith(self.single)
+    every = {
+        (t.lower(), c.name.lower(), single(c)) for t in columns for c in columns[t]
+    }
+    self._exact = {name for _, name, _ in every} - {
+        name for _, name, is_ in every if is_
+    }
+    self._singles = {*self.single, *(t.split(".")[-1] for t, _, is_ in every if is_)}
+    self._counts, self._texts, self._read_at = {}, {}, perf_counter()
     return self._learn(con)
+
+
+@patch
+def _check(self: EngineDatabase, wanted: dict, found: Iterable):
+    "Raises ValueError if a server does not keep the limits that were set."
+    found = dict(zip(wanted, found, strict=True))
+    if found != wanted:
+        said = f"it has {found}, expected {wanted}"
+        raise ValueError(f"the server does not keep its limits: {said}")
 
 # %% ../../nbs/world/engines.ipynb #e41c0019
 _PG_TABLES = """
@@ -515,7 +477,9 @@ _PG_LIMITS = dict(
     datestyle="ISO",
     intervalstyle="postgres",
     bytea_output="hex",
+    hash_mem_multiplier="1",
 )
+_PG_SETS = ", ".join(f"set_config('{k}', '{v}', true)" for k, v in _PG_LIMITS.items())
 _PG_NATIVE = {17, 20, 21, 23, 25, 26, 700, 701, 1042, 1043, 1700}  # types, by their oid
 
 # %% ../../nbs/world/engines.ipynb #e41c0020
@@ -528,17 +492,15 @@ def _unended(sql: str) -> str:
 
 def _bounded(sql: str, kinds: list, max_rows: int, max_bytes: int) -> str:
     "A query that hands over so many rows and bytes, first of a row: is it whole? `kinds`: oids."
-    names = ", ".join(f"c{i}" for i in range(len(kinds)))
-    size = " + ".join(
-        f"coalesce(octet_length(c{i}::text), 0) + 8" for i in range(len(kinds))
-    )
+    cells = [f"c{i}" for i in range(len(kinds))]
+    size = " + ".join(f"coalesce(octet_length({c}::text), 0) + 8" for c in cells)
     kept = ", ".join(
-        f"CASE WHEN bytes <= {max_bytes} THEN c{i}{'' if k in _PG_NATIVE else '::text'} END"
-        for i, k in enumerate(kinds)
+        f"CASE WHEN bytes <= {max_bytes} THEN {c}{'::text' * (k not in _PG_NATIVE)} END"
+        for c, k in zip(cells, kinds, strict=True)
     )
     return f"""WITH taken AS (SELECT * FROM (
 {_unended(sql)}
-) AS found({names}) LIMIT {max_rows + 1}),
+) AS found({", ".join(cells)}) LIMIT {max_rows + 1}),
 sized AS (SELECT *, sum({size}) OVER (ROWS UNBOUNDED PRECEDING) AS bytes FROM taken)
 SELECT bytes <= {max_bytes}, {kept} FROM sized"""
 
@@ -567,12 +529,9 @@ class PostgresDatabase(EngineDatabase):
             application_name="sql_grpo",
             tcp_user_timeout=20_000,
             keepalives_idle=10,
-            password=_passwords.get(self.url),
+            password=password_of(self.url),
         )
-        try:
-            given = self.module.conninfo.conninfo_to_dict(self.url)
-        except self.module.ProgrammingError as e:
-            raise ValueError(f"{self.url}: {one_line(e)}") from None
+        given = self.module.conninfo.conninfo_to_dict(self.url)
         con = self.module.connect(**usual | given, autocommit=True)
         self.name = con.info.dbname
         return con
@@ -594,24 +553,17 @@ class PostgresDatabase(EngineDatabase):
     @contextmanager
     def _transaction(self, con):
         "A transaction that only reads, sets its limits, and reads them back. Raises ValueError."
-        limit = int(1000 * self.timeout)
-        limits = _PG_LIMITS
-        if con.info.server_version >= 130000:
-            limits = limits | dict(hash_mem_multiplier="1")
-        sets = [f"set_config('{k}', '{v}', true)" for k, v in limits.items()]
-        late = f"set_config('statement_timeout', '{limit}', true)::interval"
+        limit = str(int(1000 * self.timeout))
         begin = (
-            "BEGIN READ ONLY; SELECT current_setting('transaction_read_only'), "
-            f"(1000 * extract(epoch FROM {late}))::int, {', '.join(sets)}"
+            "BEGIN READ ONLY; SELECT current_setting('transaction_read_only'), (1000 * "
+            f"extract(epoch FROM set_config('statement_timeout', '{limit}', true)::interval"
+            f"))::int, {_PG_SETS}"
         )
         try:
             kept = self._send(con.pgconn.exec_, begin.encode())
-            found = [kept.get_value(0, j).decode() for j in range(2)]
-            if found != ["on", str(limit)]:
-                raise ValueError(
-                    "the server does not keep its limits: transaction_read_only is "
-                    f"{found[0]}, and statement_timeout {found[1]}; expected on and {limit}"
-                )
+            found = (kept.get_value(0, i).decode() for i in range(2))
+            wanted = dict(transaction_read_only="on", statement_timeout=limit)
+            self._check(wanted, found)
             yield
         finally:
             if not con.closed:
@@ -648,22 +600,16 @@ class PostgresDatabase(EngineDatabase):
 _MY_EFFECTS = """sleep encrypt benchmark get_lock release_lock release_all_locks is_free_lock is_used_lock load_file
 master_pos_wait source_pos_wait master_gtid_wait wait_for_executed_gtid_set wait_until_sql_thread_after_gtids
 nextval setval lastval last_insert_id uuid_short sys_eval sys_exec sys_get sys_set""".split()
-_MY_REFUSED = [
-    (r"/\*m?!|/\*\+", "comments that are carried out are not allowed"),
-    (rf"(lib_mysqludf_\w+)[`\"]?\s*(?:\(|{_HIDING})", "{} is not allowed"),
-    (
-        r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)",
-        "functions of a schema are not allowed",
-    ),
-    (r"(information_schema|performance_schema)", "{} cannot be read"),
-    (rf"\b(mysql|sys)\b[`\"]?\s*(?:\.|{_HIDING})", "{} cannot be read"),
-    (rf"into\s*(?:outfile|dumpfile|@|{_HIDING})", "INTO is not allowed"),
-    (
-        rf"lock\s*(?:in\b|{_HIDING})|for\s*(?:share|update|{_HIDING})",
-        "locks are not allowed",
-    ),
-    (r"@@|:=", "variables are not allowed"),
-]
+_MY_REFUSED = {
+    r"/\*m?!|/\*\+": "comments that are carried out are not allowed",
+    rf"(lib_mysqludf_\w+)[`\"]?\s*(?:\(|{_HIDING})": "{} is not allowed",
+    r"(?:\.\s*[`\"]?[\w$]+|[^\x00-\x7f])[`\"]?\s*(?:\(|/\*)": "functions of a schema are not allowed",
+    r"(information_schema|performance_schema)": "{} cannot be read",
+    rf"\b(mysql|sys)\b[`\"]?\s*(?:\.|{_HIDING})": "{} cannot be read",
+    rf"into\s*(?:outfile|dumpfile|@|{_HIDING})": "INTO is not allowed",
+    rf"lock\s*(?:in\b|{_HIDING})|for\s*(?:share|update|{_HIDING})": "locks are not allowed",
+    r"@@|:=": "variables are not allowed",
+}
 _MY_TABLES = """SELECT table_schema, table_name, 1, table_type = 'VIEW', IF(table_type = 'VIEW', '', table_comment)
 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'VIEW')
 ORDER BY 4, create_time, 2"""
@@ -694,58 +640,36 @@ class _PyMySQL:
     def fileno(self) -> int:
         return self._sock.fileno() if self._sock else -1
 
-    def leave(self) -> bool:
-        "End a transaction. False, if the server is not done: then nothing more is read."
-        if self.open and not getattr(self._result, "unbuffered_active", False):
-            self.rollback()
-            return True
-        if self._result:
-            self._result.unbuffered_active = False
-        return False
-
 # %% ../../nbs/world/engines.ipynb #e41c0025
 class MySQLDatabase(EngineDatabase):
     "A MySQL or MariaDB database."
 
     engine, dialect, driver, extra = "MySQL", "mysql", "pymysql", "mysql"
-    refused = [(re.compile(pattern), why) for pattern, why in _MY_REFUSED]
+    refused = [(re.compile(pattern), why) for pattern, why in _MY_REFUSED.items()]
     late, gone = ("1317", "1969", "3024"), ("1053", "1927", "2006", "2013", "2014")
     single = ("float",)
     catalogue = _MY_TABLES, _MY_COLUMNS
     parity = "CRC32(CONCAT_WS('|', {columns})) % 2"
 
     def _connect(self):
-        try:
-            u = urlsplit(self.url)
-            port = u.port
-        except ValueError as e:
-            raise ValueError(f"{self.url}: {e}") from None
+        u = urlsplit(self.url)
         options = dict(parse_qsl(u.query))
         self.name = unquote(u.path.strip("/"))
         if not self.name:
-            raise ValueError(
-                "a MySQL URL ends in the name of a database: mysql://user@host/name"
-            )
-        if other := options.keys() - {"unix_socket", "charset"}:
-            raise ValueError(
-                f"{self.url}: {', '.join(sorted(other))} cannot be set in a MySQL URL, only "
-                "unix_socket: options such as ssl-ca belong into the section [client] of ~/.my.cnf"
-            )
+            raise ValueError("expected a database's name: mysql://user@host/name")
+        if other := ", ".join(sorted(options.keys() - {"unix_socket", "charset"})):
+            said = f"{other} cannot be set in a MySQL URL, only unix_socket"
+            raise ValueError(f"{said}: options belong under [client] in ~/.my.cnf")
         own = Path("~/.my.cnf").expanduser()
         given = dict(
             host=u.hostname,
-            port=port,
+            port=u.port,
             user=unquote(u.username or ""),
-            password=_passwords.get(self.url),
+            password=password_of(self.url),
             unix_socket=options.get("unix_socket"),
             read_default_file=str(own) if own.exists() else None,
         )
-        times = (
-            7,
-            10,
-            11,
-            12,
-        )  # TIMESTAMP, DATE, TIME, DATETIME: as the server prints them
+        # TIMESTAMP, DATE, TIME, DATETIME: as the server prints them
         kinds = self.module.converters.conversions.items()
         con = type("PyMySQL", (_PyMySQL, self.module.connections.Connection), {})(
             database=self.name,
@@ -753,19 +677,24 @@ class MySQLDatabase(EngineDatabase):
             read_timeout=self.timeout + 10,
             autocommit=True,
             charset="utf8mb4",
-            conv={k: f for k, f in kinds if k not in times},
+            conv={kind: f for kind, f in kinds if kind not in (7, 10, 11, 12)},
             **{k: v for k, v in given.items() if v},
         )
-        limits = f"max_execution_time={int(1000 * self.timeout)}"
+        limits = dict(lock_wait_timeout=1, innodb_lock_wait_timeout=1)
         if "MariaDB" in con.get_server_info():
             self.engine = "MariaDB"
-            limits = (
-                f"max_statement_time={self.timeout}, max_session_mem_used={_MY_MEMORY}"
+            limits |= dict(
+                max_statement_time=self.timeout, max_session_mem_used=_MY_MEMORY
             )
+        else:
+            limits |= dict(max_execution_time=int(1000 * self.timeout))
+        sets = ", ".join(f"{k}={v}" for k, v in limits.items())
         con.query(
-            f"SET SESSION {limits}, lock_wait_timeout=1, innodb_lock_wait_timeout=1, "
-            "time_zone='+00:00', sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')"
+            f"SET SESSION {sets}, time_zone='+00:00', "
+            "sql_mode=REPLACE(@@sql_mode, 'ANSI_QUOTES', '')"
         )
+        [found] = self._rows(con, f"SELECT {', '.join(f'@@{k}' for k in limits)}")
+        self._check(limits, found)
         con._read_timeout = None  # from now on it is cut when it is late
         return con
 
@@ -810,9 +739,12 @@ class MySQLDatabase(EngineDatabase):
             rows, more = _taken(iter(cur.fetchone, None), max_rows, max_bytes)
             return [d[0] for d in cur.description], rows, more
         finally:
-            if not con.leave():
+            if getattr(con._result, "unbuffered_active", False):
+                con._result.unbuffered_active = False  # nothing more is read
                 self._cut_off(con)
                 con._force_close()
+            elif con.open:
+                con.rollback()
 
 # %% ../../nbs/world/engines.ipynb #e41c0028
 _DUCK_CONFIG = dict(
@@ -825,11 +757,8 @@ _DUCK_CONFIG = dict(
     python_enable_replacements="false",
 )
 _DUCK_MEMORY = 2_000_000_000  # bytes of address space that the process may take
-_DUCK_SYSTEM = re.compile(
-    r"pg_(?!typeof$)|duckdb_|sqlite_|pragma_|(?:information_schema|current_setting"
-    r"|json_serialize_plan|histogram_values|getvariable)$",
-    re.I,
-)
+_DUCK_SYSTEM = r"""pg_(?!typeof\b)\w+|(?:duckdb|sqlite|pragma)_\w+|information_schema|current_setting
+    |json_serialize_plan|histogram_values|getvariable"""
 _DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I)
 _DUCK_EFFECTS = """SELECT DISTINCT lower(function_name) AS name FROM duckdb_functions()
 WHERE (has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')) AND name NOT IN (
@@ -852,27 +781,52 @@ LEFT JOIN (SELECT DISTINCT ON (schema_name, table_name, column_name) * FROM keys
 WHERE NOT internal ORDER BY table_oid, column_index"""
 
 # %% ../../nbs/world/engines.ipynb #e41c002a
-def _duckdb_reply(con, effects, watch, sql, max_rows, max_bytes, seconds, trusted):
+def serve_duckdb() -> None:
+    "Answer what comes on the standard input: first a path, then queries. For a process of its own."
+    duckdb = import_module("duckdb")
+    source, to = sys.stdin.buffer, sys.stdout.buffer
+    (path,) = pickle.load(source)
+    try:
+        con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
+        con.execute("SET enable_external_access = false; SET lock_configuration = true")
+        reply = (None,)
+    except duckdb.Error as e:
+        reply = (one_line(e, 200),)
+    with suppress(ImportError, OSError, ValueError):  # not on every system
+        resource = import_module("resource")
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        room = pages * resource.getpagesize() + _DUCK_MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (room, room))
+    while True:
+        pickle.dump(reply, to)
+        to.flush()
+        try:
+            query = pickle.load(source)
+        except EOFError:
+            return
+        reply = _duckdb_reply(con, *query)
+
+
+def _duckdb_reply(con, sql, max_rows, max_bytes, seconds, trusted):
     "None, columns, rows, and whether there are more; or one sentence."
     duckdb = import_module("duckdb")
     cur = con.cursor()
+    ending = _watch.limit(seconds + 3, partial(os._exit, 1))  # if the parent is gone
     try:
-        with watch.limit(seconds, cur.interrupt):
-            if not trusted and (fault := _duckdb_fault(cur, sql, effects)):
+        with ending, _watch.limit(seconds, cur.interrupt):
+            if not trusted and (fault := _duckdb_fault(cur, sql)):
                 return (fault,)
             cur.execute("BEGIN TRANSACTION READ ONLY")
             cur.execute(sql)
-            names = [d[0] for d in cur.description]
+            names = [d[0][:10_000] for d in cur.description]
             texts = [bool(_DUCK_TEXT.search(str(d[1]))) for d in cur.description]
             if any(texts):  # what DuckDB prints, instead of Python's objects
                 found = [f"c{i}" for i in range(len(names))]
                 kept = [c + "::VARCHAR" * t for c, t in zip(found, texts, strict=True)]
-                cur.execute(
-                    f"SELECT {', '.join(kept)} FROM (\n{_unended(sql)}\n) AS found({', '.join(found)})"
-                )
+                inner = f"(\n{_unended(sql)}\n) AS found({', '.join(found)})"
+                cur.execute(f"SELECT {', '.join(kept)} FROM {inner}")
             room = max_bytes - sum(map(len, names))
-            rows, more = _taken(iter(cur.fetchone, None), max_rows, room)
-            return None, [n[:10_000] for n in names], rows, more
+            return None, names, *_taken(iter(cur.fetchone, None), max_rows, room)
     except (duckdb.FatalException, duckdb.InternalException):  # nothing works after it
         os._exit(1)
     except duckdb.InterruptException:
@@ -883,112 +837,53 @@ def _duckdb_reply(con, effects, watch, sql, max_rows, max_bytes, seconds, truste
         said = str(e).split("\n\nLINE ")[0]
         return (one_line(said.partition(": ")[2] or said, 300),)
 
-# %% ../../nbs/world/engines.ipynb #e41c002b
-def serve_duckdb() -> None:
-    "Answer what comes on the standard input: first a path, then queries. For a process of its own."
-    duckdb = import_module("duckdb")
-    source, to, watch = sys.stdin.buffer, sys.stdout.buffer, _Watch()
-    alarm = getattr(signal, "alarm", int)  # ends the process, if its parent is gone
-    (path,) = pickle.load(source)
-    try:
-        con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
-        con.execute("SET enable_external_access = false; SET lock_configuration = true")
-        effects = {name for (name,) in con.execute(_DUCK_EFFECTS).fetchall()}
-        reply = (None,)
-    except duckdb.Error as e:
-        reply = (f"{path}: {one_line(e, 200)}",)
-    with suppress(ImportError, OSError, ValueError):  # not on every system
-        resource = import_module("resource")
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        room = pages * resource.getpagesize() + _DUCK_MEMORY
-        resource.setrlimit(resource.RLIMIT_AS, (room, room))
-    while True:
-        pickle.dump(reply, to)
-        to.flush()
-        try:
-            *query, seconds, trusted = pickle.load(source)
-        except EOFError:
-            return
-        alarm(int(seconds) + 3)
-        reply = _duckdb_reply(con, effects, watch, *query, seconds, trusted)
-        alarm(0)
-
 # %% ../../nbs/world/engines.ipynb #e41c002c
-def _duckdb_fault(cur, sql: str, effects: set) -> str | None:
-    "What a query does beyond reading tables, by DuckDB's own syntax tree."
-    found = json.loads(cur.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
-    if found["error"]:
-        if "can be serialized" in found["error_message"]:
-            return "one SELECT at a time, and nothing else"
+def _duckdb_fault(cur, sql: str) -> str | None:
+    "Why a query is not one SELECT that only reads, by DuckDB's own syntax tree."
+    [tree] = cur.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
+    found = json.loads(tree)
+    if found["error"] and "can be serialized" not in found["error_message"]:
         return one_line(found["error_message"].split("\n\nLINE ")[0], 300)
-    if len(found["statements"]) != 1:
-        return "one statement at a time, please"
-    left = [found]
-    while left:
-        x = left.pop()
-        if isinstance(x, list):
-            left += x
-        if not isinstance(x, dict):
-            continue
-        left += x.values()
-        kind = x.get("type")
-        name = x.get("function_name")
-        if str(kind).endswith("_QUERY_NODE"):  # INSERT, COPY, ...
-            return "only SELECT is allowed"
-        if kind == "SHOW_REF" and x["show_type"] not in ("SUMMARY", "DESCRIBE"):
-            return "SHOW is not allowed"
-        for key in ("function_name", "table_name", "schema_name", "catalog_name"):
-            n = x.get(key)
-            if isinstance(n, str) and (
-                n == name and n.lower() in effects or _DUCK_SYSTEM.match(n.strip('"'))
-            ):
-                return f"{one_line(n, 60)} is not allowed"
+    if found["error"] or len(found["statements"]) != 1:
+        return "one SELECT at a time, and nothing else"
+    if re.search(r'"type":"\w+_QUERY_NODE"', tree):  # INSERT, COPY, ...
+        return "only SELECT is allowed"
+    if re.search(r'"show_type":"(?!SUMMARY"|DESCRIBE")', tree):
+        return "SHOW is not allowed"
 
 # %% ../../nbs/world/engines.ipynb #e41c002d
 _ENDED = "the query did not stop in time, or took too much memory, and was ended"
+_SERVE = "from sql_grpo.world.engines import serve_duckdb; serve_duckdb()"
 
 
-class _DuckDBProcess:
+class _DuckDBProcess(subprocess.Popen):
     "A process with a connection, which is ended if a query does not stop."
 
-    def __init__(self):
-        code = "from sql_grpo.world.engines import serve_duckdb; serve_duckdb()"
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is not for it
-        )
+    closed = property(lambda self: self.poll() is not None)
 
     def ask(self, *request) -> list:
         "What it answers. Raises Lost, and ValueError with what is wrong."
         try:
-            pickle.dump(request, self.process.stdin)
-            self.process.stdin.flush()
+            pickle.dump(request, self.stdin)
+            self.stdin.flush()
         except OSError:
             raise Lost("its process has ended") from None
         try:
-            fault, *found = pickle.load(self.process.stdout)
+            fault, *found = pickle.load(self.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
             self.kill()
+            self.wait()
             fault = _ENDED
         if fault:
             raise ValueError(fault)
         return found
 
-    @property
-    def closed(self) -> bool:
-        return self.process.poll() is not None
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
     def close(self):
         self.kill()
-        self.process.stdout.close()
+        self.wait()
+        self.stdout.close()
         with suppress(OSError):  # what could not be sent
-            self.process.stdin.close()
+            self.stdin.close()
 
 # %% ../../nbs/world/engines.ipynb #e41c002e
 class DuckDBDatabase(EngineDatabase):
@@ -996,14 +891,20 @@ class DuckDBDatabase(EngineDatabase):
 
     engine, dialect, driver, extra = "DuckDB", "duckdb", "duckdb", "duckdb"
     begins = "select", "with", "values", "from", "table"
+    refused = (
+        (re.compile(r"\bu&"), "texts and names with U& are not allowed"),
+        (re.compile(rf"\b({_DUCK_SYSTEM})\b", re.X), "{} is not allowed"),
+    )
     catalogue = _DUCK_TABLES, _DUCK_COLUMNS
     parity = "rowid % 2"
 
     def _connect(self):
         self.name = Path(self.url).stem
-        con = _DuckDBProcess()
+        run, pipe = [sys.executable, "-c", _SERVE], subprocess.PIPE
+        # in a session of its own: Ctrl-C is not for it
+        con = _DuckDBProcess(run, stdin=pipe, stdout=pipe, start_new_session=True)
         try:
-            with self._pool.watch.limit(_QUEUED, con.kill):
+            with _watch.limit(_QUEUED, con.kill):
                 con.ask(self.url)
         except BaseException:
             con.close()
@@ -1017,37 +918,21 @@ class DuckDBDatabase(EngineDatabase):
         return con.ask(sql, 10**6, 10**9, _QUEUED, True)[1]
 
     def _learn(self, con) -> list:  # of warnings
-        return []  # the process knows what to refuse
+        self._refuse([(name, False) for (name,) in self._rows(con, _DUCK_EFFECTS)])
+        return []
 
     def _execute(self, con, sql: str, max_rows: int, max_bytes: int) -> list:
         return con.ask(sql, max_rows, max_bytes, self.timeout, False)
 
 # %% ../../nbs/world/engines.ipynb #e41c0031
-_ENGINES = dict(
-    postgresql=PostgresDatabase,
-    postgres=PostgresDatabase,
-    mysql=MySQLDatabase,
-    mariadb=MySQLDatabase,
-    duckdb=DuckDBDatabase,
-)
-
-
-def _entry_points() -> dict:  # by the beginning of a URL
-    "What other packages have registered."
-    return {e.name.lower(): e for e in entry_points(group="sql_grpo.databases")}
+_KINDS = [PostgresDatabase] * 2 + [MySQLDatabase] * 2 + [DuckDBDatabase]
+_ENGINES = dict(zip(_OURS, _KINDS, strict=True))
 
 
 @lru_cache
-def _registered(scheme: str) -> type | None:
-    "The class that a package has registered. Raises ValueError if it cannot be loaded."
-    found = _entry_points().get(scheme)
-    try:
-        return found and found.load()
-    except Exception as e:
-        raise ValueError(
-            f"the engine for {scheme}:// ({found.value}) cannot be loaded: "
-            f"{type(e).__name__}: {e}"
-        ) from e
+def _entry_points() -> dict:  # by the beginning of a URL
+    "What other packages have registered."
+    return {e.name.lower(): e for e in entry_points(group="sql_grpo.databases")}
 
 
 def engine_of(where: str | Path | Database) -> type | None:  # None: SQLite, or nothing
@@ -1057,16 +942,19 @@ def engine_of(where: str | Path | Database) -> type | None:  # None: SQLite, or 
     text = str(_path_in(where))
     if found := _SCHEME.match(text.lower()):
         name, driver = found.groups("")
-        return _ENGINES.get(name) or _registered(name + driver) or _registered(name)
+        if name in _ENGINES:
+            return _ENGINES[name]
+        own = _entry_points()
+        entry = own.get(name + driver) or own.get(name)
+        return entry and entry.load()
     if os.path.isfile(text):
         with open(text, "rb") as f:
             return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
 
 # %% ../../nbs/world/engines.ipynb #e41c0032
-def open_database(
-    where: str | Path | Database,  # a file, a folder, a URL; a Database comes back
-    **kwargs,  # timeout, max_rows, max_bytes and, for SQLite, now, as of SQLiteDatabase
-) -> Database:
+# a file, a folder, a URL, or a Database, which comes back; then timeout, max_rows,
+# max_bytes and, for SQLite, now, as of SQLiteDatabase
+def open_database(where: str | Path | Database, **kwargs) -> Database:
     "Open a database. Raises ValueError and FileNotFoundError, in words that name no password."
     if isinstance(where, Database):
         where.refresh()
@@ -1075,41 +963,32 @@ def open_database(
     if "://" not in str(where):
         where = full_path(where)
         if is_files(where):
-            return open_sqlite(files_database(where), **kwargs)
+            where = files_database(where)
         if os.path.isdir(where):
             raise ValueError(
                 f"{where} holds no database: expected a SQLite file, or a folder with "
                 f"{', '.join(READ[:-1])} or {READ[-1]} files"
             )
-        if not (kind := engine_of(where)):
-            return open_sqlite(where, **kwargs)
-        where = os.path.abspath(where)
-        state = os.stat(where).st_mtime_ns, os.stat(where).st_size
+        if not os.path.exists(where):
+            raise FileNotFoundError(f"no such database: {where}")
+        kind, where = engine_of(where) or SQLiteDatabase, os.path.abspath(where)
+        real = os.path.realpath(where)  # journals lie beside the target of a link
+        files = [os.stat(f) for f in (real, f"{real}-wal") if os.path.exists(f)]
+        state = tuple((f.st_mtime_ns, f.st_size) for f in files)
     elif not (kind := engine_of(where)):
         raise ValueError(
             f"{without_password(where)}: expected one of "
             f"{', '.join(['sqlite', *_ENGINES, *_entry_points()])}, "
             "or a name that a package registers, before ://, and a database after it"
         )
-    kwargs.pop("now", None)
-    known = kind, without_password(where), state, tuple(sorted(kwargs.items()))
-    start = perf_counter()
-    said, when = _unreachable.get(known, ("", 0))
-    if said and start - when < _QUEUED:  # not again for each question
-        raise ValueError(said)
-    try:
-        db = _open_engine(*known)
-    except ValueError as e:  # what fails at once may be tried at once
-        if perf_counter() - start > 1:
-            _unreachable[known] = str(e), perf_counter()
-        raise
+    if kind is not SQLiteDatabase:
+        where = without_password(where)
+        kwargs.pop("now", None)
+    db = _opened(kind, where, state, tuple(sorted(kwargs.items())))
     db.refresh()
     return db
 
-# %% ../../nbs/world/engines.ipynb #4bacaffd
-_unreachable = {}  # what took long to fail: what was said, and when
-
 
 @lru_cache(maxsize=64)
-def _open_engine(kind, url, state, settings):
-    return kind(url, **dict(settings))
+def _opened(kind, where, state, settings):
+    return kind(where, **dict(settings))

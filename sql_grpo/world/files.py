@@ -49,9 +49,7 @@ def file_tables(where: str | Path) -> dict[str, list[Path]]:  # the files of eac
         for n in found if name and files else ():
             if n.lower() == name.lower():
                 both = f"{found[n][0].name} and {files[0].name}"
-                raise ValueError(
-                    f"{both} would both be the table {name}: rename one of them"
-                )
+                raise ValueError(f"{both} would both be the table {name}: rename one")
         if name and files:
             found[name] = files
     return found
@@ -70,9 +68,7 @@ def is_files(where: str | Path) -> bool:
     return bool(file_tables(where))
 
 
-_UNREAD = tuple(
-    ".xls .xlsx .ods .json .jsonl .ndjson .feather .arrow .orc .avro".split()
-)
+_UNREAD = (*".xls .xlsx .ods .json .jsonl .ndjson .feather .arrow .orc .avro".split(),)
 
 
 def left_out(where: Path) -> list[str]:  # names; those of folders end in a slash
@@ -188,7 +184,7 @@ class Sheet:
     def __init__(
         self,
         path: Path,
-        label: str = "",  # what the file is called in errors; by default its path
+        label: str = "",  # what the file is called in errors: by default, its path
         known: Callable | None = None,  # how many names it knows in a record
     ):
         self.path, self.label, self.said = path, label or str(path), []
@@ -199,14 +195,12 @@ class Sheet:
         if known or _is_header(first, [r for _, r in sample[self._start + 1 :]]):
             self.header = first[: self.width]
         if any(x.strip() for _, record in sample[: self._start] for x in record):
-            self._say(
-                f"the table begins in line {line}, what stands before is left out"
-            )
+            before = "what stands before is left out"
+            self._say(f"the table begins in line {line}, {before}")
         if not self.header:
+            called = "the columns are called column0, column1, ..."
             numbers = "is read as a row, since there are numbers in it"
-            self._say(
-                f"line {line} {numbers}; the columns are called column0, column1, ..."
-            )
+            self._say(f"line {line} {numbers}; {called}")
         elif all(map(_NUMERIC.fullmatch, self.header)):
             self._say(f"line {line} is read as names, since it has years")
         self.names = _each_once(
@@ -356,11 +350,9 @@ def cells(self: Sheet) -> Iterator[list]:
         yield [None if x == "" else x for x in values]
 
 # %% ../../nbs/world/files.ipynb #c1a7e5d2
-_ARROW = dict(  # SQLite's types, by how the names of Arrow's begin
-    INTEGER="int uint bool",
-    REAL="float double halffloat decimal",
-    BLOB="binary large_binary fixed_size_binary",
-)
+_ARROW = dict.fromkeys("int uint bool".split(), "INTEGER")  # else TEXT
+_ARROW |= dict.fromkeys("float double halffloat decimal".split(), "REAL")
+_ARROW |= dict.fromkeys("binary large_binary fixed_size_binary".split(), "BLOB")
 
 
 def _stored(x: object) -> int | float | str | bytes | None:
@@ -388,10 +380,7 @@ class _Parquet:
         self.names = _each_once(self.file.schema_arrow.names)
 
     def kinds(self) -> list[Counter]:
-        begins = {kind: tuple(names.split()) for kind, names in _ARROW.items()}
-        kind_of = lambda t: next(
-            (k for k, xs in begins.items() if str(t).startswith(xs)), "TEXT"
-        )
+        kind_of = lambda t: _ARROW.get(re.match("[a-z_]*", str(t))[0], "TEXT")
         return [Counter([kind_of(t)]) for t in self.file.schema_arrow.types]
 
     def cells(self) -> Iterator[tuple]:
@@ -438,10 +427,8 @@ def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  
             seen.setdefault(name.lower(), Counter()).update(cells)
         sources.append((label, source, given))
     types = {low: _type_of(set(cells)) for low, cells in seen.items()}
-    columns = [
-        f"{quoted(names[low])} {kind.replace('COMMA', 'REAL')}"
-        for low, kind in types.items()
-    ]
+    stored = {low: kind.replace("COMMA", "REAL") for low, kind in types.items()}
+    columns = [f"{quoted(names[low])} {kind}" for low, kind in stored.items()]
     with _naming_file(label):
         con.execute(f"CREATE TABLE {quoted(table)} ({', '.join(columns)})")
     for label, source, given in sources:

@@ -6,11 +6,11 @@
 __all__ = ['ACTIONS', 'MAX_TEXT', 'SQLAction', 'as_text', 'as_rows', 'is_action', 'ends_at', 'parse_action', 'parse_actions']
 
 # %% ../../nbs/world/replies.ipynb #7e910008
-import html, json, re, time
+import html, json, re
 from ast import literal_eval
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from threading import get_ident
 
@@ -32,11 +32,9 @@ class SQLAction:
     fault: str = field(default="", compare=False)
 
     def __post_init__(self):
-        known = self.action_type in ACTIONS
-        if not known and not re.fullmatch("[A-Z][A-Z0-9_]*", self.action_type):
-            words = ", ".join(ACTIONS)
-            given = f"such as {words}, got {self.action_type!r}"
-            raise ValueError(f"action_type must be a word in capitals, {given}")
+        word = self.action_type
+        if word not in ACTIONS and not re.fullmatch("[A-Z][A-Z0-9_]*", word):
+            raise ValueError(f"action_type must be a word in capitals, got {word!r}")
 
     def __str__(self) -> str:
         return f"{self.action_type} {self.argument}".strip()
@@ -48,8 +46,8 @@ class SQLAction:
         if not re.search("['\"`]|--|/[*]", text):  # no literal, no comment
             text = " ".join(text.split())
         text = text.rstrip("; ")
-        has_case = self.action_type not in ("DESCRIBE", "SAMPLE")
-        return self.action_type, text if has_case else text.casefold()
+        is_look = self.action_type in ("DESCRIBE", "SAMPLE")
+        return self.action_type, text.casefold() if is_look else text
 
 # %% ../../nbs/world/replies.ipynb #7e91000e
 def as_text(text: str | bytes) -> str:
@@ -97,6 +95,7 @@ _BEGINS_SQL = re.compile(
 _QUOTES = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/""", re.S)
 _READING = "SQLITE_SELECT", "SQLITE_READ", "SQLITE_FUNCTION", "SQLITE_RECURSIVE"
 _READING = {getattr(apsw, name) for name in _READING}
+_MOST_STEPS = 10_000  # of compiling; a gold query takes fewer than 100
 
 
 @lru_cache(maxsize=16)
@@ -104,6 +103,7 @@ def _empty(thread: int) -> apsw.Connection:
     "An empty database of a thread, for compiling: nothing runs there."
     con = apsw.Connection(":memory:", statementcachesize=0)
     con.limit(apsw.SQLITE_LIMIT_VDBE_OP, 2000)
+    con.set_progress_handler(lambda: True, _MOST_STEPS)  # True: give up
     con.authorizer = lambda what, *_: int(what not in _READING)  # OK is 0, DENY 1
     con.exec_trace = lambda *_: False  # do not run it
     return con
@@ -114,11 +114,8 @@ def _is_statement(sql: str) -> bool:
     "Does SQLite take it for one SELECT? It is compiled for an empty database, and not run."
     if not _BEGINS_SQL.match(sql) or re.search(r";\s*\S|`|</", _QUOTES.sub("", sql)):
         return False
-    end = time.perf_counter() + 0.1
-    con = _empty(get_ident())
-    con.set_progress_handler(lambda: time.perf_counter() > end, 400)  # of compiling
     try:
-        con.execute(sql)
+        _empty(get_ident()).execute(sql)
     except apsw.ExecTraceAbort:
         return True
     except apsw.SQLError as e:
@@ -141,11 +138,6 @@ def _word_line(words: tuple) -> re.Pattern:
     )
 
 # %% ../../nbs/world/replies.ipynb #7e910016
-_GOES_ON = re.compile(  # more SQL has to follow
-    r"(?:[,(=<>+/|.-]|\b(?:select|distinct|from|where|and|or|not|on|by|as|in|is|like|between"
-    r"|case|when|then|else|join|union|all|having|with|using|limit|offset|over))\Z",
-    re.I,
-)
 # what no SQL says: a label, a sentence, a tag, a fence, a row of a table
 _REMARK = re.compile(
     r"""\#+[ ]|[*_>-]*[ \t]*(?:[^\W\d_][\w \t*]{0,30}[:：][*_]*(?=\s|\Z)
@@ -161,17 +153,15 @@ _BREAK = re.compile(r"\n[ \t]*(?=\S)|;[ \t]*(?=\S)")
 def _statement(text: str, words: tuple = ACTIONS) -> str:
     "The SQL that a text begins with: what SQLite takes whole, else up to the next action or a remark."
     whole = _is_statement(text)
-    start = max(0, text.rstrip("; \n*`.").rfind("\n")) if whole else 0
-    for m in islice(_BREAK.finditer(text, start), 500):
+    for m in islice(_BREAK.finditer(text), 500):
         begun = text[: m.start()].rstrip("; \t\n")
         word = _word_line(words).match(text, m.start() + (m[0][0] == "\n"))
-        action = word and (word["word"].isupper() or _is_statement(begun))
         if whole:  # with the word of an action as an alias?
-            last = action and not text[word.end() :].strip("; \n*`.")
+            last = word and not text[word.end() :].strip("; \n*`.")
             ends = last and _is_statement(begun)
         else:
+            action = word and (word["word"].isupper() or _is_statement(begun))
             ends = action or _REMARK.match(text, m.end())
-            ends = ends and not _GOES_ON.search(begun[-20:])
         if ends and apsw.complete(begun + "\n;"):  # it is not within a literal
             return begun
     bare = text.rstrip("*`\"'.] \n")
@@ -250,9 +240,6 @@ _FENCED = re.compile(  # its first line is a title, unless SQL begins there
     r"(?P<inner>.*?)(?:`{3,}|~{3,}|\Z)",
     re.S | re.I,
 )
-_ROWS_BEGIN = (
-    r"[|\[{]|(?:[-*•]|\d+[.)])[ \t][^\n]*\n[ \t]*(?:[-*•]|\d+[.)])[ \t]"  # begin
-)
 _SAID = re.compile(
     r"""(?:^[ \t>]*(?:[*_\#]*[ \t]*answer[ \t*_]*[:：][\s*_]*|[*\#]+[ \t]*answer[* \t]*\n\s*)
     |(?<!what[ ])(?<!what[ ]the[ ])\b(?:final|(?:the|my)(?:[ \t]+(?:final|correct))?)[ \t]+answer[ \t*]*
@@ -286,8 +273,6 @@ _TOOLS = dict(
 _NAME_KEYS = "name", "tool_name", "tool", "function", "action", "action_type"
 _INPUT_KEYS = "arguments parameters input action_input tool_input argument args".split()
 _VALUE_KEYS = "sql query statement table table_name value answer final_answer".split()
-_DECODER = json.JSONDecoder(strict=False)
-_AT_MOST = 20  # calls, blocks and actions of a reply that are read
 
 
 @lru_cache(maxsize=1024)
@@ -298,8 +283,8 @@ def _tool_kind(name: str, words: tuple) -> str | None:
     return next((k for k, part in _TOOLS.items() if re.search(part, name, re.I)), None)
 
 
-def _called(name: str, given, words: tuple) -> list:
-    "The action of a call, none for an unknown tool; its argument may be JSON in a text, in a block, or the action in words."
+def _called(name: str, given, words: tuple) -> list:  # of actions
+    "The action of a call, none for an unknown tool; its argument may be JSON, or any form but a call."
     kind = _tool_kind(name, words)
     if kind is None:
         return []
@@ -318,8 +303,8 @@ def _called(name: str, given, words: tuple) -> list:
         return [SQLAction(kind, re.sub(rf"\A{kind}:? +(?=\S)", "", text))]
     if _BEGINS_SQL.match(text):
         return [SQLAction(kind, _statement(text, words))]
-    found = [a for a in _actions_in(text, words, *_CALLS) if a.action_type == kind]
-    return found[:1] or [SQLAction(kind, text)]
+    found = _actions_in(text, words, _JSON, _TAGGED, _FUNCTION, _REACT)
+    return [a for a in found if a.action_type == kind][:1] or [SQLAction(kind, text)]
 
 
 def _in_json(x, words: tuple, name: str = "") -> list:  # of actions
@@ -332,40 +317,35 @@ def _in_json(x, words: tuple, name: str = "") -> list:  # of actions
     own = next((n for n in names if _tool_kind(n, words)), None)
     rest = {k: v for k, v in x.items() if v is not own or own is None}
     given = next((x[k] for k in _INPUT_KEYS if k in x), rest)
-    if found := _called(own or name, given, words):
-        return found
-    found = _in_json([*x.values()], words)
+    found = _called(own or name, given, words) or _in_json([*x.values()], words)
     for key in ("sql", "query", "answer", "final_answer"):
         found = found or (_called(key, x, words) if x.get(key) is not None else [])
     return found
 
 # %% ../../nbs/world/replies.ipynb #7e91001c
-_NAMED = re.compile(  # the name that stands before a call's arguments
-    r"\b(\w+)[^\w'\"]*(?:(?:args|arguments|parameters|input|json|\d+)[^\w'\"]*)?\Z",
+_DECODER = json.JSONDecoder(strict=False)
+_JSON = re.compile(  # the name of a call may stand before its arguments
+    r"(?:\b(?P<name>\w{1,40}+)[^\w'\"{[]{0,40}"
+    r"(?:(?:\[args\]|args|arguments|parameters|input|json|\d+)[^\w'\"{[]{0,40})?)?[{[]",
     re.I,
 )
 
 
-def _json_calls(text: str, words: tuple) -> Iterator:
-    at = 0
-    for m in islice(re.finditer(r"[{[]", text), _AT_MOST):
-        if m.start() < at:
-            continue
-        try:
-            found, end = _DECODER.raw_decode(text, m.start())
-        except (ValueError, RecursionError):
-            end = text.rfind("}") + 1
-            found = _parsed(text[m.start() : end])
-        if not isinstance(found, (dict, list)):
-            continue
-        at = end
-        named = _NAMED.search(text[max(0, m.start() - 100) : m.start()])
-        name = named[1] if named and _tool_kind(named[1], words) else ""
-        start = m.start() - len(named[0]) if name else m.start()
-        marked = name or any(k in text[m.start() : end] for k in _INPUT_KEYS)
-        line = text[text.rfind("\n", 0, start) + 1 : start]
-        if marked or not re.search(r"\w", line):  # else it is an example in a sentence
-            yield start, end, _in_json(found, words, name)
+def _json_call(m: re.Match, words: tuple) -> tuple:
+    text, start, name = m.string, m.end() - 1, m["name"] or ""
+    try:
+        found, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        end = text.rfind("}") + 1
+        found = _parsed(text[start:end])
+    if not isinstance(found, (dict, list)):
+        return m.end(), []
+    name = name if _tool_kind(name, words) else ""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    marked = name or any(k in text[start:end] for k in _INPUT_KEYS)
+    if not marked and re.search(r"\w", line):  # an example in a sentence
+        return end, []
+    return end, _in_json(found, words, name)
 
 # %% ../../nbs/world/replies.ipynb #7e91001d
 _TAGGED = re.compile(
@@ -380,12 +360,11 @@ _PARAMETER = re.compile(
 )
 
 
-def _tag_calls(text: str, words: tuple) -> Iterator:
-    for m in _TAGGED.finditer(text):
-        found = [p.groups("") for p in _PARAMETER.finditer(m[0])]
-        given = {a or c: html.unescape((b or d).strip()) for a, b, c, d in found}
-        if given or "{" not in m[0]:
-            yield m.start(), m.end(), _called(m[1] or m[3], given, words)
+def _tag_call(m: re.Match, words: tuple) -> tuple:
+    found = [p.groups("") for p in _PARAMETER.finditer(m[0])]
+    given = {a or c: html.unescape((b or d).strip()) for a, b, c, d in found}
+    is_call = given or "{" not in m[0]
+    return m.end(), _called(m[1] or m[3], given, words) if is_call else []
 
 # %% ../../nbs/world/replies.ipynb #7e91001e
 _FUNCTION = re.compile(
@@ -394,27 +373,9 @@ _FUNCTION = re.compile(
 )
 _GIVEN = re.compile(
     r"""(?:\"{3}(.*?)\"{3}|'''(.*?)'''|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.|'')*)'
-    |(?P<list>\[[^()]*\])|(?P<bare>[\w.-]*))\s*(?:,[^()]*)?\)""",
+    |\[([^()]*)\]|(?P<bare>[\w.-]*))\s*(?:,[^()]*)?\)""",
     re.S | re.X,
 )
-
-
-def _python_calls(text: str, words: tuple) -> Iterator:
-    calls = (m for m in _FUNCTION.finditer(text) if _tool_kind(m["name"], words))
-    for m in islice(calls, _AT_MOST):
-        given = _GIVEN.match(text, m.end())
-        if given and (given["bare"] is None or m["alone"] is not None):
-            value = next(v for v in given.groups() if v is not None)
-            value = re.sub(r"\\(.)", lambda e: {"n": "\n"}.get(e[1], e[1]), value)
-            value = value.replace("''", "'") if given[4] else value
-            listed = _parsed(value) if given["list"] else None
-            yield (
-                m.start("name"),
-                given.end(),
-                _called(m["name"], listed or value, words),
-            )
-
-
 _REACT = re.compile(
     r"^[ \t*]*action[ \t*]*:[ \t*]*(\w+)[ \t]*\n[ \t*]*(?:action )?(?:input|argument)s?[ \t*]*:[ \t*]*"
     r"(?P<mark>[\"']|`(?!`)|)(.*?)(?P=mark)\s*(?=\n[ \t]*observation\b|\Z)",
@@ -422,176 +383,156 @@ _REACT = re.compile(
 )
 
 
-def _react_calls(text: str, words: tuple) -> Iterator:
-    for m in islice(_REACT.finditer(text), 1):
-        yield m.start(), m.end(), _called(m[1], m[3], words)
+def _python_call(m: re.Match, words: tuple) -> tuple | None:
+    if not _tool_kind(m["name"], words):
+        return None
+    given = _GIVEN.match(m.string, m.end())
+    if not given or given["bare"] is not None and m["alone"] is None:
+        return m.end(), []
+    value = next(v for v in given.groups() if v is not None)
+    value = re.sub(r"\\(.)", lambda e: {"n": "\n"}.get(e[1], e[1]), value)
+    value = value.replace("''", "'") if given[4] else value
+    return given.end(), _called(m["name"], value, words)
+
+
+def _react_call(m: re.Match, words: tuple) -> tuple:
+    return m.end(), _called(m[1], m[3], words)
 
 # %% ../../nbs/world/replies.ipynb #7e910013
-def _within(text: str, mark: str, kind: str) -> str:
-    "What stands before the other half of a mark, such as a backtick; of SQL what SQLite takes."
-    ends = [m.start() for m in islice(re.finditer(re.escape(mark), text), 9)]
-    found = [text[:end] for end in ends if "\n\n" not in text[:end]] or [text]
-    taken = (s for s in found if kind != "QUERY" or _is_statement(s.strip()))
-    return next(taken, found[0])
-
-
-def _action_lines(text: str, words: tuple) -> Iterator:
-    at = 0
-    while m := _word_line(words).search(text, at):
-        at = m.end()
-        kind = m["word"].upper()
-        begins = m.start() == 0 and (kind in ACTIONS or m["word"].islower())
-        if not (m["word"].isupper() or m["label"] or begins):
-            continue
-        rest = text[at:].lstrip(" \t\n[" if kind == "QUERY" else None)
-        at = len(text) - len(rest)
-        block = _FENCED.match(rest)
-        if block:
-            given = block["inner"]
-        elif kind == "QUERY":
-            is_sql = _BEGINS_SQL.match(rest.strip("*`\"'("))
-            given = _statement(rest, words) if is_sql else rest.partition("\n")[0]
-        else:
-            more = (n for n in _word_line(words).finditer(rest) if n["word"].isupper())
-            given = rest[: next((n.start() for n in more), None)]
-        if kind in ("DESCRIBE", "SAMPLE"):
-            given = re.match(r'(?:"[^"\n]*"|`[^`\n]*`|[^;\n])*', given)[0]
-        at += block.end() if block else len(given)
-        for mark in ("**", "`", '"', "'"):
-            if m[0].count(mark) % 2 or given.startswith(mark) and kind == "QUERY":
-                given = _within(given.removeprefix(mark), mark, kind)
-        given = _answer_in(given) if kind == "ANSWER" else given.strip()
-        yield m.start(), at, [SQLAction(kind, given)]
+def _action_line(m: re.Match, words: tuple) -> tuple | None:
+    word = m["word"]
+    kind = word.upper()
+    begins = m.start() == 0 and (kind in ACTIONS or word.islower())
+    if not (word.isupper() or m["label"] or begins):
+        return None
+    rest = m.string[m.end() :].lstrip(" \t\n[" if kind == "QUERY" else None)
+    if rest[:1] == "{":  # a call
+        return None
+    block = _FENCED.match(rest)
+    if block:
+        given = block["inner"]
+    elif kind == "QUERY":
+        is_sql = _BEGINS_SQL.match(rest.strip("*`\"'("))
+        given = _statement(rest, words) if is_sql else rest.partition("\n")[0]
+    else:
+        more = (n for n in m.re.finditer(rest) if n["word"].isupper())
+        given = rest[: next((n.start() for n in more), None)]
+    if kind in ("DESCRIBE", "SAMPLE"):
+        given = re.match(r'(?:"[^"\n]*"|`[^`\n]*`|[^;\n])*', given)[0]
+    end = len(m.string) - len(rest) + (block.end() if block else len(given))
+    for mark in ("**", "`", '"', "'"):
+        if m[0].count(mark) % 2 or given.startswith(mark) and kind == "QUERY":
+            given = given.removeprefix(mark).partition(mark)[0]
+    given = _answer_in(given) if kind == "ANSWER" else given.strip()
+    return end, [SQLAction(kind, given)]
 
 # %% ../../nbs/world/replies.ipynb #5a1c0002
 _TAG = re.compile(
-    r"<(?!tool_call|function|invoke)([a-z_]\w{0,30})>(.*?)(?:</\1>|\Z)", re.S | re.I
+    r"<(?!tool_call|function|invoke)(?P<head>[a-z_]\w{0,30})>(?P<inner>.*?)(?:</(?P=head)>|\Z)",
+    re.S | re.I,
 )
+_SAYS_SQL = re.compile(rf"\s*\{{?[.]?(?:{_LANGUAGE}|query\Z)", re.I)
 
 
-def _tags(text: str, words: tuple) -> Iterator:
-    for m in _TAG.finditer(text):
-        inner = m[2].strip()
-        found = _candidates(inner, words, _tags)
-        if not found and inner and m[1].lower() in ("sql", "query", "answer"):
-            found = _candidates(f"{_tool_kind(m[1], words)} {inner}", words, _tags)
-        yield m.start(), m.end(), found
-
-
-def _fences(text: str, words: tuple) -> Iterator:
-    for m in islice(_FENCED.finditer(text), _AT_MOST):
-        inner = m["inner"].strip()
-        is_sql = re.match(rf"\s*\{{?[.]?{_LANGUAGE}", m["head"], re.I)
-        if is_sql and not _word_line(words).match(inner):
-            yield m.start(), m.end(), [SQLAction("QUERY", _statement(inner, words))]
-        else:
-            yield m.start(), m.end(), _candidates(inner, words, _tags, _fences)
+def _block(m: re.Match, words: tuple) -> tuple:
+    "What stands in a tag or a fence: any form but the same, or what the tag or the fence's first line says."
+    inner, says_sql = m["inner"].strip(), _SAYS_SQL.match(m["head"])
+    if says_sql and not re.match("[<`~{[]", inner):
+        if inner and not _word_line(words).match(inner):
+            return m.end(), [SQLAction("QUERY", _statement(inner, words))]
+    found = _scan(inner, words, _forms(words), (_TAG, _FENCED))
+    if not found and inner and m["head"].lower() == "answer":
+        found = [SQLAction("ANSWER", _answer_in(inner))]
+    return m.end(), found
 
 # %% ../../nbs/world/replies.ipynb #5a1c0010
-_SELECT = re.compile(rf"\b{_SELECTS}", re.I)
-_BEFORE = (
-    re.compile(  # SQL on a line, behind a colon, a semicolon or QUERY, or in quotes
-        r"""(?:(?P<own>^(?:\w{0,9}[=\#-]*>)?[ \t>*]*|;[ \t]*)|[:：][ \t*_]*|\bQUERY[ \t:]+
+_SELECT = re.compile(rf"\A{_BEGINS_SQL.pattern}|\b{_SELECTS}", re.I | re.S | re.X)
+_BEFORE = re.compile(  # on a line, behind a colon, a semicolon or QUERY, or in quotes
+    r"""(?:(?P<own>^(?:\w{0,9}[=\#-]*>)?[ \t>*]*|;[ \t]*)|[:：][ \t*_]*|\bQUERY[ \t:]+
     |(?:\A|(?<=[\s(:]))(?P<mark>"|`{1,2})[ \t]*)\Z""",
-        re.M | re.X,
-    )
+    re.M | re.X,
 )
 
 
-def _shown(
-    text: str, words: tuple, owned: bool = False
-) -> Iterator:  # places, ends, SQL, is it on a line
-    "The SQL that a text shows; with `owned`, only if some is first, or in capitals on its own line."
-    if _BEGINS_SQL.match(text):
-        yield 0, len(sql := _statement(text, words)), sql.strip(), True
-    places = [
-        (m, _BEFORE.search(text, max(0, m.start() - 30), m.start()))
-        for m in islice(_SELECT.finditer(text), _AT_MOST)
-    ]
-    own = any(
-        b and (b.start() == 0 or b["own"] is not None and m[0][:4].isupper())
-        for m, b in places
-    )
-    at = 0
-    for m, before in places if own or not owned else ():
-        if before and m.start() >= at:
-            sql = text[m.start() :]
-            sql = _within(sql, before["mark"], "QUERY") if before["mark"] else sql
-            sql = _statement(sql, words)
-            at = m.start() + len(sql)
-            yield before.start(), at, sql.strip(), before["own"] is not None
-
-
-def _statements(text: str, words: tuple) -> Iterator:
-    "SQL that begins the text; and in capitals, on a line or behind a semicolon, what SQLite takes."
-    for start, end, sql, own in _shown(text, words, True):
-        if start == 0 or own and sql[:4].isupper() and _is_statement(sql):
-            yield start, end, [SQLAction("QUERY", sql)]
+def _shown_sql(m: re.Match, words: tuple, prose: bool = False) -> tuple | None:
+    "SQL that begins the text; or which SQLite takes, in capitals on a line or behind a semicolon."
+    text, start = m.string, m.start()
+    before = _BEFORE.search(text, max(0, start - 30), start)
+    owns = before and before["own"] is not None and m[0][:4].isupper()
+    begins = before and before.start() == 0
+    if not before or not (begins or owns or prose):
+        return None
+    sql = text[start:]
+    sql = sql.partition(before["mark"])[0] if before["mark"] else sql
+    sql = _statement(sql, words)
+    likely = begins or prose and m[0][:4].isupper() and " " in sql
+    end, taken = start + len(sql), likely or _is_statement(sql)
+    return end, [SQLAction("QUERY", sql.strip())] if taken else []
 
 # %% ../../nbs/world/replies.ipynb #20b7bfcc
-# a reader, and what a text holds one of where it finds something; any text if empty
-_READERS = {
-    _json_calls: "{[",
-    _tag_calls: "<",
-    _python_calls: "(",
-    _react_calls: ":",
-    _tags: "<",
-    _fences: "`~",
-    _action_lines: "",
-    _statements: "",
-}
-_CALLS = _json_calls, _tag_calls, _python_calls, _react_calls
-
-
-def _candidates(text: str, words: tuple, *without) -> list:  # of actions
-    "What the readers find, by its place; of two at one place the first reader's."
-    found = [
-        (start, i, end, actions)
-        for i, (reader, marks) in enumerate(_READERS.items())
-        if reader not in without and (not marks or any(m in text for m in marks))
-        for start, end, actions in reader(text, words)
-        if actions
+@lru_cache(maxsize=32)
+def _forms(words: tuple) -> list:  # of marks, regular expression, reader
+    "A form's reader is asked where its expression matches; a text without one of its marks has none."
+    return [
+        ("{[", _JSON, _json_call),
+        ("<", _TAGGED, _tag_call),
+        ("(", _FUNCTION, _python_call),
+        (":", _REACT, _react_call),
+        ("<", _TAG, _block),
+        ("`~", _FENCED, _block),
+        ("", _word_line(words), _action_line),
+        ("", _SELECT, _shown_sql),
     ]
-    taken = []
-    at = 0
-    for start, _, end, actions in sorted(found, key=lambda f: f[:2]):
-        if start >= at:
+
+
+_AT_MOST = 20  # actions of a reply, and places of each form that are read
+
+
+def _scan(text: str, words: tuple, forms: list, without: tuple = ()) -> list:
+    "The actions of the form that stands first, then of the first behind it, and so on."
+    found, taken, at = {}, [], 0
+    for i, (marks, pattern, _) in enumerate(forms):
+        if pattern not in without and (not marks or any(c in text for c in marks)):
+            if m := pattern.search(text):
+                found[i] = m
+    tries = dict.fromkeys(found, 0)
+    while found and len(taken) < _AT_MOST:
+        i = min(found, key=lambda i: (found[i].start(), i))
+        m, (_, pattern, read) = found.pop(i), forms[i]
+        end, actions = at, []
+        if m.start() >= at:  # not within what was taken
+            candidate = read(m, words)
+            tries[i] += candidate is not None
+            end, actions = candidate or (m.end(), [])
+        if actions:
             taken += actions
             at = end
+        if tries[i] < _AT_MOST and (m := pattern.search(text, max(end, m.start() + 1))):
+            found[i] = m
     return taken
 
 # %% ../../nbs/world/replies.ipynb #7e910023
-def _concluded(text: str, words: tuple) -> list:
-    said = _BOXED.search(text) or _SAID.search(text)
-    rest = text[said.start() if said.re is _BOXED else said.end() :] if said else ""
-    rows = _FENCED.match(rest) or re.match(_ROWS_BEGIN, rest)
-    value = _answer_in(rest if rows else rest.partition("\n")[0]).strip('*$ "`.')
-    is_open = value[:1] in ("[", "{") and _parsed(value) is None
-    return [SQLAction("ANSWER", value)] if value and not is_open else []
-
-
-_SPAN = re.compile(
-    rf"(?<!`)(`|\*\*)((?:{'|'.join(ACTIONS)})[ \t:]+(?:(?!\1)[^\n`])+)\1(?!`)"
+_ROWS_BEGIN = re.compile(
+    r"[|\[{]|(?:[-*•]|\d+[.)])[ \t][^\n]*\n[ \t]*(?:[-*•]|\d+[.)])[ \t]"
 )
 
 
-def _spans(text: str, words: tuple) -> list:
-    spans = islice(_SPAN.finditer(text), _AT_MOST)
-    return [action for m in spans for action in _candidates(m[2], words)]
+def _concluded(m: re.Match, words: tuple) -> tuple:
+    rest = m.string[m.start() if m.re is _BOXED else m.end() :]
+    rows = _FENCED.match(rest) or _ROWS_BEGIN.match(rest)
+    value = _answer_in(rest if rows else rest.partition("\n")[0]).strip('*$ "`.')
+    is_open = value[:1] in ("[", "{") and _parsed(value) is None
+    said = [SQLAction("ANSWER", value)] if value and not is_open else []
+    return len(m.string), said
 
 
-def _sentences(text: str, words: tuple) -> list:
-    "The query in prose: the first that SQLite takes, else the first in capitals."
-    found = [sql for *_, sql, _ in _shown(text, words)]
-    taken = filter(_is_statement, found)
-    likely = (sql for sql in found if sql[:4].isupper() and " " in sql)
-    sql = next(taken, None) or next(likely, None)
-    return [SQLAction("QUERY", sql)] if sql else []
+_PROSE = [
+    ("\\", _BOXED, _concluded),
+    ("", _SAID, _concluded),
+    ("", _SELECT, partial(_shown_sql, prose=True)),
+]
 
 # %% ../../nbs/world/replies.ipynb #7e910022
-_PROSE = _concluded, _spans, _sentences
-
-
 def _is_plan(action: SQLAction) -> bool:
     "Is it a step in words, such as `DESCRIBE the tables to see their columns`?"
     kind, argument = action.action_type, action.argument
@@ -605,22 +546,15 @@ _CALLING = re.compile(r'<tool_call>|\[TOOL_CALLS\]|"(?:arguments|parameters)"\s*
 
 
 def _actions_in(text: str, words: tuple, *without) -> list:  # of actions
-    "The candidates in a text, or what its prose says; plans only if there is nothing else."
-    found = _candidates(text, words, *without)
+    "What the forms hold, or the first kind of prose; plans only if there is nothing else."
+    found = _scan(text, words, _forms(words), without)
     if not found and _CALLING.search(text):
         why = "the tool call cannot be read: it is no JSON"
         return [SQLAction("QUERY", text, fault=why)]
-    found = found or next(filter(None, (read(text, words) for read in _PROSE)), [])
+    for form in _PROSE:
+        found = found or _scan(text, words, [form])
     clear = [a for a in found if not _is_plan(a)]
     return clear if any(a.argument for a in clear) else found
-
-
-_SAYS = re.compile(  # what the database says, or where its turn begins
-    r"\n[ \t>*]*(?:user|human|observation|database|(?:sql[ _]?)?result|output)[ \t*]*:"
-    r"|(?<!\s)\s*(?:<\|?(?:tool_response|start_of_turn|im_start|start_header_id|function_results?)\|?>|\[TOOL_RESULTS\])"
-    r"(?!assistant|model)",
-    re.I,
-)
 
 
 @lru_cache(maxsize=64)
@@ -630,22 +564,19 @@ def _read_reply(text: str, words: tuple) -> tuple:  # of actions; empty if there
     word = _word_line(words).match(whole)
     sql = whole[word.end() :].strip() if word else whole
     if not word or word["word"].upper() == "QUERY":
-        plain = _BEGINS_SQL.match(sql) and not re.search(
-            r"\A\(|[<`~\n;]|[*\"'.]\Z", sql
-        )
-        if plain or _is_statement(sql) and _statement(sql, words) == sql:
+        plain = _BEGINS_SQL.match(sql)
+        plain = plain and not re.search(r"\A\(|[<`~\n;]|[*\"'.]\Z", sql)
+        if plain:
             return (SQLAction("QUERY", sql),)
-    said = _unwrapped(text)
     try:
-        found = _actions_in(said, words)
+        found = _actions_in(_unwrapped(text), words)
     except (RecursionError, ValueError):  # nested too deeply; a number too long
         return ()
     actions = []
     for a in found[:_AT_MOST]:
         is_sql = a.action_type == "ANSWER" and _is_statement(a.argument)
         kind = "QUERY" if is_sql else a.action_type  # SQL is no answer
-        argument = a.argument.translate(_SHOW)
-        actions.append(replace(a, action_type=kind, argument=argument))
+        actions.append(SQLAction(kind, a.argument.translate(_SHOW), a.note, a.fault))
     return tuple(actions)
 
 
@@ -657,6 +588,12 @@ def is_action(text: str | bytes, own_actions: Iterable[str] = ()) -> bool:
 _LOOK_FIRST = re.compile(
     r"^[ \t>*_`]*(?:DESCRIBE|SAMPLE)\b[^\n;]*(?:[;\n]\s*(?:DESCRIBE|SAMPLE)\b[^\n;]*)*"
     r"(?P<end>[;\n][ \t\n;>*_`]*)(?:QUERY|ANSWER|SELECT|WITH)\b"
+)
+_SAYS = re.compile(  # what the database says, or where its turn begins
+    r"\n[ \t>*]*(?:user|human|observation|database|(?:sql[ _]?)?result|output)[ \t*]*:"
+    r"|(?<!\s)\s*(?:<\|?(?:tool_response|start_of_turn|im_start|start_header_id|function_results?)\|?>|\[TOOL_RESULTS\])"
+    r"(?!assistant|model)",
+    re.I,
 )
 
 
