@@ -66,6 +66,8 @@ class Options(DataOptions):
     scale_rewards: str = "batch"  # whose spread divides advantages; or group, none
     unparseable_bound: float = 0.2  # share of turns without an action that is warned of
 
+    # last, or the folder of a checkpoint: goes on from there
+    resume_from_checkpoint: str | None = None
     max_steps: int = 560  # updates; 0: demonstrations alone; -1: by num_train_epochs
     max_seconds: float = 0.0  # GRPO ends with the generation of that second; 0: never
     # batches of a generation; by default gradient_accumulation_steps if given, else 8
@@ -278,7 +280,7 @@ _EXAMPLE = """\
 Teach a small language model to answer questions by exploring a SQL database, with GRPO.
 
   sql_grpo train --preset quick                 # the whole path, in a minute or two
-  sql_grpo train --max_steps 80 --seed 7        # any option of the list below
+  sql_grpo train --max_steps 80 --seed 7        # any option; --help_all lists them
   sql_grpo train --preset own --data_source shop.sqlite --question_file questions.csv
 """
 
