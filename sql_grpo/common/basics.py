@@ -75,7 +75,6 @@ def terminal_progress(label: str):  # called as `f(done, total)`, however often
 @contextmanager
 def or_exit(
     prog: str,  # the command, with which the line begins
-    hint: str = "",  # what else to say after Ctrl-C
     patience: float = 60,  # seconds that other processes than the first wait, to be ended with it
 ):
     "ValueError and OSError become a line on stderr and exit code 2; Ctrl-C one and 130."
@@ -83,7 +82,7 @@ def or_exit(
         yield
     except KeyboardInterrupt:
         if is_main():
-            print(f"{prog}: interrupted{hint}", file=sys.stderr, flush=True)
+            print(f"{prog}: interrupted", file=sys.stderr, flush=True)
         sys.exit(130)
     except (ValueError, OSError) as e:
         if not is_main():

@@ -419,8 +419,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     for name in ("is_gradient_checkpointing", "broadcast_buffers"):
         warnings.filterwarnings("ignore", f"`{name}`", FutureWarning)
     hf_logging.disable_progress_bar()
-    hint = " (given again, it goes on from the last checkpoint of its warm-up, if there is one)"
-    with or_exit(prog, hint):  # later errors are ours, and keep their traceback
+    with or_exit(prog):  # later errors are ours, and keep their traceback
         config, own = parse_args(argv, prog)
         run = prepare(config, own.baselines)
     try:
