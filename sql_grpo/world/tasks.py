@@ -962,7 +962,9 @@ def load_tasks(
     if report.left_out:
         task, fault = report.left_out[0]
         if not report.tasks:
-            raise ValueError(f"none of {len(tasks)} tasks can be used; {task.found_at}: {fault}")
+            raise ValueError(
+                f"none of {len(tasks)} tasks can be used; {task.found_at}: {fault}"
+            )
         many = f"{len(report.left_out)} of {len(tasks)} entries are left out, such as "
         many += f"{task.found_at}: {fault.partition(': ')[2]}"
         said = str(report) if check == "drop" else many
