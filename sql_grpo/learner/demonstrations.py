@@ -266,7 +266,9 @@ def play_demonstrations(
             right = list(filter(_worth_learning, episodes[i : i + samples]))
             told["right"] += len(right)
             # a stable sort keeps the random order of those that are as long
-            length = lambda ep: ep.completion_tokens or sum(len(t.text) for t in ep.turns)
+            length = lambda ep: (
+                ep.completion_tokens or sum(len(t.text) for t in ep.turns)
+            )
             right = sorted(dice.sample(right, len(right)), key=length)
             made = {tuple(t.text for t in ep.turns): ep for ep in reversed(right)}
             made = [_demonstration(ep, rules) | about for ep in reversed(made.values())]

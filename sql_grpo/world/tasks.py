@@ -47,6 +47,11 @@ class Task:
     variants: tuple = ()  # databases of the same schema with other rows
     answer: object = None  # right without a query: a value, a list of values or of rows
     ordered: bool | None = None  # does the order of rows count? None: as in the query
+    # the file and the line or entry that it was read from; by default its id
+    found_at: str = field(default="", compare=False)
+
+    def __post_init__(self):
+        self.found_at = self.found_at or f"task {self.id}"
 
     def __repr__(self) -> str:
         return f"Task({self.id!r}, {self.difficulty}, {self.question!r})"
@@ -549,7 +554,7 @@ def _read_entry(entry: object, i: int, db_id: str | None, dialect: str) -> dict:
             or_else = " (or 'answer')" if others else ""
             found = ", ".join(k for k in entry if k in e) or "nothing"
             raise ValueError(f"field {name!r}{or_else} is missing; found {found}")
-        e.setdefault("fault", f"field {given[0]!r} is empty")
+        e.setdefault("fault", f"entry incomplete: field {given[0]!r} is empty")
         e[name] = ""
     if "query" not in e and _LOOKS_LIKE_SQL.match(str(e["answer"])):
         raise ValueError("field 'answer' holds SQL, which belongs in 'query'")
@@ -575,12 +580,10 @@ def read_questions(
     for i, (where, entry) in enumerate(raw_entries(Path(path))):
         with _naming(where):
             e = _read_entry(entry, i, db_id, dialect)
-        found.append((where, e))
-        if "fault" in e:
-            e["fault"] = f"entry incomplete: {where}: {e['fault']}"
+        found.append((where, e | dict(found_at=where)))
     if all("fault" in e for _, e in found):
         none = f"{path}: the list of questions is empty"
-        raise ValueError(found[0][1]["fault"].partition(": ")[2] if found else none)
+        raise ValueError(f"{found[0][0]}: {found[0][1]['fault']}" if found else none)
     given = {e["id"] for _, e in found}
     for where, e in found:
         if (old := e["id"]) in taken:
@@ -624,7 +627,7 @@ def _make_tasks(file, part, find_db, name=None, dialect="sqlite") -> list[Task]:
                 path = find_db(e)
             except ValueError as fault:
                 e["fault"] = f"context unreadable: {fault}"
-        own = {f: e.pop(f) for f in ("id", *_SCHEMA) if f in e}
+        own = {f: e.pop(f) for f in ("id", *_SCHEMA, "found_at") if f in e}
         own |= dict(split=part, db_path=path, extra={"heldout": False} | e)
         tasks.append(Task(**own))
     return tasks
@@ -780,6 +783,14 @@ _SOURCES = dict(  # name -> what loads a split of it from a path
 )
 
 # %% ../../nbs/world/tasks.ipynb #3c8bde8d
+def _first_faults(left_out: list, most: int = 5) -> list[str]:
+    "A line for each of the first faults, and one for the others."
+    few = left_out[:most]
+    named = [f"{t.found_at} ({t.question!r}): {fault}" for t, fault in few]
+    more = len(left_out) - len(named)
+    return named + [f"and {more} more"] * bool(more)
+
+
 @dataclass(repr=False)
 class LoadReport:
     "What was loaded, and what was left out and why."
@@ -801,6 +812,10 @@ class LoadReport:
             said += f"; {ties} whose gold query breaks a tie, either way is right"
         n = len(self.tasks) + len(self.left_out)
         return f"<LoadReport {len(self.tasks)} of {n} tasks{said}>"
+
+    def __str__(self):
+        "The numbers, and where the first faults are."
+        return "\n  ".join([repr(self), *_first_faults(self.left_out)])
 
     def _repr_markdown_(self):
         rows = [["can be used", len(self.tasks), ""]]
@@ -842,7 +857,7 @@ def check_tasks(
     strict: bool = True,  # raise at a fault; else report it
     run: bool = True,  # the gold queries; else only open the databases
 ) -> LoadReport:
-    "Check tasks; raises ValueError naming the first faulty one, or reports them all."
+    "Check tasks; raises ValueError naming the first faulty ones, or reports them all."
     asked, report = {}, LoadReport([], [])
     for t in tasks:
         if fault := _task_fault(t, asked, run):
@@ -855,9 +870,7 @@ def check_tasks(
             warnings.warn(said, stacklevel=2)
     faults = [x for x in report.left_out if not x[1].startswith("entry incomplete")]
     if faults and strict:
-        task, fault = faults[0]
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise ValueError(f"task {task.id} ({task.question!r}): {fault}{more}")
+        raise ValueError("; ".join(_first_faults(faults)))
     return report
 
 # %% ../../nbs/world/tasks.ipynb #f466b99a
@@ -938,11 +951,14 @@ def load_tasks(
     tasks = tasks[:limit]
     report = check_tasks(tasks, strict=check != "drop", run=bool(check))
     if report.left_out:
-        fault = report.left_out[0][1]
+        task, fault = report.left_out[0]
         if not report.tasks:
-            raise ValueError(f"none of {len(tasks)} tasks can be used; {fault}")
+            raise ValueError(
+                f"none of {len(tasks)} tasks can be used; {task.found_at}: {fault}"
+            )
         many = f"{len(report.left_out)} of {len(tasks)} entries are left out, such as "
-        said = repr(report) if check == "drop" else many + fault.partition(": ")[2]
+        many += f"{task.found_at}: {fault.partition(': ')[2]}"
+        said = str(report) if check == "drop" else many
         warnings.warn(said, stacklevel=2)
     if not variants:
         return report.tasks
@@ -962,7 +978,7 @@ def main(
         for split in ("train", "eval"):
             try:
                 found[split] = load_with_report("spider", split, path=folder)
-                print(f"{split}: {found[split]!r}")
+                print(f"{split}: {found[split]}")
             except (ValueError, OSError) as e:
                 print(f"{split}: {e}")
         if not found:
