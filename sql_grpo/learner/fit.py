@@ -159,10 +159,8 @@ def falling_rate(
 ) -> torch.optim.lr_scheduler.LambdaLR:
     "Learning rate: up in a hundred steps or a tenth of all, then down in a straight line."
     rise = min(100, max(steps // 10, 1))
-
-    def share(s):
-        return min(1, (s + 1) / rise) * (1 - (1 - END_RATE) * min(s / steps, 1))
-
+    fallen = lambda s: 1 - (1 - END_RATE) * min(s / steps, 1)
+    share = lambda s: min(1, (s + 1) / rise) * fallen(s)
     return torch.optim.lr_scheduler.LambdaLR(optimizer, share)
 
 
@@ -198,7 +196,6 @@ def sft_trainer(
         per_device_train_batch_size=batch,
         gradient_accumulation_steps=A_STEP // batch,
         max_length=None,
-        max_grad_norm=1.0,
         save_strategy="no",
         save_total_limit=1,
         logging_steps=1,

@@ -76,11 +76,6 @@ class Task:
         "Can an answer be judged?"
         return bool(self.query) or self.answer is not None
 
-    @property
-    def judged_by(self) -> tuple:
-        "What decides whether an answer is right; tasks with the same one are judged alike."
-        return self.query or repr(self.answer), self.ordered, self.db_path
-
     @cached_property
     def gold(self) -> Result:
         "The gold query's whole result, or the answer. Warns if nothing can be right by it."
@@ -576,25 +571,26 @@ def read_questions(
     dialect: str = "sqlite",  # of their queries, by sqlglot's name
 ) -> list[dict]:  # those with nothing in a field have a `fault`
     "The entries of a question file, checked, with id and difficulty filled in. Raises ValueError."
-    found, taken, doubles = [], set(), []
+    entries, doubles = [], []
     for i, (where, entry) in enumerate(raw_entries(Path(path))):
         with _naming(where):
             e = _read_entry(entry, i, db_id, dialect)
-        found.append((where, e | dict(found_at=where)))
-    if all("fault" in e for _, e in found):
-        none = f"{path}: the list of questions is empty"
-        raise ValueError(f"{found[0][0]}: {found[0][1]['fault']}" if found else none)
-    given = {e["id"] for _, e in found}
-    for where, e in found:
+        entries.append(e | dict(found_at=where))
+    if not entries:
+        raise ValueError(f"{path}: the list of questions is empty")
+    if all("fault" in e for e in entries):
+        raise ValueError(f"{entries[0]['found_at']}: {entries[0]['fault']}")
+    taken, given = set(), {e["id"] for e in entries}
+    for e in entries:
         if (old := e["id"]) in taken:
             others = (f"{old}-{n}" for n in count(2))
             e["id"] = next(x for x in others if x not in taken | given)
-            doubles.append(f"{where}: {old!r} is {e['id']!r} now")
+            doubles.append(f"{e['found_at']}: {old!r} is {e['id']!r} now")
         taken.add(e["id"])
     if doubles:
-        many = f"{len(doubles)} of {len(found)} entries have the id of another one"
+        many = f"{len(doubles)} of {len(entries)} entries have the id of another one"
         warnings.warn(f"{path}: {many}, such as {doubles[0]}", stacklevel=2)
-    return [e for _, e in found]
+    return entries
 
 # %% ../../nbs/world/tasks.ipynb #026d22b4
 _STEMS = dict(  # names of question files, without endings
@@ -847,7 +843,8 @@ def _task_fault(task: Task, asked: dict, run: bool) -> str | None:
     if not g.rows:
         return "gold empty: whatever finds nothing would be right"
     first = asked.setdefault((task.question, tables), task)
-    if first.judged_by != task.judged_by:
+    judged_by = lambda t: (t.query or repr(t.answer), t.ordered, t.db_path)
+    if judged_by(first) != judged_by(task):
         kind = "gold query" if first.query else "answer"
         return f"asked twice: {first.id} has another {kind}"
 
