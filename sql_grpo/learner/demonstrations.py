@@ -77,9 +77,7 @@ def _gold_tables(tree: exp.Expression, db: Database) -> list[str]:
 
 def _respelt(tree: exp.Expression, db: Database) -> exp.Expression:
     "A query with names as the schema spells them, and texts in quotes of their own."
-    sqlite = db.dialect == "sqlite"
-    # other engines tell cases apart
-    tables = db.tables if sqlite else _gold_tables(tree, db)
+    sqlite, tables = db.dialect == "sqlite", _gold_tables(tree, db)
     names = {c.name.lower(): c.name for t in tables for c in db.columns(t)}
     names |= {t.lower(): t for t in tables}
     own = {*names, *(a.alias.lower() for a in tree.find_all(exp.Alias))}
@@ -92,10 +90,9 @@ def _respelt(tree: exp.Expression, db: Database) -> exp.Expression:
             return exp.Literal.string(node.name) if strange else node
         if not isinstance(node, exp.Identifier) or node.name.lower() not in names:
             return node
-        exact = node.args.get("quoted")
-        if exact and not sqlite:
-            return node
-        return exp.to_identifier(names[node.name.lower()], exact)
+        exact = node.args.get("quoted")  # other engines tell its cases apart
+        name = names[node.name.lower()] if sqlite or not exact else node.name
+        return exp.to_identifier(name, exact)
 
     return tree.transform(read)
 
@@ -269,7 +266,10 @@ def play_demonstrations(
             right = list(filter(_worth_learning, episodes[i : i + samples]))
             told["right"] += len(right)
             # a stable sort keeps the random order of those that are as long
-            right = sorted(dice.sample(right, len(right)), key=_length)
+            length = lambda ep: (
+                ep.completion_tokens or sum(len(t.text) for t in ep.turns)
+            )
+            right = sorted(dice.sample(right, len(right)), key=length)
             made = {tuple(t.text for t in ep.turns): ep for ep in reversed(right)}
             made = [_demonstration(ep, rules) | about for ep in reversed(made.values())]
             demos += list(filter(fits, made))[:keep]
@@ -280,11 +280,6 @@ def play_demonstrations(
             say(f"{policy.name}: {len(demos)} demonstrations out of {n} episodes")
     demos = demos[: count or None]
     return demos, told | dict(kept=len(demos))
-
-
-def _length(ep: Episode) -> int:
-    "What a policy wrote, in tokens if it counts them, else in characters."
-    return ep.completion_tokens or sum(len(t.text) for t in ep.turns)
 
 
 def _demonstration(ep: Episode, rules: Rules) -> dict:

