@@ -117,7 +117,9 @@ def _kind(values: list, column: Column, alone: bool) -> str:  # alone: is it the
     if all(type(v) in (int, float) for v in values):
         if counts and all(1800 <= v <= 2100 for v in values):
             return "year"
-        return "few" if counts and len({*texts}) <= min(30, len(texts) // 3) else "number"
+        return (
+            "few" if counts and len({*texts}) <= min(30, len(texts) // 3) else "number"
+        )
     if all(map(_DAY.fullmatch, texts)):
         return "date"
     if max(map(len, texts)) > _NAMED:
@@ -346,7 +348,12 @@ def read_grammar(text: str) -> list[tuple]:  # kinds of column, weight, SQL, que
 # %% ../../nbs/world/drafts.ipynb #d4af0021
 # what stands in a slot of the SQL, and the words for it
 _PHRASES = dict(
-    f=dict(AVG="average/mean", MAX="maximum/highest/largest", MIN="minimum/lowest/smallest", SUM="total"),
+    f=dict(
+        AVG="average/mean",
+        MAX="maximum/highest/largest",
+        MIN="minimum/lowest/smallest",
+        SUM="total",
+    ),
     way=dict(DESC="highest/largest", ASC="lowest/smallest"),
     when=dict(DESC="latest/most recent", ASC="earliest"),
     order=dict(DESC="descending", ASC="ascending"),
@@ -392,7 +399,9 @@ class Draw:
     def shown(self, e: Entity, of: str) -> tuple:  # SQL, words
         "What is asked for: often what something is called, seldom its key."
         odds, kinds = self.dice.random(), "text category number few year date"
-        named = [a for a in e.of("text category") if {"name", "title"} & {*a.words.split()}]
+        named = [
+            a for a in e.of("text category") if {"name", "title"} & {*a.words.split()}
+        ]
         if odds < 0.4 and (named := [a for a in named if a not in self.used]):
             self.used.append(self.one(named))
             return of + self.used[-1].sql, self.used[-1].words
@@ -430,8 +439,15 @@ class Draw:
     def tables(self, names: set) -> tuple:  # t, e, o, SQL of a join, the last link
         "The tables of a question: one, two of which the first refers to the other, or three."
         if "path" in names:  # t refers to e, or e to t; and e to o
-            down = [(e, x, x.to, y) for e in self.entities for x in e.links for y in x.to.links]
-            across = [(x.to, x, e, y) for e in self.entities for x in e.links for y in e.links]
+            down = [
+                (e, x, x.to, y)
+                for e in self.entities
+                for x in e.links
+                for y in x.to.links
+            ]
+            across = [
+                (x.to, x, e, y) for e in self.entities for x in e.links for y in e.links
+            ]
             t, x, e, y = self.one([w for w in down + across if w[0] is not w[3].to])
             on = x.on("T2", "T1") if x.to is t else x.on("T1", "T2")
             sql = f"{t.sql} AS T1 JOIN {e.sql} AS T2 ON {on}"
@@ -449,7 +465,10 @@ class Draw:
         sql, ways = self.entry(self.questions)
         names = [name for _, name, *_ in Formatter().parse(sql) if name]
         t, e, o, join, link = self.tables({*names})
-        joined, far = bool({"pair", "path"} & {*names}), "T3." if "path" in names else "T2."
+        joined, far = (
+            bool({"pair", "path"} & {*names}),
+            "T3." if "path" in names else "T2.",
+        )
         at = {"t": "T1." * joined, "o": far * joined}
         slots = {n: (x.sql, x.words) for n, x in (("t", t), ("e", e), ("o", o)) if x}
         for name in names:
@@ -457,9 +476,13 @@ class Draw:
             if plain in _OF and _OF[plain]:
                 slots[name] = self.attribute(t, _OF[plain], at["t"])
             elif plain in "su":
-                slots[name] = self.shown(*((t, at["t"]) if plain == "s" else (o, at["o"])))
+                slots[name] = self.shown(
+                    *((t, at["t"]) if plain == "s" else (o, at["o"]))
+                )
             elif plain in "pq":
-                slots[name] = self.conditions_on(*((t, at["t"]) if plain == "p" else (o, at["o"])))
+                slots[name] = self.conditions_on(
+                    *((t, at["t"]) if plain == "p" else (o, at["o"]))
+                )
             elif plain in _PHRASES:
                 timed = plain == "way" and self.used[-1].kind in ("year", "date")
                 said = _PHRASES["when" if timed else plain]
@@ -482,7 +505,9 @@ class Draw:
         filled = sql.format(**{n: s for n, (s, _) in slots.items()})
         for a in self.used:
             if not a.has_null:
-                filled = re.sub(rf" WHERE (\w+\.)?{re.escape(a.sql)} IS NOT NULL", "", filled)
+                filled = re.sub(
+                    rf" WHERE (\w+\.)?{re.escape(a.sql)} IS NOT NULL", "", filled
+                )
         words = {n: w for n, (_, w) in slots.items()}
         words |= {n + "s": plural(w) for n, w in words.items() if w}
         said = self.dice.choice(ways).format(**words)
