@@ -75,7 +75,13 @@ class AskOptions(ModelOptions):
     model: str | None = None
     # a text file with a question on each line, or CSV or JSON with a field 'question'
     question_file: Path | None = None
+    keep: Path | None = None  # a question file: say of each answer whether it is right
+    right: bool = False  # keep the one question with the answer that it gets
+    wrong: bool = False  # keep it as one that is answered wrong
+    sql: str | None = None  # keep it with this SQL; no model is asked
     json: bool = False  # an object a line for each question, and nothing else
+    csv: bool = False  # the rows of the answer as CSV, and nothing else
+    stats: bool = False  # seconds and memory of each answer
     votes: int = 1  # episodes a question; of several the answer that most agree on
     temperature: float | None = None  # of sampling (default: 0, greedy; 0.7 with votes)
 

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['CODE_MODEL', 'write_checksums', 'broken_files', 'check_file', 'whole_checkpoint', 'is_hub_name', 'missing_in',
-           'on_this_machine', 'model_source', 'read_gguf', 'smollm2_folder', 'MasterWeights', 'optimizer_for',
-           'add_adapters', 'check_model', 'take_over', 'load_model_and_tokenizer', 'model_folder', 'save_model',
-           'playing_rules', 'load_policy', 'step_of', 'checkpoints_in', 'find_checkpoint', 'unfinished', 'save_state',
-           'lock_output_dir', 'adapters_kept']
+           'on_this_machine', 'best_here', 'model_source', 'read_gguf', 'smollm2_folder', 'MasterWeights',
+           'optimizer_for', 'add_adapters', 'check_model', 'take_over', 'load_model_and_tokenizer', 'model_folder',
+           'save_model', 'playing_rules', 'load_policy', 'step_of', 'checkpoints_in', 'find_checkpoint', 'unfinished',
+           'save_state', 'lock_output_dir', 'adapters_kept']
 
 # %% ../../nbs/learner/models.ipynb #9f84f694
 import contextlib, copy, importlib.util, io, json, math, os, re, shutil, subprocess, sys, tempfile, textwrap, warnings, zipfile, zlib
@@ -176,6 +176,11 @@ def on_this_machine(name: str) -> bool:
         return bool(folder) and not missing_in(folder)
     except ValueError:
         return False
+
+
+def best_here() -> str:
+    "The better of the two packaged models that needs no gigabyte to be fetched first."
+    return ADAPTED[on_this_machine(CODE_MODEL)]
 
 # %% ../../nbs/learner/models.ipynb #c12a80cc
 def model_source(

@@ -191,6 +191,7 @@ class Sheet:
         self.encoding = text_encoding(path, self.label, self.said)
         sample = self._choose(known)
         line, first = sample[self._start]
+        self.begins = line  # with the names, or the first row
         self.header = []
         if known or _is_header(first, [r for _, r in sample[self._start + 1 :]]):
             self.header = first[: self.width]
