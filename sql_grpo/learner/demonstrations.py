@@ -77,27 +77,19 @@ def _gold_tables(tree: exp.Expression, db: Database) -> list[str]:
 
 def _respelt(tree: exp.Expression, db: Database) -> exp.Expression:
     "A query with names as the schema spells them, and texts in quotes of their own."
-    sqlite = db.dialect == "sqlite"
-    # other engines tell cases apart
-    tables = db.tables if sqlite else _gold_tables(tree, db)
+    sqlite, tables = db.dialect == "sqlite", _gold_tables(tree, db)
     names = {c.name.lower(): c.name for t in tables for c in db.columns(t)}
     names |= {t.lower(): t for t in tables}
     own = {*names, *(a.alias.lower() for a in tree.find_all(exp.Alias))}
-
-    def read(node):
-        if isinstance(node, exp.Column):
-            # SQLite takes double quotes for a text where no column has that name
-            text = sqlite and node.this.args.get("quoted")
-            strange = text and node.name.lower() not in own
-            return exp.Literal.string(node.name) if strange else node
-        if not isinstance(node, exp.Identifier) or node.name.lower() not in names:
-            return node
-        exact = node.args.get("quoted")
-        if exact and not sqlite:
-            return node
-        return exp.to_identifier(names[node.name.lower()], exact)
-
-    return tree.transform(read)
+    tree = tree.copy()
+    for node in list(tree.find_all(exp.Column)) if sqlite else ():
+        # SQLite takes double quotes for a text where no column has that name
+        if node.this.args.get("quoted") and node.name.lower() not in own:
+            node.replace(exp.Literal.string(node.name))
+    for node in tree.find_all(exp.Identifier):
+        if sqlite or not node.args.get("quoted"):  # other engines tell cases apart
+            node.set("this", names.get(node.name.lower(), node.name))
+    return tree
 
 # %% ../../nbs/learner/demonstrations.ipynb #88efbf3f
 def _compared(tree: exp.Expression, db: Database) -> list[tuple]:
@@ -160,25 +152,22 @@ def _misnamed(tree: exp.Expression, db: Database, dice: random.Random) -> str:
     name = dice.choice(names)
     known = [c.name for t in db.tables for c in db.columns(t)]
     other = dice.choice([name + "s", name.split("_")[0] + "_id", *known])
-
-    def wrong(node):
-        is_it = isinstance(node, exp.Column) and node.name == name
-        return exp.column(other, table=node.table or None) if is_it else node
-
-    sql = tree.transform(wrong).sql(db.dialect)
+    tree = tree.copy()
+    for column in tree.find_all(exp.Column):
+        if column.name == name:
+            column.set("this", exp.to_identifier(other))
+    sql = tree.sql(db.dialect)
     return "" if db.query(sql).ok else sql
 
 
 def _misspelt(tree: exp.Expression, db: Database) -> str:
     "The gold SQL with its texts in another case; empty if that finds something."
-
-    def wrong(node):
-        if not (isinstance(node, exp.Literal) and node.is_string):
-            return node
-        lower = node.this.lower()
-        return exp.Literal.string(lower if lower != node.this else node.this.title())
-
-    sql = tree.transform(wrong).sql(db.dialect)
+    tree = tree.copy()
+    for text in tree.find_all(exp.Literal):
+        if text.is_string:
+            lower = text.this.lower()
+            text.set("this", lower if lower != text.this else text.this.title())
+    sql = tree.sql(db.dialect)
     found = db.query(sql)
     return sql if found.ok and not found.rows else ""
 
@@ -269,7 +258,10 @@ def play_demonstrations(
             right = list(filter(_worth_learning, episodes[i : i + samples]))
             told["right"] += len(right)
             # a stable sort keeps the random order of those that are as long
-            right = sorted(dice.sample(right, len(right)), key=_length)
+            length = lambda ep: (
+                ep.completion_tokens or sum(len(t.text) for t in ep.turns)
+            )
+            right = sorted(dice.sample(right, len(right)), key=length)
             made = {tuple(t.text for t in ep.turns): ep for ep in reversed(right)}
             made = [_demonstration(ep, rules) | about for ep in reversed(made.values())]
             demos += list(filter(fits, made))[:keep]
@@ -280,11 +272,6 @@ def play_demonstrations(
             say(f"{policy.name}: {len(demos)} demonstrations out of {n} episodes")
     demos = demos[: count or None]
     return demos, told | dict(kept=len(demos))
-
-
-def _length(ep: Episode) -> int:
-    "What a policy wrote, in tokens if it counts them, else in characters."
-    return ep.completion_tokens or sum(len(t.text) for t in ep.turns)
 
 
 def _demonstration(ep: Episode, rules: Rules) -> dict:
@@ -393,18 +380,17 @@ def demonstration_rows(
     demos: list[dict], tokenizer: PreTrainedTokenizerBase, config: SQLGRPOConfig
 ) -> tuple[list[dict], dict]:  # input_ids and labels of what fits; counts
     "Training rows, token for token what a rollout holds. Raises ValueError if none fits."
-    codec = ChatCodec(tokenizer, config.rules.instructions)
+    rules = config.rules
+    codec = ChatCodec(tokenizer, rules.instructions)
     rows = [encode_demonstration(codec, d) for d in demos]
     fit = [row for row in rows if _fits(row, config)]
     if not fit:
         turns, reply, before = min(map(_size, rows), key=lambda s: s[2])
-        tokens = config.demonstration_tokens
         raise ValueError(
             f"none of {len(rows)} demonstrations fits: the smallest needs max_turns {turns}, "
             f"max_turn_tokens {reply}, and max_context {before} more than max_turn_tokens; "
-            f"the run has {config.rules.max_turns}, {config.rules.max_turn_tokens} and {config.rules.max_context}"
-            + f", and demonstration_tokens {tokens}"
-            * bool(tokens)
+            f"the run has {rules.max_turns}, {rules.max_turn_tokens} and {rules.max_context}, "
+            f"and demonstration_tokens {config.demonstration_tokens}"
         )
     first = [d["messages"][0] for d in demos]
     system = [m["content"] if m["role"] == "system" else "" for m in first]
@@ -519,16 +505,10 @@ def _usable(
     config: SQLGRPOConfig,
 ) -> tuple[list[dict], dict]:  # how many were left out, and why
     "Leave out what is tested, and what holds no action. Raises ValueError if nothing is left."
-
-    def said(demo, role):
-        return [m["content"] for m in demo["messages"] if m["role"] == role]
-
+    said = lambda d, who: [m["content"] for m in d["messages"] if m["role"] == who]
     file, game = repr(str(config.demonstrations)), find_game(config.rules.mode)
-    clean = [
-        d
-        for d in demos
-        if _asked(said(d, "user")[0]) not in tested and d["task_id"] not in ids
-    ]
+    asked = lambda d: _asked(said(d, "user")[0])
+    clean = [d for d in demos if asked(d) not in tested and d["task_id"] not in ids]
     if not clean:
         raise ValueError(f"all demonstrations in {file} are about evaluation questions")
     understands = game.environment.understands

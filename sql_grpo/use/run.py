@@ -459,7 +459,7 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
         tasks = pick_some(tasks, args.n, args.seed)
     report = check_tasks(tasks, strict=False)
     if report.left_out:
-        print(f"sql_grpo eval: {report!r}", file=sys.stderr)
+        print(f"sql_grpo eval: {report}", file=sys.stderr)
     if not report.tasks:
         raise ValueError(f"no question can be judged: {report.left_out[0][1]}")
     return [without_sql(t) for t in report.tasks] if args.answers_only else report.tasks

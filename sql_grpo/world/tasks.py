@@ -39,7 +39,7 @@ class Task:
     id: str  # unique in its file
     db_id: str  # the database's name
     question: str  # what the policy is asked
-    query: str | None = ""  # gold SQL, for the judge; an answer will do instead
+    query: str = ""  # gold SQL, for the judge; an answer will do instead
     difficulty: str = "unknown"  # easy, medium, hard, extra or unknown
     split: str = "train"  # train, dev or eval
     db_path: str | Path | Database = ""  # where the database is
@@ -47,9 +47,11 @@ class Task:
     variants: tuple = ()  # databases of the same schema with other rows
     answer: object = None  # right without a query: a value, a list of values or of rows
     ordered: bool | None = None  # does the order of rows count? None: as in the query
+    # the file and the line or entry that it was read from; by default its id
+    found_at: str = field(default="", compare=False)
 
     def __post_init__(self):
-        self.query = self.query or ""
+        self.found_at = self.found_at or f"task {self.id}"
 
     def __repr__(self) -> str:
         return f"Task({self.id!r}, {self.difficulty}, {self.question!r})"
@@ -73,11 +75,6 @@ class Task:
     def judged(self) -> bool:
         "Can an answer be judged?"
         return bool(self.query) or self.answer is not None
-
-    @property
-    def judged_by(self) -> tuple:
-        "What decides whether an answer is right; tasks with the same one are judged alike."
-        return self.query or repr(self.answer), self.ordered, self.db_path
 
     @cached_property
     def gold(self) -> Result:
@@ -159,7 +156,7 @@ def _unlimited(tree: exp.Query) -> exp.Query:
 # %% ../../nbs/world/tasks.ipynb #7e92a011
 def _all_sorted(tree: exp.Query, db: Database) -> tuple | None:
     "All rows that a query sorts, before it takes some, and what each is sorted by."
-    every, keys, added = _unlimited(tree), [], count()
+    at, added = [], []  # of what it sorts by: places in a row; what is no column of it
     united = isinstance(tree, exp.SetOperation)
     named = {e.alias.lower(): e.this for e in tree.selects if isinstance(e, exp.Alias)}
     if united:
@@ -172,18 +169,17 @@ def _all_sorted(tree: exp.Query, db: Database) -> tuple | None:
         if united and type(key) is not int:
             return None
         if type(key) is not int:
-            key = exp.alias_(key.copy(), f"key_{next(added)}")
-            every = every.select(key)
-        keys.append(key)
+            added.append(exp.alias_(key.copy(), f"key_{len(added)}"))
+            key = -len(added)
+        at.append(key)
+    every = _unlimited(tree).select(*reversed(added))
     found = db.whole(every.sql(db.dialect))
     if not found.ok or found.truncated:
         return None
-    width = len(found.columns) - next(added)
+    width = len(found.columns) - len(added)
     rows = [row[:width] for row in found.rows]
     if tree.args.get("distinct") and len(set(rows)) < len(rows):
         return None  # what it sorts by makes more rows of them
-    last = count(width)
-    at = [key if type(key) is int else next(last) for key in keys]
     return rows, [tuple(row[i] for i in at) for row in found.rows]
 
 # %% ../../nbs/world/tasks.ipynb #7e92a014
@@ -229,8 +225,8 @@ def _broken_inside(tree: exp.Query, db: Database):  # of trees
     nodes[at].meta["looked_at"] = True
     alone = nodes[at].copy()
     if outer := tree.args.get("with_"):  # what the outer query's WITH names
-        names, own = outer.copy(), alone.args.get("with_")
-        for name in own.expressions if own else ():
+        names = outer.copy()
+        for name in alone.ctes:
             names.append("expressions", name.copy())
         alone.set("with_", names)
     found = _all_sorted(alone, db)
@@ -446,7 +442,7 @@ def _from_json(path: Path) -> list:  # of (where, value)
 _WRITTEN = re.compile(
     r"[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?", re.I
 )
-_THOUSAND = re.compile(r"[-+]?[1-9]\d{0,2}[.,]\d{3}")  # or a decimal
+_DECIMAL = re.compile(r"[-+]?\d+([.,])\d+")  # or a thousand
 _COMMA = re.compile(r"-?(\d+|\d{1,3}(\.\d{3})+),\d+", re.A)  # 1.234,50
 _STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PYTHON = re.compile(rf"{_STRING}|[()]|\b(?:None|True|False)\b", re.S)
@@ -476,7 +472,24 @@ def _answer_cell(text: str, comma: bool) -> object:  # comma: 2,5 is a number
     raise ValueError(f"expected a list as JSON writes it, got {one_line(text, 60)}")
 
 # %% ../../nbs/world/tasks.ipynb #8588c039
-def _from_csv(path: Path) -> list:  # of (where, list of names and values)
+def _renamed(pairs: list) -> dict:  # pairs: names and values
+    "The fields by the names that are known here. Raises ValueError for two of one name."
+    said = {name for name, value in pairs if not _empty(value)}
+    out = {}
+    for i, (name, value) in enumerate(pairs):
+        known = _field_name(name)
+        known = name if known in said else known  # that field is there already
+        if _empty(out.get(known)):
+            out[known] = value
+        elif known in _FIELDS and not _empty(value):
+            names = ", ".join(name for name, _ in pairs)
+            raise ValueError(f"there are two fields {known!r}: {names}")
+        elif not _empty(value):
+            out[f"{name}_{i}"] = value
+    return out
+
+
+def _from_csv(path: Path) -> list:  # of (where, entry)
     "The rows of a CSV file. Raises ValueError and OSError."
 
     def known(record):
@@ -490,48 +503,31 @@ def _from_csv(path: Path) -> list:  # of (where, list of names and values)
     answers = [i for i, name in enumerate(names) if _field_name(name) == "answer"]
     rows, comma, found = list(sheet), sheet.form["delimiter"] == ";", []
     written = [row[i].strip() for _, row in rows for i in answers]
-    signs = {m[1] for x in written if (m := re.fullmatch(r"[-+]?\d+([.,])\d+", x))}
+    signs = {m[1]: m[0] for m in map(_DECIMAL.fullmatch, written) if m}
+    if comma and len(signs) > 1:
+        both = f"{path}: field 'answer': of {' and '.join(signs.values())} one"
+        raise ValueError(f"{both} may be a thousand or a decimal: use one sign")
     for line, row in rows:
         values = [x or None for x in row]
-        with _naming(f"{path}: line {line}: field 'answer'"):
-            for i in answers:
-                if comma and len(signs) > 1 and _THOUSAND.fullmatch(row[i].strip()):
-                    raise ValueError(
-                        f"{row[i]} may be a thousand or a decimal, since other answers "
-                        "have another sign before decimals: use one sign"
-                    )
-                values[i] = _answer_cell(row[i], comma) if row[i] else None
-        found.append((f"{path}: line {line}", [*zip(names, values, strict=True)]))
+        with _naming(f"{path}: line {line}"):
+            for i in filter(row.__getitem__, answers):
+                with _naming("field 'answer'"):
+                    values[i] = _answer_cell(row[i], comma)
+            entry = _renamed([*zip(names, values, strict=True)])
+        found.append((f"{path}: line {line}", entry))
     return found
 
 # %% ../../nbs/world/tasks.ipynb #a7d20e41
-def _renamed(pairs: list) -> dict:  # pairs: names and values
-    "The fields by the names that are known here. Raises ValueError for two of one name."
-    said = {name for name, value in pairs if not _empty(value)}
-    out = {}
-    for i, (name, value) in enumerate(pairs):
-        known = _field_name(name)
-        if known in said:
-            known = name  # that field is there already
-        if not _empty(out.get(known)) and not _empty(value):
-            if known in _FIELDS:
-                names = ", ".join(name for name, _ in pairs)
-                raise ValueError(f"there are two fields {known!r}: {names}")
-            known = f"{name}_{i}"
-        if _empty(out.get(known)):
-            out[known] = value
-    return out
-
-
 def raw_entries(path: Path) -> list:  # of (where, entry)
     "What a question file holds, with the fields' names as they are known here. Raises ValueError."
-    if path.suffix.lower() not in READERS:
+    ending, found = path.suffix.lower(), []
+    if ending in (".csv", ".tsv"):
+        return _from_csv(path)
+    if ending not in READERS:
         raise ValueError(f"{path}: a question file ends in {', '.join(READERS)}")
-    as_table, found = path.suffix.lower() in (".csv", ".tsv"), []
-    for where, e in (_from_csv if as_table else _from_json)(path):
+    for where, e in _from_json(path):
         with _naming(where):
-            pairs = e.items() if isinstance(e, dict) else as_table and e
-            found.append((where, _renamed([*pairs]) if pairs else e))
+            found.append((where, _renamed([*e.items()]) if isinstance(e, dict) else e))
     return found
 
 # %% ../../nbs/world/tasks.ipynb #2e2c9db1
@@ -553,7 +549,7 @@ def _read_entry(entry: object, i: int, db_id: str | None, dialect: str) -> dict:
             or_else = " (or 'answer')" if others else ""
             found = ", ".join(k for k in entry if k in e) or "nothing"
             raise ValueError(f"field {name!r}{or_else} is missing; found {found}")
-        e.setdefault("fault", f"field {given[0]!r} is empty")
+        e.setdefault("fault", f"entry incomplete: field {given[0]!r} is empty")
         e[name] = ""
     if "query" not in e and _LOOKS_LIKE_SQL.match(str(e["answer"])):
         raise ValueError("field 'answer' holds SQL, which belongs in 'query'")
@@ -562,12 +558,8 @@ def _read_entry(entry: object, i: int, db_id: str | None, dialect: str) -> dict:
             if e.get(name, "") != "" and not fits(e[name]):
                 got = one_line(repr(e[name]), 60)
                 raise ValueError(f"expected {expected}, got {got}")
-    level = said = str(e.get("difficulty", "")).lower()
-    if not said:
-        level = sql_difficulty(e["query"], dialect) if e.get("query") else "unknown"
-    elif said != _LEVELS[said]:
-        e["bird_difficulty"] = e["difficulty"]
-    e["difficulty"] = _LEVELS[level]
+    level = str(e.get("difficulty", "")).lower()
+    e["difficulty"] = _LEVELS[level or sql_difficulty(e.get("query", ""), dialect)]
     if "ordered" in e:
         e["ordered"] = str(e["ordered"]).lower() == "true"
     return e | dict(id=str(e.get("id", e.get("question_id", f"{e['db_id']}-{i}"))))
@@ -579,27 +571,26 @@ def read_questions(
     dialect: str = "sqlite",  # of their queries, by sqlglot's name
 ) -> list[dict]:  # those with nothing in a field have a `fault`
     "The entries of a question file, checked, with id and difficulty filled in. Raises ValueError."
-    found, taken, doubles = [], set(), []
+    entries, doubles = [], []
     for i, (where, entry) in enumerate(raw_entries(Path(path))):
         with _naming(where):
             e = _read_entry(entry, i, db_id, dialect)
-        found.append((where, e))
-        if "fault" in e:
-            e["fault"] = f"entry incomplete: {where}: {e['fault']}"
-    if all("fault" in e for _, e in found):
-        none = f"{path}: the list of questions is empty"
-        raise ValueError(found[0][1]["fault"].partition(": ")[2] if found else none)
-    given = {e["id"] for _, e in found}
-    for where, e in found:
+        entries.append(e | dict(found_at=where))
+    if not entries:
+        raise ValueError(f"{path}: the list of questions is empty")
+    if all("fault" in e for e in entries):
+        raise ValueError(f"{entries[0]['found_at']}: {entries[0]['fault']}")
+    taken, given = set(), {e["id"] for e in entries}
+    for e in entries:
         if (old := e["id"]) in taken:
             others = (f"{old}-{n}" for n in count(2))
             e["id"] = next(x for x in others if x not in taken | given)
-            doubles.append(f"{where}: {old!r} is {e['id']!r} now")
+            doubles.append(f"{e['found_at']}: {old!r} is {e['id']!r} now")
         taken.add(e["id"])
     if doubles:
-        many = f"{len(doubles)} of {len(found)} entries have the id of another one"
+        many = f"{len(doubles)} of {len(entries)} entries have the id of another one"
         warnings.warn(f"{path}: {many}, such as {doubles[0]}", stacklevel=2)
-    return [e for _, e in found]
+    return entries
 
 # %% ../../nbs/world/tasks.ipynb #026d22b4
 _STEMS = dict(  # names of question files, without endings
@@ -632,9 +623,9 @@ def _make_tasks(file, part, find_db, name=None, dialect="sqlite") -> list[Task]:
                 path = find_db(e)
             except ValueError as fault:
                 e["fault"] = f"context unreadable: {fault}"
-        own = [e.pop(f, "") for f in ("id", "db_id", "question", "query", "difficulty")]
-        right = {f: e.pop(f) for f in ("answer", "ordered") if f in e}
-        tasks.append(Task(*own, part, path, {"heldout": False} | e, **right))
+        own = {f: e.pop(f) for f in ("id", *_SCHEMA, "found_at") if f in e}
+        own |= dict(split=part, db_path=path, extra={"heldout": False} | e)
+        tasks.append(Task(**own))
     return tasks
 
 
@@ -730,7 +721,7 @@ def _database_tasks(split, source, questions):
 # %% ../../nbs/world/tasks.ipynb #88b1dc79
 def _put_in_sqlite(tasks: list[Task], db: Database) -> None:
     "Give tasks about files SQLite's words for gold SQL of DuckDB; what changes is said."
-    translated, other = [], []
+    told = {False: [], True: []}  # does SQLite run them as they are?
     rows = lambda result: sorted(map(repr, result.rows))
     level = sqlglot.ErrorLevel.IGNORE
     form = dict(read="duckdb", write="sqlite", unsupported_level=level)
@@ -740,15 +731,13 @@ def _put_in_sqlite(tasks: list[Task], db: Database) -> None:
         except (sqlglot.errors.SqlglotError, RecursionError, ValueError):
             continue  # what it is, the judge will say
         given, found = db.query(t.query), db.query(sql)
-        if found.ok and not given.ok:
-            t.query = sql
-            translated.append(t.id)
-        elif found.ok and rows(found) != rows(given):
-            other.append(t.id)
-    for ids, what in (
-        (translated, "is SQL of DuckDB, and was put into that of SQLite"),
-        (other, "would give something else in DuckDB, and is read as SQL of SQLite"),
-    ):
+        if found.ok and not (given.ok and rows(found) == rows(given)):
+            t.query = t.query if given.ok else sql
+            told[given.ok].append(t.id)
+    for runs, ids in told.items():
+        what = "is SQL of DuckDB, and was put into that of SQLite"
+        if runs:
+            what = "would give something else in DuckDB, and is read as SQL of SQLite"
         if ids:
             many = f"{len(ids)} of {len(tasks)} gold queries, such as that of {ids[0]}"
             warnings.warn(f"{db.name}: {many}, {what}", stacklevel=2)
@@ -790,6 +779,14 @@ _SOURCES = dict(  # name -> what loads a split of it from a path
 )
 
 # %% ../../nbs/world/tasks.ipynb #3c8bde8d
+def _first_faults(left_out: list, most: int = 5) -> list[str]:
+    "A line for each of the first faults, and one for the others."
+    few = left_out[:most]
+    named = [f"{t.found_at} ({t.question!r}): {fault}" for t, fault in few]
+    more = len(left_out) - len(named)
+    return named + [f"and {more} more"] * bool(more)
+
+
 @dataclass(repr=False)
 class LoadReport:
     "What was loaded, and what was left out and why."
@@ -811,6 +808,10 @@ class LoadReport:
             said += f"; {ties} whose gold query breaks a tie, either way is right"
         n = len(self.tasks) + len(self.left_out)
         return f"<LoadReport {len(self.tasks)} of {n} tasks{said}>"
+
+    def __str__(self):
+        "The numbers, and where the first faults are."
+        return "\n  ".join([repr(self), *_first_faults(self.left_out)])
 
     def _repr_markdown_(self):
         rows = [["can be used", len(self.tasks), ""]]
@@ -842,7 +843,8 @@ def _task_fault(task: Task, asked: dict, run: bool) -> str | None:
     if not g.rows:
         return "gold empty: whatever finds nothing would be right"
     first = asked.setdefault((task.question, tables), task)
-    if first.judged_by != task.judged_by:
+    judged_by = lambda t: (t.query or repr(t.answer), t.ordered, t.db_path)
+    if judged_by(first) != judged_by(task):
         kind = "gold query" if first.query else "answer"
         return f"asked twice: {first.id} has another {kind}"
 
@@ -852,7 +854,7 @@ def check_tasks(
     strict: bool = True,  # raise at a fault; else report it
     run: bool = True,  # the gold queries; else only open the databases
 ) -> LoadReport:
-    "Check tasks; raises ValueError naming the first faulty one, or reports them all."
+    "Check tasks; raises ValueError naming the first faulty ones, or reports them all."
     asked, report = {}, LoadReport([], [])
     for t in tasks:
         if fault := _task_fault(t, asked, run):
@@ -865,9 +867,7 @@ def check_tasks(
             warnings.warn(said, stacklevel=2)
     faults = [x for x in report.left_out if not x[1].startswith("entry incomplete")]
     if faults and strict:
-        task, fault = faults[0]
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise ValueError(f"task {task.id} ({task.question!r}): {fault}{more}")
+        raise ValueError("; ".join(_first_faults(faults)))
     return report
 
 # %% ../../nbs/world/tasks.ipynb #f466b99a
@@ -948,11 +948,14 @@ def load_tasks(
     tasks = tasks[:limit]
     report = check_tasks(tasks, strict=check != "drop", run=bool(check))
     if report.left_out:
-        fault = report.left_out[0][1]
+        task, fault = report.left_out[0]
         if not report.tasks:
-            raise ValueError(f"none of {len(tasks)} tasks can be used; {fault}")
+            raise ValueError(
+                f"none of {len(tasks)} tasks can be used; {task.found_at}: {fault}"
+            )
         many = f"{len(report.left_out)} of {len(tasks)} entries are left out, such as "
-        said = repr(report) if check == "drop" else many + fault.partition(": ")[2]
+        many += f"{task.found_at}: {fault.partition(': ')[2]}"
+        said = str(report) if check == "drop" else many
         warnings.warn(said, stacklevel=2)
     if not variants:
         return report.tasks
@@ -972,7 +975,7 @@ def main(
         for split in ("train", "eval"):
             try:
                 found[split] = load_with_report("spider", split, path=folder)
-                print(f"{split}: {found[split]!r}")
+                print(f"{split}: {found[split]}")
             except (ValueError, OSError) as e:
                 print(f"{split}: {e}")
         if not found:
