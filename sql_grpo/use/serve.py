@@ -517,7 +517,7 @@ def _load_splits(args: ServeOptions) -> dict:  # of lists of tasks
             tasks = share_out(tasks, split)
         report = check_tasks(tasks, strict=False)
         if report.left_out:
-            print(f"{_PROG}: {split}: {report!r}", file=sys.stderr)
+            print(f"{_PROG}: {split}: {report}", file=sys.stderr)
         if report.tasks:
             found[split] = report.tasks
     if not found:
