@@ -15,6 +15,7 @@ logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR)
 
 # %% ../nbs/learner/config.ipynb #4d9059b6
 import argparse, copy, math, os
+from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal, get_args, get_origin, get_type_hints
@@ -33,6 +34,7 @@ from sql_grpo.common.basics import (
 )
 from .world.embedded import model_path
 from .world.engines import without_password
+from .world.tasks import one_list
 from .environment import Rules
 from .judge.games import find_game, Game, reward_name
 from .options import PRESETS, Options, helps, read_options, train_parser
@@ -175,6 +177,11 @@ def _check_together(c) -> None:
             demos not in DEMONSTRATIONS and not Path(demos).is_file(),
             f"demonstrations is {demos!r}; it must be one of "
             f"{', '.join(DEMONSTRATIONS)}, or an existing file",
+        ),
+        (
+            c.drafts is not None and demos not in ("oracle", "explore"),
+            f"drafts are learned as demonstrations, and demonstrations is {demos!r}: "
+            "choose oracle or explore",
         ),
         (
             demos == "explore" and one_reply,
@@ -507,6 +514,7 @@ def preset_for(runtime: Runtime) -> str:  # a key of PRESETS
 def parse_args(
     argv: list,  # the words of a command line
     prog: str = "sql_grpo train",  # name of the command
+    own_defaults: Callable = dict,  # adds to the options what preset own takes
 ) -> tuple:  # SQLGRPOConfig, and the words for preset and baselines
     "Read a configuration from a command line. Raises ValueError, and SystemExit with 2."
     for word in argv:
@@ -514,4 +522,9 @@ def parse_args(
             _known(name)
     given = read_options(train_parser(SQLGRPOConfig, prog=prog), argv)
     own = {name: given.pop(name) for name in ("preset", "baselines", "help_all")}
+    source = given.get("data_source", PRESETS["default"].get("data_source", "embedded"))
+    if own["preset"] is None:
+        own["preset"] = "own" if one_list(source) else "default"
+    if own["preset"] == "own" and "data_source" in given:
+        given = own_defaults(given)
     return preset_config(own["preset"], **given), argparse.Namespace(**own)

@@ -59,6 +59,9 @@ class Options(DataOptions):
     # the highest; by default 2e-5 for all weights, 2e-4 for adapters, 3e-4 for the
     # embedded model
     demonstration_learning_rate: float | None = None
+    # about a database of your own: so many questions are drafted and learned first, once;
+    # then those of question_file, each measured while it is held back
+    drafts: int | None = None
 
     # the game's and your own, with weights, such as
     # correctness,progress=0.5,FILE.py:NAME=0.1; by default the game's
@@ -258,8 +261,10 @@ PRESETS = {
         peft="lora",
         demonstrations="explore",
         demonstration_count=0,
-        demonstration_epochs=8,
-        demonstration_learning_rate=1e-3,
+        demonstration_epochs=3,
+        demonstration_learning_rate=2e-4,
+        drafts=400,
+        max_context=1024,
         max_steps=0,
         output_dir="outputs/own",
     ),
@@ -284,7 +289,7 @@ Teach a small language model to answer questions by exploring a SQL database, wi
 
   sql_grpo train --preset quick                 # the whole path, in a minute or two
   sql_grpo train --max_steps 80 --seed 7        # any option; --help_all lists them
-  sql_grpo train --preset own --data_source shop.sqlite --question_file questions.csv
+  sql_grpo train --data_source shop.sqlite --question_file shop.csv   # your own
 """
 
 
@@ -304,7 +309,8 @@ def train_parser(
         allow_abbrev=False,
     )
     add = p.add_argument
-    add("--preset", default="default", choices=PRESETS, help="options under a name")
+    usual = "options under a name (default: own for a database of yours, else default)"
+    add("--preset", choices=PRESETS, help=usual)
     add(
         "--baselines",
         action="store_true",

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['careful_actions', 'teacher', 'play_demonstrations', 'save_demonstrations', 'load_demonstrations', 'encode_messages',
-           'encode_demonstration', 'demonstration_rows', 'learning_rate_for', 'batch_for', 'learn_demonstrations',
-           'get_demonstrations']
+           'encode_demonstration', 'fits_run', 'demonstration_rows', 'learning_rate_for', 'batch_for',
+           'learn_demonstrations', 'get_demonstrations']
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80006
 import hashlib, json, math, random, re, shutil, time
@@ -365,7 +365,7 @@ def _size(row: dict) -> tuple[int, int, int]:
     return len(replies), max(replies), len(row["labels"]) - replies[-1]
 
 
-def _fits(row: dict, config: SQLGRPOConfig) -> bool:  # of input_ids and labels
+def fits_run(row: dict, config: SQLGRPOConfig) -> bool:  # of input_ids and labels
     "Could a rollout have produced it, and is it short enough to be learned?"
     turns, reply, before = _size(row)
     return (
@@ -383,7 +383,7 @@ def demonstration_rows(
     rules = config.rules
     codec = ChatCodec(tokenizer, rules.instructions)
     rows = [encode_demonstration(codec, d) for d in demos]
-    fit = [row for row in rows if _fits(row, config)]
+    fit = [row for row in rows if fits_run(row, config)]
     if not fit:
         turns, reply, before = min(map(_size, rows), key=lambda s: s[2])
         raise ValueError(
@@ -551,7 +551,7 @@ def _made_demonstrations(
     else:
         player = teacher(kind, config.seed, config.rules.mode)
         codec = ChatCodec(tokenizer, config.rules.instructions)
-        how = dict(fits=lambda d: _fits(encode_demonstration(codec, d), config))
+        how = dict(fits=lambda d: fits_run(encode_demonstration(codec, d), config))
     demos, told = play_demonstrations(player, tasks, config, **how)
     model.train(training)
     if not demos:

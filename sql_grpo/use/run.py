@@ -33,7 +33,7 @@ from sql_grpo.common.basics import (
 )
 from ..cli.main import EvalOptions, read_command
 from ..options import train_parser
-from ..world.engines import without_password
+from ..world.engines import source_digest, without_password
 from ..world.tasks import Task, check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
 from ..judge.results import without_sql
@@ -48,7 +48,10 @@ from sql_grpo.learner.models import (
     save_model,
     take_over,
 )
-from ..learner.demonstrations import get_demonstrations, learn_demonstrations
+from sql_grpo.learner.demonstrations import (
+    get_demonstrations,
+    learn_demonstrations,
+)
 from ..engine.vllm import check_vllm_server
 from ..learner.trainer import check_rewards, chosen_rewards
 from sql_grpo.training import (
@@ -56,6 +59,7 @@ from sql_grpo.training import (
     draw_eval_tasks,
     greedy_policy,
     load_question_prompts,
+    question_prompts,
 )
 from ..learner.fit import MemoryRanOut, fit_batch, run_training_with_metrics
 from ..evaluation import Comparison, Evaluation, evaluate
@@ -63,6 +67,7 @@ from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import LiveVisualizationCallback
 from ..watch.report import better_or_not, report_card, write_report
 from .ask import policy_asked, rules_asked
+from .own import OwnQuestions, own_defaults, own_questions, what_changed
 from .share import card_facts, check_sharing, share_model
 
 # %% ../../nbs/use/run.ipynb #7a813880
@@ -79,20 +84,26 @@ def train(
     "The whole run, from nothing to a report. Raises MemoryRanOut if no smaller batch helps."
     run = run or prepare(config, baselines, reward_funcs, reward_weights)
     run.preset = preset
-    run.measure("random")
+    if not run.own:
+        run.measure("random")
     run.measure("base")
-    if run.demonstrations:
+    if run.own:
+        run.learn_own()
+    elif run.demonstrations:
         run.learn_from_demonstrations()
     weights = copy.deepcopy(run.trainer.model.state_dict()) if baselines else None
     if config.max_steps:
         run.learn_from_rewards()
     run.save()
-    run.measure("trained")
+    if "trained" not in run.found:
+        run.measure("trained")
     report = run.report()
     if baselines:
         report = run.measure_baselines(weights)
     if report:
         say(better_or_not(report))
+        if run.own:
+            say(what_changed(report, run.own.asked()))
         if url := share_model(run.config, report):
             say(f"model uploaded to {url}")
     return report
@@ -142,6 +153,7 @@ class Run:
     wall: dict  # seconds by phase
     begun: float  # when it took its model
     sharded: bool  # does each process hold only a part of the weights?
+    own: OwnQuestions | None = None  # where the data is one's own
     preset: str = "default"
     steps: int = 0  # of GRPO
     # updates, episodes played and learned, their tokens
@@ -149,16 +161,21 @@ class Run:
     found: dict = field(default_factory=dict)  # evaluations by name
     told: dict = field(default_factory=dict)  # what the baselines add to the report
 
-    def measure(self, name: str) -> None:
-        "Measure the model as it is now, or a random policy, under this name."
-        config, tasks = self.config, self.eval_tasks
-        if name == "base" and config.base_questions:
-            tasks = pick_some(tasks, config.base_questions, config.seed)
+    def play(self, tasks: list[Task], name: str) -> Evaluation:
+        "The model as it is now, or a random policy, on some questions."
+        config = self.config
         with self.counting("eval"), whole_model(self.trainer) as model:
             policy = greedy_policy(model, self.tokenizer, config, name)
             if name == "random":
                 policy = built_in_policy(name, config.seed, config.rules.mode)
-            self.found[name] = measure(policy, tasks, config)
+            return measure(policy, tasks, config)
+
+    def measure(self, name: str) -> None:
+        "Measure the model as it is now, or a random policy, under this name."
+        tasks, n = self.eval_tasks, self.config.base_questions
+        if name == "base" and n:
+            tasks = pick_some(tasks, n, self.config.seed)
+        self.found[name] = self.play(tasks, name)
         say(repr(self.found[name]))
 
     @contextmanager
@@ -249,14 +266,22 @@ def prepare(
     _check_options(config, baselines)
     config = settle_run(config)
     set_seed(config.seed)
-    prompts, tasks = load_question_prompts(config)
-    asked = draw_eval_tasks(config, every=True)
+    own = None if config.drafts is None else own_questions(config)
+    if own:
+        tasks, asked = own.to_play(), own.asked()
+        prompts = question_prompts(tasks, config)
+    else:
+        prompts, tasks = load_question_prompts(config)
+        asked = draw_eval_tasks(config, every=True)
     eval_tasks = pick_some(asked, config.eval_questions or len(asked), config.seed)
     rewards, _ = chosen_rewards(config, reward_funcs, reward_weights)
     check_rewards(rewards, tasks[0], config)
     config = check_sharing(config)
     facts = card_facts(config)
-    _say_what_is_asked(config, tasks, eval_tasks)
+    if own:
+        say(own.plan(config))
+    else:
+        _say_what_is_asked(config, tasks, eval_tasks)
     if is_main():
         lock_output_dir(config.output_dir)
     begun = time.perf_counter()
@@ -274,16 +299,18 @@ def prepare(
             "(peft); for all weights of a larger one, about 1e-6 is usual"
         )
     shown = None
-    if config.demonstrations != "none":
+    if own:
+        own.encode(tokenizer, config)
+    elif config.demonstrations != "none":
         shown = get_demonstrations(model, tokenizer, tasks, asked, config)
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
-    own = [dashboard], reward_funcs, reward_weights
-    trainer = build_trainer(model, tokenizer, prompts, tasks, config, *own)
+    more = [dashboard], reward_funcs, reward_weights
+    trainer = build_trainer(model, tokenizer, prompts, tasks, config, *more)
     sharded = _each_has_a_part(trainer)
     if sharded:  # one process cannot play alone
         dashboard.play = None
     questions = tasks, eval_tasks, shown
-    return Run(config, trainer, tokenizer, *questions, facts, wall, begun, sharded)
+    return Run(config, trainer, tokenizer, *questions, facts, wall, begun, sharded, own)
 
 # %% ../../nbs/use/run.ipynb #3b1c7f60
 def _each_has_a_part(trainer: GRPOTrainer) -> bool:
@@ -306,11 +333,53 @@ def _each_has_a_part(trainer: GRPOTrainer) -> bool:
 def learn_from_demonstrations(self: Run) -> None:
     "Learn the demonstrations of `prepare`; measure what came of it if GRPO follows."
     rows, told = self.demonstrations
-    model, reference = self.trainer.model, self.trainer.ref_model
     self.wall["demonstrations"] = told["seconds"]  # in which they were made
     with self.counting("demonstrations"):
-        learn_demonstrations(model, self.tokenizer, rows, self.config)
-    # the reference of a KL term is the model as it is now
+        learn_demonstrations(self.trainer.model, self.tokenizer, rows, self.config)
+    self.begin_grpo()
+
+
+@patch
+def learn_own(self: Run) -> None:
+    "Learn drafts, then what was kept, which is measured in parts that were not learned."
+    own, model, config = self.own, self.trainer.model, self.config
+    trained = {n: p for n, p in model.named_parameters() if p.requires_grad}
+
+    def learn(what: str, tasks: list[Task], passes: int):
+        if rows := [own.rows[t.id] for t in tasks if t.id in own.rows]:
+            say(f"learning {len(rows)} {what}")
+            how = config.with_(demonstration_epochs=passes)
+            with self.counting("demonstrations"):
+                learn_demonstrations(model, self.tokenizer, rows, how)
+
+    def learn_kept(left_out: list[Task]):
+        with torch.no_grad():
+            for name, weight in drafted.items():
+                trained[name].copy_(weight)
+        learn("kept questions", own.without(left_out), config.demonstration_epochs)
+
+    learn("drafts", own.drafts, 1)
+    drafted = {name: p.detach().clone() for name, p in trained.items()}
+    if own.grpo:
+        learn_kept(sum(own.parts, []))
+        return self.begin_grpo()
+    found = []
+    for part in own.parts:
+        learn_kept(part)
+        found.append(self.play(part, "trained"))
+    learn_kept([])
+    found.append(self.play(own.held, "trained"))
+    every = [
+        [x for ev in found for x in getattr(ev, a)] for a in ("records", "episodes")
+    ]
+    self.found["trained"] = Evaluation("trained", *every)
+    say(repr(self.found["trained"]))
+
+
+@patch
+def begin_grpo(self: Run) -> None:
+    "If GRPO follows: the reference of a KL term is the model as it is now, which is measured."
+    model, reference = self.trainer.model, self.trainer.ref_model
     if reference is not None:
         reference.load_state_dict(model.state_dict())
     for name, p in model.named_parameters():
@@ -401,6 +470,8 @@ def report(self: Run, told: dict | None = None) -> dict:
         threads=torch.get_num_threads(),
         processes=config.world_size,
         demonstrations=shown and shown[1],
+        source=source_digest(config.data_source) if self.own else None,
+        own=self.own and self.own.counts(),
         needs=NEEDS | dict(warmed=first, trained=trained),
         **self.facts,
     )
@@ -420,7 +491,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
         warnings.filterwarnings("ignore", f"`{name}`", FutureWarning)
     hf_logging.disable_progress_bar()
     with or_exit(prog):  # later errors are ours, and keep their traceback
-        config, own = parse_args(argv, prog)
+        config, own = parse_args(argv, prog, own_defaults)
         run = prepare(config, own.baselines)
     try:
         train(config, own.preset, own.baselines, run)
@@ -436,6 +507,8 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
             f"{config.output_dir} or in the cache folder{last}"
         )
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
+    if run.own:
+        say(f"to ask it: sql_grpo ask --database {config.data_source}")
     if config.world_size > 1:
         config.distributed_state.destroy_process_group()
 

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LEVELS', 'READERS', 'Task', 'ties', 'answer_result', 'sql_difficulty', 'field_name', 'from_lines', 'from_jsonl',
            'answer_cell', 'question_sheet', 'raw_entries', 'read_questions', 'one_list', 'share_out', 'embedded_tasks',
-           'LoadReport', 'check_tasks', 'load_with_report', 'load_tasks', 'main']
+           'database_name', 'LoadReport', 'check_tasks', 'load_with_report', 'load_tasks', 'main']
 
 # %% ../../nbs/world/tasks.ipynb #c0a060a9
 import ast, hashlib, json, math, os, random, re, warnings
@@ -700,6 +700,12 @@ def _folder_tasks(split, path, questions):
     return tasks
 
 # %% ../../nbs/world/tasks.ipynb #88b1dc77
+def database_name(source: str | os.PathLike) -> str:
+    "What a file, a folder or a URL is called, in letters that suit a file's name."
+    name = Path(urlsplit(str(source)).path).stem
+    return re.sub(r"[^\w.-]", "_", name).strip("._") or "database"
+
+
 def _database_tasks(split, source, questions):
     "Tasks about one database; their file is named, or lies beside a file of SQLite or DuckDB."
     made, path = isinstance(source, Database), Path(str(source))
@@ -707,8 +713,7 @@ def _database_tasks(split, source, questions):
     if path.is_dir() and not files:
         return _folder_tasks(split, path, questions)
     db, beside = open_database(source), path.is_file() and not files
-    name = source.name if made else Path(urlsplit(str(source)).path).stem
-    name = re.sub(r"[^\w.-]", "_", name).strip("._") or "database"
+    name = source.name if made else database_name(source)
     if beside:
         file = _question_file(path.parent, questions, (path.stem,), path)
     elif questions:
