@@ -264,6 +264,7 @@ PRESETS = {
         demonstration_epochs=3,
         demonstration_learning_rate=2e-4,
         drafts=400,
+        save_merged=False,
         max_context=1024,
         max_steps=0,
         output_dir="outputs/own",

@@ -141,7 +141,7 @@ def is_hub_name(name: str) -> bool:
 def _folder_of(name: str) -> Path | None:  # None if there is nothing of it
     "Where a model lies on this machine, whole or not."
     if not is_hub_name(name):
-        folder = Path(full_path(name))
+        folder = Path(model_path(full_path(name)))
         return folder if folder.is_dir() else None
     if root := os.environ.get("SQL_GRPO_MODELS"):
         folder = Path(full_path(root, "SQL_GRPO_MODELS"), name)

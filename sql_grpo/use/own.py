@@ -117,7 +117,9 @@ class OwnQuestions:
         if rows and not self.rows:
             demonstration_rows(shown, tokenizer, config)  # says why
         if lost := len(with_sql) - len(self.rows):
-            say(f"{lost} of {len(with_sql)} questions cannot be shown within the limits of the run")
+            say(
+                f"{lost} of {len(with_sql)} questions cannot be shown within the limits of the run"
+            )
 
     def to_play(self) -> list[Task]:
         "What GRPO would play."

@@ -48,9 +48,12 @@ ADAPTED = "smollm2-spider", "qwen-coder-spider"
 
 
 def model_path(name: str) -> str:
-    "The folder of a model that came with the package, or the name. Raises ValueError if it is missing."
+    "The folder of a packaged model, or of a run's model, or the name. Raises ValueError if it is missing."
     if name not in ("embedded", *ADAPTED):
-        return os.path.expanduser(name)
+        found = Path(os.path.expanduser(name))
+        own = (found / part for part in ("adapter", "model"))
+        of_run = not any(found.glob("*config.json")) and [p for p in own if p.is_dir()]
+        return str(of_run[0] if of_run else os.path.expanduser(name))
     own = "embedded-base" if name == "embedded" else name
     folder = (packaged_data() or Path("data")) / "models" / own
     if not folder.is_dir():
