@@ -711,6 +711,8 @@ def load_model_and_tokenizer(
         )
     if not (config.use_cpu or getattr(model, "is_quantized", False)):
         model.to("cuda")
+    # of tied weights a checkpoint has one: transformers would call the others missing
+    model._keys_to_ignore_on_save = {*model.all_tied_weights_keys}
     return model, tokenizer
 
 # %% ../../nbs/learner/models.ipynb #9e3921b4
