@@ -8,7 +8,7 @@ __all__ = ['train', 'measure', 'Run', 'make_dashboard', 'settle_run', 'prepare']
 # %% ../../nbs/use/run.ipynb #9e000006
 import copy, json, os, sys, time, warnings
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -27,6 +27,7 @@ from sql_grpo.common.basics import (
     is_main,
     json_object,
     or_exit,
+    Parser,
     pick_some,
     say,
     set_seed,
@@ -34,7 +35,7 @@ from sql_grpo.common.basics import (
     written_whole,
 )
 from ..cli.main import EvalOptions, read_command
-from ..options import train_parser
+from ..options import Options, add_options
 from ..world.engines import without_password
 from ..world.tasks import Task, check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
@@ -176,7 +177,9 @@ class Run:
             of = json.dumps([fingerprint(model), asdict(config.rules), asked])
             kept = json_object(file) if keeps and file.is_file() else {}
             if kept.get("of") == of:
-                say(f"{name}: replies of an earlier run; without {file} it is played anew")
+                say(
+                    f"{name}: replies of an earlier run; without {file} it is played anew"
+                )
                 next_of = lambda ep: kept["replies"][ep.task.id][len(ep.replies)]
                 policy = ScriptedPolicy(next_of, name)
             ev = self.found[name] = measure(policy, tasks, config)
@@ -443,8 +446,13 @@ def report(self: Run, told: dict | None = None) -> dict:
 def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     "The command `sql_grpo train`. Raises SystemExit: 2 for bad input, 1 for no room or network."
     prog = "sql_grpo train"
-    if "--help_all" in argv:
-        return print(train_parser(SQLGRPOConfig, every=True).format_help())
+    if "--help_all" in argv:  # `sql_grpo` has shown ours
+        theirs = Parser(usage=f"{prog}: TRL's options are taken, too", add_help=False)
+        names = {f.name for f in fields(SQLGRPOConfig)} - {
+            f.name for f in fields(Options)
+        }
+        add_options(theirs, SQLGRPOConfig, shown=(*names,))
+        return print(theirs.format_help())
     # no bars and warnings of others between our lines
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     for name in ("is_gradient_checkpointing", "broadcast_buffers"):
