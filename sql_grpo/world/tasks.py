@@ -397,8 +397,7 @@ def _loads(text: str):
 
 def _text(path: Path) -> str:
     "The text of a question file. Raises OSError, and ValueError for what is no text."
-    said = []
-    text = path.read_text(encoding=text_encoding(path, str(path), said))
+    text = path.read_text(encoding=text_encoding(path, str(path), said := []))
     for odd in said:
         warnings.warn(odd, stacklevel=2)
     if not text.strip():
