@@ -133,10 +133,12 @@ def _check_each(c) -> None:
         given = f"{f.name} is {value!r}; "
         if get_origin(f.type) is Literal and value not in get_args(f.type):
             raise ValueError(f"{given}it must be one of {', '.join(get_args(f.type))}")
-        if f.name in ours and isinstance(value, (int, float)):
-            least = _LEAST.get(f.name, 0)
-            if not least <= value < math.inf:
-                raise ValueError(f"{given}expected a number of at least {least}")
+        kinds = get_args(f.type) or (f.type,)
+        if f.name in ours and {int, float} & {*kinds}:
+            least, whole = _LEAST.get(f.name, 0), "whole " * (float not in kinds)
+            right = isinstance(value, int if whole else (int, float))
+            if not right or not least <= value < math.inf:
+                raise ValueError(f"{given}expected a {whole}number of at least {least}")
         for beginning, needs in _NEEDS.items():
             if f.name.startswith(beginning) and getattr(c, needs) in ("none", False):
                 raise ValueError(f"{given}it has no effect without {needs}")
@@ -156,6 +158,10 @@ def _check_together(c) -> None:
     fetch = f"; fetch Spider with `sql_grpo data spider --folder {c.data_path}`"
     spider = fetch if str(c.data_source).startswith("spider") else ""
     faults = [  # is it so, and what is said
+        (
+            c.rules.max_context is None,
+            "max_context is None; a training needs a number of tokens",
+        ),
         (
             c.hub_token is not None,
             "hub_token is given, and would stand in logs and reports: put it as "

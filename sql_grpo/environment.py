@@ -155,7 +155,7 @@ class Rules:
     mode: str = "agent"  # the game; single_turn shows the schema, a reply is SQL
     max_turns: int = 10  # actions in an episode, the ANSWER included
     max_turn_tokens: int = 64  # tokens that the model may write in one turn
-    max_context: int | None = 512  # tokens, older turns are dropped; None: any
+    max_context: int | None = 512  # tokens, older turns are dropped; None: a server's
     max_obs_rows: int = 10  # rows of a result that an observation shows
     max_obs_chars: int = 800  # characters of a result or description that it shows
     instructions: str = ""  # the system message; none if empty
@@ -166,10 +166,14 @@ class Rules:
 
     def __post_init__(self):
         "Raises ValueError for what no episode can be played by."
-        for name in ("max_turns", "max_turn_tokens", "max_obs_rows", "max_obs_chars"):
-            if (value := getattr(self, name)) < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
         last, tokens, most = self.on_last_turn, self.max_turn_tokens, self.max_context
+        limits = {k: v for k, v in vars(self).items() if k.startswith("max_")}
+        if most is None:
+            del limits["max_context"]
+        for name, value in limits.items():
+            if not isinstance(value, int) or value < 1:
+                expected = "must be a whole number of at least 1"
+                raise ValueError(f"{name} {expected}, got {value!r}")
         if most is not None and tokens >= most:
             below = "max_turn_tokens must be below max_context"
             raise ValueError(f"{below}, got {tokens} and {most}")
@@ -217,6 +221,8 @@ class SQLEnvironment:
         if task is None and not self.tasks:
             raise ValueError("no task: give one to reset(), or some to SQLEnvironment")
         task = self._rng.choice(self.tasks) if task is None else task
+        if not hasattr(task, "database"):
+            raise TypeError(f"expected a Task, got {task!r}")
         self.db = task.database()
         tables = ", ".join(map(self.db.label, self.db.tables))
         start = SQLObservation(f"Question: {task.question}\nTables: {tables}")

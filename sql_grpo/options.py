@@ -8,8 +8,9 @@ __all__ = ['PRESETS', 'DataOptions', 'Options', 'helps', 'add_options', 'read_op
 # %% ../nbs/00_setup.ipynb #7a100002
 import argparse, json, sys
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from fastcore.docments import docments
@@ -126,7 +127,8 @@ def _some_path(text: str) -> str:
 
 
 _json_object.__name__ = "JSON object"  # argparse says: invalid JSON object value
-_READERS = {bool: _true_or_false, int: int, float: float, dict: _json_object}
+_READERS = {Path: _some_path, str: str, bool: _true_or_false}  # of several the first
+_READERS |= {int: int, float: float, dict: _json_object}
 
 
 def _reader(hint: Any) -> dict:  # for argparse
@@ -135,16 +137,17 @@ def _reader(hint: Any) -> dict:  # for argparse
     kinds = {get_origin(kind) or kind: kind for kind in kinds}
     if Literal in kinds:
         return dict(choices=get_args(kinds[Literal]))
-    if Path in kinds:
-        return dict(type=_some_path)
     if list in kinds:
         [item] = get_args(kinds[list]) or [str]
         return dict(nargs="+") | _reader(item)
-    if str in kinds:  # TRL reads JSON where it may be a dict
-        return dict(type=str)
-    if bool in kinds:
-        return dict(type=_true_or_false, nargs="?", const=True, metavar="true|false")
-    return dict(type=next((_READERS[k] for k in kinds if k in _READERS), str))
+    # where it may be a dict, TRL reads JSON
+    read = next((_READERS[kind] for kind in _READERS if kind in kinds), str)
+    how = dict(type=read)
+    if read is _true_or_false:
+        how |= dict(nargs="?", const=True, metavar="true|false")
+    if NoneType in kinds:  # argparse names it in errors
+        how["type"] = wraps(read)(lambda x: None if x == "None" else read(x))
+    return how
 
 
 def add_options(

@@ -84,6 +84,10 @@ class TokenPolicy(Policy):
     ):
         self.codec = ChatCodec(tokenizer, rules.instructions)
         self.rules, self.name = rules, name
+        if rules.max_context is None:
+            raise ValueError(
+                "max_context is None; a model here needs a number of tokens"
+            )
         self.first = []  # tokens that each first reply begins with
 
     def check(self, tasks: list[Task]) -> None:
