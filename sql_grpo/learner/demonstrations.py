@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['careful_actions', 'teacher', 'play_demonstrations', 'save_demonstrations', 'load_demonstrations', 'encode_messages',
-           'encode_demonstration', 'demonstration_rows', 'learning_rate_for', 'batch_for', 'learn_demonstrations',
-           'get_demonstrations']
+           'encode_demonstration', 'demonstration_rows', 'learning_rate_for', 'batch_for', 'fingerprint',
+           'learn_demonstrations', 'get_demonstrations']
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80006
 import json, math, random, re, shutil, time
@@ -411,7 +411,7 @@ def _steps_on(rows: list[dict], config: SQLGRPOConfig) -> int:  # optimizer step
     return config.demonstration_epochs * math.ceil(len(rows) / A_STEP)
 
 
-def _fingerprint(model) -> str:
+def fingerprint(model: torch.nn.Module) -> str:
     "A digest of a model's weights, by the first few of each."
     weights = model.named_parameters()
     return digest_of([(n, p.flatten()[:16].tolist()) for n, p in weights])
@@ -428,7 +428,7 @@ def learn_demonstrations(
 ) -> list[dict]:  # log: step and loss; empty if it was learned before
     "Supervised training on demonstrations, once; changes `model` in place."
     names = "bf16 fp16 peft lora_rank lora_alpha lora_targets".split()
-    key = [rows, _fingerprint(model), learning_rate_for(config)]
+    key = [rows, fingerprint(model), learning_rate_for(config)]
     key += [config.demonstration_epochs, config.seed]
     key += [getattr(config, name) for name in names]
     folder = Path(config.output_dir) / "demonstrations" / digest_of(key)
@@ -526,7 +526,7 @@ def _made_demonstrations(
     key = [asked, asdict(config.rules), config.demonstration_count]
     key += [config.demonstration_tokens, config.seed]
     if kind == "self":
-        key += [_fingerprint(model), config.num_generations]
+        key += [fingerprint(model), config.num_generations]
     file = Path(config.output_dir) / "demonstrations" / f"{kind}-{digest_of(key)}.jsonl"
     if file.exists():
         return load_demonstrations(file), dict(file=str(file))

@@ -42,6 +42,7 @@ from sql_grpo.learner.models import (
     checkpoints_in,
     find_checkpoint,
     lock_output_dir,
+    move_away,
     optimizer_for,
     save_state,
     unfinished,
@@ -393,19 +394,16 @@ def _steps_done(checkpoint: str | None) -> int:
 # %% ../../nbs/learner/fit.ipynb #39ad160c
 def _set_aside(folder: str | Path) -> None:
     "Move an earlier run's checkpoints to previous/; those that are there already are deleted."
-    old = checkpoints_in(folder)
-    previous = Path(folder).expanduser() / "previous"
-    if not old:
-        return
-    previous.mkdir(exist_ok=True)
-    say(
-        f"checkpoints of an earlier run go to {previous}; "
-        "--resume_from_checkpoint last would go on from them"
-    )
-    for p in checkpoints_in(previous):
-        shutil.rmtree(p)
+    old, previous = checkpoints_in(folder), Path(folder).expanduser() / "previous"
+    if old:
+        say(
+            f"checkpoints of an earlier run go to {previous}; "
+            "--resume_from_checkpoint last would go on from them"
+        )
+        for p in checkpoints_in(previous):
+            shutil.rmtree(p)
     for p in old:
-        p.rename(previous / p.name)
+        move_away(p)
 
 # %% ../../nbs/learner/fit.ipynb #4214013b
 def run_training_with_metrics(
@@ -450,10 +448,10 @@ def _summed(log: list[dict], name: str, last: float = math.inf) -> float:
 def _amounts(log: list[dict], steps: int, args: SQLGRPOConfig) -> dict:
     "How much was played and learned in so many steps."
     n = args.updates_per_generation
-    sums = {k: round(_summed(log, f"learned/{k}") / n) for k in ("episodes", "tokens")}
+    sums = (_summed(log, f"learned/{name}") / n for name in ("episodes", "tokens"))
+    learned, tokens = map(round, sums)
     played = round(steps / n * args.generation_batch_size)
-    told = dict(updates=steps, played=played, learned=sums["episodes"])
-    return told | dict(tokens=sums["tokens"])
+    return dict(updates=steps, played=played, learned=learned, tokens=tokens)
 
 # %% ../../nbs/learner/fit.ipynb #e766d1ef
 _FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that
