@@ -262,12 +262,10 @@ def _keep_few(env: ServedSQLEnvironment):
 # %% ../../nbs/use/serve.ipynb #5e4e0032
 def _in_words(e: Exception) -> str:
     "What is wrong, on one line; of a `ValidationError`, without the input."
-    if not isinstance(e, ValidationError):
-        return one_line(str(e) or type(e).__name__, 500)
-    places = [".".join(map(str, fault["loc"])) or "action" for fault in e.errors()[:3]]
-    return "; ".join(
-        f"{p}: {f['msg']}" for p, f in zip(places, e.errors(), strict=False)
-    )
+    if isinstance(e, ValidationError):
+        fault = e.errors()[0]
+        return f"{'.'.join(map(str, fault['loc'])) or 'action'}: {fault['msg']}"
+    return one_line(str(e) or type(e).__name__, 500)
 
 
 def _frame(kind: str, **data) -> str:
@@ -551,8 +549,7 @@ def _copy_data(splits: dict, folder: Path):
                 names[path] = task.db_id + f"-{len(names)}" * taken
                 shutil.copyfile(path, folder / "databases" / f"{names[path]}.sqlite")
             kept = "id", "question", "query", "difficulty", "answer", "ordered"
-            told = {name: getattr(task, name) for name in kept}
-            told = {name: x for name, x in told.items() if x is not None}
+            told = {k: x for k in kept if (x := getattr(task, k)) is not None}
             entries.append(told | dict(db_id=names[path]))
         (folder / f"{split}.json").write_text(json.dumps(entries, indent=1))
 
@@ -715,11 +712,12 @@ def make_mcp_server(
     if len({*names}) < len(names):
         raise ValueError(f"two databases have the same name: {', '.join(names)}")
     places = dict(zip(names, given, strict=True))
-    for name, where in places.items():
-        seen = _looked(where, timeout, partial(_tables, name, max_obs_chars))
-        if seen.isError:
+    texts = {n: partial(_tables, n, max_obs_chars) for n in names}
+    lists = {n: partial(_looked, places[n], timeout, texts[n]) for n in names}
+    for name in names:
+        if (seen := lists[name]()).isError:
             why = seen.content[0].text.removeprefix("Error: ")
-            raise ValueError(f"{where}: {why}")
+            raise ValueError(f"{places[name]}: {why}")
 
     about = ", ".join(f"{db.name} ({db.engine})" for db in opened)
     server = FastMCP(
@@ -746,9 +744,7 @@ def make_mcp_server(
     @tool()
     async def tables():
         "List the tables of every database."
-        fs = {name: partial(_tables, name, max_obs_chars) for name in places}
-        asked = [(where, timeout, fs[name]) for name, where in places.items()]
-        found = [await asyncio.to_thread(_looked, *args) for args in asked]
+        found = [await asyncio.to_thread(listed) for listed in lists.values()]
         text = "\n".join(result.content[0].text for result in found)
         return _as_result(text, all(result.isError for result in found))
 
@@ -799,10 +795,8 @@ def main(
     with or_exit(_PROG):
         if args.http and not args.mcp:
             raise ValueError("--http: has no effect without --mcp")
-        if args.max_sessions < 1:
-            raise ValueError(
-                f"--max_sessions must be at least 1, got {args.max_sessions}"
-            )
+        if (most := args.max_sessions) < 1:
+            raise ValueError(f"--max_sessions must be at least 1, got {most}")
         if args.mcp:
             unused = [n for n, v in vars(args).items() if v != getattr(ServeOptions, n)]
             unused = set([*unused, *chosen]) - {"mcp", "http", "host", "port"}
@@ -824,8 +818,7 @@ def main(
             say(f"{url} has {counts} questions; Ctrl-C ends it")
             if args.host not in ("127.0.0.1", "localhost", "::1"):
                 warning = (
-                    "there are no passwords: whoever reaches this address can play, "
-                    "and read the databases"
+                    "no passwords: whoever reaches this address can play, and read"
                 )
-                print(f"{_PROG}: {warning}", file=sys.stderr)
+                print(f"{_PROG}: {warning} the databases", file=sys.stderr)
             make_server(app).run([sock])

@@ -96,18 +96,11 @@ def _hidden(e: Exception) -> str:  # one line
     return one_line(" ".join(text.split()), 300)
 
 # %% ../../nbs/use/share.ipynb #a1f20c23
+_SPIDER = "CC BY-SA 4.0", "xlangai/spider"
 _DATA = dict(  # what, its licence, its name on the Hub
-    embedded=(
-        "the embedded world of sql_grpo, generated databases and questions",
-        "MIT",
-        None,
-    ),
-    spider=("Spider", "CC BY-SA 4.0", "xlangai/spider"),
-    spider_by_database=(
-        "Spider's training questions, shared out by database",
-        "CC BY-SA 4.0",
-        "xlangai/spider",
-    ),
+    embedded=("sql_grpo's embedded world, which is generated", "MIT", None),
+    spider=("Spider", *_SPIDER),
+    spider_by_database=("Spider's training questions, by database", *_SPIDER),
     bird=("BIRD", "CC BY-SA 4.0", None),
     context=("sql-create-context", "CC BY 4.0", "b-mc2/sql-create-context"),
     own=("questions and databases of the author's own", "not stated", None),
@@ -224,12 +217,8 @@ def _card_data(
 def _command(report: dict) -> str:
     "The command that makes the model again."
     n, model = report.get("processes", 1), report["model"]
-    words = ["sql_grpo", "train"]
-    if n > 1:
-        launch = (
-            f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.cli.main train"
-        )
-        words = launch.split()
+    launch = f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.cli.main"
+    words = [*(launch if n > 1 else "sql_grpo").split(), "train"]
     if model != "embedded":
         base = model if model == "smollm2" else report["base_model"] or "FOLDER"
         words += ["--model_name", base]
