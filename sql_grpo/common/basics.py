@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_exit', 'did_you_mean', 'Parser', 'short_warnings',
-           'escape_output', 'written_whole', 'full_path', 'cache_folder', 'kept_in_cache', 'code_digest', 'json_object',
-           'is_disk_full', 'listening', 'pick_some', 'wilson', 'rounded', 'peak_memory', 'MarkdownText',
+           'escape_output', 'written_whole', 'full_path', 'cache_folder', 'kept_in_cache', 'digest_of', 'code_digest',
+           'json_object', 'is_disk_full', 'listening', 'pick_some', 'wilson', 'rounded', 'peak_memory', 'MarkdownText',
            'markdown_table', 'load_env', 'from_file', 'source_name', 'place_of', 'native_dtype', 'Runtime',
            'detect_runtime', 'set_seed', 'SmokeReport', 'smoke_test']
 
@@ -200,16 +200,18 @@ def kept_in_cache(path: Path):  # yields the path to write to
         ) from e
 
 
+def digest_of(key: object) -> str:  # 12 digits
+    "A name for a file that is made from what `key` says."
+    return hashlib.sha256(repr(key).encode()).hexdigest()[:12]
+
+
 @lru_cache
 def code_digest(
     *modules: str,  # of this package, such as world.tasks
 ) -> str:
     "A digest of modules' code, for the names of files that it makes."
-    code = [
-        Path(importlib.util.find_spec(f"sql_grpo.{m}").origin).read_bytes()
-        for m in modules
-    ]
-    return hashlib.sha256(b"\0".join(code)).hexdigest()[:12]
+    files = [importlib.util.find_spec(f"sql_grpo.{m}").origin for m in modules]
+    return digest_of([Path(file).read_bytes() for file in files])
 
 # %% ../../nbs/common/basics.ipynb #9f3c8f44
 def json_object(file: str | Path) -> dict:

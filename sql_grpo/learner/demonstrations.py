@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['careful_actions', 'teacher', 'play_demonstrations', 'save_demonstrations', 'load_demonstrations', 'encode_messages',
-           'encode_demonstration', 'fits_run', 'demonstration_rows', 'learning_rate_for', 'batch_for',
+           'encode_demonstration', 'fits_run', 'demonstration_rows', 'learning_rate_for', 'batch_for', 'fingerprint',
            'learn_demonstrations', 'get_demonstrations']
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80006
-import hashlib, json, math, random, re, shutil, time
+import json, math, random, re, shutil, time
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import groupby
@@ -23,7 +23,7 @@ from safetensors.torch import load_file, save_file
 from sqlglot import exp
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..common.basics import say, terminal_progress, written_whole
+from ..common.basics import digest_of, say, terminal_progress, written_whole
 from sql_grpo.learner.models import (
     broken_files,
     checkpoints_in,
@@ -102,14 +102,12 @@ def _compared(tree: exp.Expression, db: Database) -> list[tuple]:
         texts = [s.this for s in sides if isinstance(s, exp.Literal) and s.is_string]
         if column is None or select is None:
             continue
-        places = [
-            (_spelt(t, db), c.name)
-            for t in select.find_all(exp.Table)
-            if _spelt(t, db) and column.table.lower() in ("", t.alias_or_name.lower())
-            for c in db.columns(_spelt(t, db))
-            if c.name.lower() == column.name.lower()
-        ]
-        found += [(*place, text) for place in places[:1] for text in texts]
+        own, name = column.table.lower(), column.name.lower()
+        tables = select.find_all(exp.Table)
+        tables = [_spelt(t, db) for t in tables if own in ("", t.alias_or_name.lower())]
+        columns = [(t, c.name) for t in tables if t for c in db.columns(t)]
+        place = next((p for p in columns if p[1].lower() == name), None)
+        found += [(*place, text) for text in texts if place]
     return found
 
 
@@ -234,12 +232,11 @@ def play_demonstrations(
     fits: Callable | None = None,  # of a demonstration: others are not kept
 ) -> tuple[list[dict], dict]:  # how many questions, episodes, right and kept ones
     "Play until there are enough, or questions run out. Raises ValueError for evaluation questions."
-    for task in tasks:
-        if task.split != "train":
-            raise ValueError(
-                f"task {task.id!r} belongs to the evaluation: "
-                "demonstrations are made of training questions only"
-            )
+    if tested := [t.id for t in tasks if t.split != "train"]:
+        raise ValueError(
+            f"task {tested[0]!r} belongs to the evaluation: "
+            "demonstrations are made of training questions only"
+        )
     count, rules = config.demonstration_count, config.rules
     about = dict(source=Path(str(config.data_path or config.data_source)).name)
     about |= dict(policy=policy.name)
@@ -267,9 +264,6 @@ def play_demonstrations(
             demos += list(filter(fits, made))[:keep]
         told["questions"] += len(now)
         told["episodes"] += len(episodes)
-        if samples > 1:
-            n = told["episodes"]
-            say(f"{policy.name}: {len(demos)} demonstrations out of {n} episodes")
     demos = demos[: count or None]
     return demos, told | dict(kept=len(demos))
 
@@ -290,7 +284,7 @@ def save_demonstrations(demos: list[dict], path: str | Path) -> Path:
 
 def load_demonstrations(
     path: str | Path,
-) -> list[dict]:  # messages, task_id, source, policy
+) -> list[dict]:  # messages, task_id, and whatever else is there
     "Read them back, or somebody else's; raises ValueError naming the line."
     path = Path(path).expanduser()
     if not path.is_file():
@@ -299,8 +293,7 @@ def load_demonstrations(
     for where, d in from_jsonl(path):
         messages = d.get("messages") if isinstance(d, dict) else None
         _check_messages(messages, f"{where}: field 'messages'")
-        about = {k: d.get(k, "") for k in ("task_id", "source", "policy")}
-        demos.append(dict(messages=messages) | about)
+        demos.append(dict(task_id="") | d)
     return demos
 
 
@@ -418,12 +411,10 @@ def _steps_on(rows: list[dict], config: SQLGRPOConfig) -> int:  # optimizer step
     return config.demonstration_epochs * math.ceil(len(rows) / A_STEP)
 
 
-def _fingerprint(model) -> str:
+def fingerprint(model: torch.nn.Module) -> str:
     "A digest of a model's weights, by the first few of each."
-    digest = hashlib.sha256()
-    for name, p in model.named_parameters():
-        digest.update(f"{name} {p.flatten()[:16].tolist()}".encode())
-    return digest.hexdigest()[:12]
+    weights = model.named_parameters()
+    return digest_of([(n, p.flatten()[:16].tolist()) for n, p in weights])
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80040
 _SAVE_SECONDS = 600  # between two checkpoints: what a crash may cost
@@ -437,11 +428,10 @@ def learn_demonstrations(
 ) -> list[dict]:  # log: step and loss; empty if it was learned before
     "Supervised training on demonstrations, once; changes `model` in place."
     names = "bf16 fp16 peft lora_rank lora_alpha lora_targets".split()
-    key = [rows, _fingerprint(model), learning_rate_for(config)]
+    key = [rows, fingerprint(model), learning_rate_for(config)]
     key += [config.demonstration_epochs, config.seed]
     key += [getattr(config, name) for name in names]
-    digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
-    folder = Path(config.output_dir) / "demonstrations" / digest
+    folder = Path(config.output_dir) / "demonstrations" / digest_of(key)
     file = folder / "weights.safetensors"
     trained = {n: p for n, p in model.named_parameters() if p.requires_grad}
     if file.exists() and not broken_files(folder):
@@ -531,16 +521,13 @@ def _made_demonstrations(
     kind = config.demonstrations
     if kind != "self":
         need_sql(tasks, kind)
-    gold = [t.query or repr((t.answer, t.ordered)) for t in tasks]
-    asked = [
-        (t.id, t.question, g, str(t.db_path)) for t, g in zip(tasks, gold, strict=True)
-    ]
+    right = lambda t: t.query or repr((t.answer, t.ordered))
+    asked = [(t.id, t.question, right(t), str(t.db_path)) for t in tasks]
     key = [asked, asdict(config.rules), config.demonstration_count]
     key += [config.demonstration_tokens, config.seed]
     if kind == "self":
-        key += [_fingerprint(model), config.num_generations]
-    digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]
-    file = Path(config.output_dir) / "demonstrations" / f"{kind}-{digest}.jsonl"
+        key += [fingerprint(model), config.num_generations]
+    file = Path(config.output_dir) / "demonstrations" / f"{kind}-{digest_of(key)}.jsonl"
     if file.exists():
         return load_demonstrations(file), dict(file=str(file))
     training = model.training

@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['END_RATE', 'A_STEP', 'fit_batch', 'SupervisedTrainer', 'falling_rate', 'sft_trainer', 'forward_kept', 'Timekeeper',
-           'MemoryRanOut', 'free_trainer', 'train_on', 'run_training_with_metrics', 'train_tokenizer', 'base_config']
+           'MemoryRanOut', 'free_trainer', 'train_on', 'steps_done', 'run_training_with_metrics', 'train_tokenizer',
+           'base_config']
 
 # %% ../../nbs/learner/fit.ipynb #9d000006
-import gc, json, math, os, shutil, signal, sys, time
+import gc, json, math, os, shutil, signal, time
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from functools import cached_property
@@ -20,7 +21,6 @@ from accelerate.utils import gather_object
 from datasets import Dataset, IterableDataset
 from peft import PeftModel
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-from tqdm.auto import tqdm
 from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -35,7 +35,7 @@ from transformers import (
 )
 from trl import GRPOTrainer, SFTConfig, SFTTrainer
 
-from ..common.basics import QUIET, detect_runtime, in_notebook, is_main, say
+from ..common.basics import QUIET, detect_runtime, is_main, say
 from ..engine.cache import is_out_of_memory
 from ..engine.codec import CHATML
 from sql_grpo.learner.models import (
@@ -43,6 +43,7 @@ from sql_grpo.learner.models import (
     checkpoints_in,
     find_checkpoint,
     lock_output_dir,
+    move_away,
     optimizer_for,
     save_state,
     unfinished,
@@ -249,13 +250,13 @@ class Timekeeper(TrainerCallback):
 
     def __init__(
         self,
-        label: str = "",  # of a bar, or where there is no terminal of a line now and then
+        label: str = "",  # of a line now and then
         seconds: float = math.inf,  # after the step in which they are over, it ends
         save_every: float = math.inf,  # seconds
     ):
         self.label, self.seconds, self.save_every = label, seconds, save_every
         self.said = self.saved = time.monotonic()
-        self.begun = self.bar = None
+        self.begun = None
 
     def on_train_begin(self, *event, **kwargs):
         "Look at the clock; with a smaller batch, it goes on."
@@ -280,23 +281,12 @@ class Timekeeper(TrainerCallback):
                 )
                 control.should_training_stop = True
                 control.should_save = args.save_strategy != "no"
-        if self.label:
-            self._tell(state, control, now)
-
-    def _tell(self, state, control, now):
-        loss = next((r["loss"] for r in state.log_history[::-1] if "loss" in r), None)
-        told = "" if loss is None else f"loss {loss:.3f}"
-        if in_notebook() or sys.stderr.isatty():
-            bar = dict(desc=self.label, total=state.max_steps, unit="step", leave=False)
-            self.bar = self.bar or tqdm(**bar)
-            self.bar.set_postfix_str(told)
-            self.bar.update(state.global_step - self.bar.n)
-            if control.should_training_stop:
-                self.bar.close()
-        elif now - self.said > QUIET:
+        if self.label and now - self.said > QUIET:
             self.said = now
+            losses = [r["loss"] for r in state.log_history if "loss" in r]
+            told = f", loss {losses[-1]:.3f}" if losses else ""
             of = f"/{state.max_steps}" * (self.seconds == math.inf)
-            say(f"{self.label} step {state.global_step}{of}, {told}")
+            say(f"{self.label} step {state.global_step}{of}{told}")
 
 # %% ../../nbs/learner/fit.ipynb #15d46502
 class MemoryRanOut(RuntimeError):
@@ -380,7 +370,7 @@ def train_on(
 def _train(trainer: Trainer, resume: str | None) -> None:
     "Train, unless all steps were done before the checkpoint: transformers would take one more."
     sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
-    if sharded or not 0 < trainer.args.max_steps <= _steps_done(resume):
+    if sharded or not 0 < trainer.args.max_steps <= steps_done(resume):
         return trainer.train(resume_from_checkpoint=resume)
     trainer._load_from_checkpoint(resume)
     trainer.state = TrainerState.load_from_json(f"{resume}/trainer_state.json")
@@ -395,7 +385,7 @@ def _finish_callbacks(trainer: Trainer) -> None:
     trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
 
 
-def _steps_done(checkpoint: str | None) -> int:
+def steps_done(checkpoint: str | None) -> int:
     "Steps before a checkpoint."
     if not checkpoint:
         return 0
@@ -405,19 +395,16 @@ def _steps_done(checkpoint: str | None) -> int:
 # %% ../../nbs/learner/fit.ipynb #39ad160c
 def _set_aside(folder: str | Path) -> None:
     "Move an earlier run's checkpoints to previous/; those that are there already are deleted."
-    old = checkpoints_in(folder)
-    previous = Path(folder).expanduser() / "previous"
-    if not old:
-        return
-    previous.mkdir(exist_ok=True)
-    say(
-        f"checkpoints of an earlier run go to {previous}; "
-        "--resume_from_checkpoint last would go on from them"
-    )
-    for p in checkpoints_in(previous):
-        shutil.rmtree(p)
+    old, previous = checkpoints_in(folder), Path(folder).expanduser() / "previous"
+    if old:
+        say(
+            f"checkpoints of an earlier run go to {previous}; "
+            "--resume_from_checkpoint last would go on from them"
+        )
+        for p in checkpoints_in(previous):
+            shutil.rmtree(p)
     for p in old:
-        p.rename(previous / p.name)
+        move_away(p)
 
 # %% ../../nbs/learner/fit.ipynb #4214013b
 def run_training_with_metrics(
@@ -436,7 +423,7 @@ def run_training_with_metrics(
         _set_aside(Path(trainer.args.output_dir))
     trainer, interrupted = train_on(trainer, resume)
     log = trainer.state.log_history
-    seconds = _summed(log, "step_time", _steps_done(resume))
+    seconds = _summed(log, "step_time", steps_done(resume))
     seconds += time.perf_counter() - start
     steps = trainer.state.global_step
     return dict(
@@ -462,10 +449,10 @@ def _summed(log: list[dict], name: str, last: float = math.inf) -> float:
 def _amounts(log: list[dict], steps: int, args: SQLGRPOConfig) -> dict:
     "How much was played and learned in so many steps."
     n = args.updates_per_generation
-    sums = {k: round(_summed(log, f"learned/{k}") / n) for k in ("episodes", "tokens")}
+    sums = (_summed(log, f"learned/{name}") / n for name in ("episodes", "tokens"))
+    learned, tokens = map(round, sums)
     played = round(steps / n * args.generation_batch_size)
-    told = dict(updates=steps, played=played, learned=sums["episodes"])
-    return told | dict(tokens=sums["tokens"])
+    return dict(updates=steps, played=played, learned=learned, tokens=tokens)
 
 # %% ../../nbs/learner/fit.ipynb #e766d1ef
 _FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['CODE_MODEL', 'write_checksums', 'broken_files', 'check_file', 'whole_checkpoint', 'is_hub_name', 'missing_in',
            'on_this_machine', 'best_here', 'model_source', 'read_gguf', 'smollm2_folder', 'MasterWeights',
-           'optimizer_for', 'add_adapters', 'check_model', 'take_over', 'load_model_and_tokenizer', 'model_folder',
-           'save_model', 'playing_rules', 'load_policy', 'step_of', 'checkpoints_in', 'find_checkpoint', 'unfinished',
-           'save_state', 'lock_output_dir', 'adapters_kept']
+           'optimizer_for', 'add_adapters', 'check_model', 'take_over', 'move_away', 'load_model_and_tokenizer',
+           'model_folder', 'save_model', 'playing_rules', 'load_policy', 'step_of', 'checkpoints_in', 'find_checkpoint',
+           'unfinished', 'save_state', 'lock_output_dir', 'adapters_kept']
 
 # %% ../../nbs/learner/models.ipynb #9f84f694
 import contextlib, copy, importlib.util, io, json, math, os, re, shutil, subprocess, sys, tempfile, textwrap, warnings, zipfile, zlib
@@ -654,8 +654,8 @@ def _with_saved(
     return model
 
 # %% ../../nbs/learner/models.ipynb #3da81f67
-def _move_away(folder: Path) -> None:
-    "Move a folder into previous/."
+def move_away(folder: Path) -> None:
+    "Move a folder into previous/ beside it; what was there by its name goes."
     if folder.exists():
         before = folder.parent / "previous" / folder.name
         before.parent.mkdir(exist_ok=True)
@@ -668,7 +668,7 @@ def _keep_base(config: SQLGRPOConfig) -> str:  # the folder
     out = Path(config.output_dir)
     if is_main():
         for name in () if config.resume_from_checkpoint else ("adapter", "base"):
-            _move_away(out / name)
+            move_away(out / name)
         for part in _load_pretrained(model_path("embedded"), torch.float32):
             part.save_pretrained(out / "base")
     if config.world_size > 1:
@@ -716,6 +716,8 @@ def load_model_and_tokenizer(
         )
     if not (config.use_cpu or getattr(model, "is_quantized", False)):
         model.to("cuda")
+    # of tied weights a checkpoint has one: transformers would call the others missing
+    model._keys_to_ignore_on_save = {*model.all_tied_weights_keys}
     return model, tokenizer
 
 # %% ../../nbs/learner/models.ipynb #9e3921b4
@@ -749,9 +751,9 @@ def save_model(
         file = out / "adapter" / "sql_grpo.json"
         file.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     else:
-        _move_away(out / "adapter")
+        move_away(out / "adapter")
     if not whole:
-        _move_away(out / "model")
+        move_away(out / "model")
         return out / "adapter"
     model = _merged_model(model) if adapted else model
     model.config.sql_grpo = rules

@@ -15,7 +15,13 @@ import httpx2, sqlglot
 from sqlglot import exp
 from tqdm.auto import tqdm
 
-from ..common.basics import cache_folder, code_digest, full_path, kept_in_cache
+from sql_grpo.common.basics import (
+    cache_folder,
+    code_digest,
+    digest_of,
+    full_path,
+    kept_in_cache,
+)
 from .database import SQLiteDatabase, quoted
 from .embedded import literal, write_script
 
@@ -368,9 +374,7 @@ def context_database(
 ) -> Path:
     "The SQLite file with `fill(context, query, seed)`, in the cache folder."
     made_by = code_digest("world.download", "world.embedded") + sqlglot.__version__
-    key = hashlib.sha256(
-        "\0".join((made_by, context, query, str(seed))).encode()
-    ).hexdigest()[:12]
+    key = digest_of((made_by, context, query, str(seed)))
     path = cache_folder() / "context" / f"{name}-{key}.sqlite"
     if not path.exists():
         with kept_in_cache(path) as part:

@@ -7,7 +7,7 @@ __all__ = ['READ', 'SQLITE', 'SEPARATORS', 'table_name', 'file_tables', 'is_file
            'files_database']
 
 # %% ../../nbs/world/files.ipynb #971e0bdb
-import codecs, csv, gzip, hashlib, json, math, re, shutil, sqlite3, warnings, zlib
+import codecs, csv, gzip, json, math, re, shutil, sqlite3, warnings, zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -21,7 +21,7 @@ from urllib.parse import unquote
 
 from fastcore.basics import patch
 
-from ..common.basics import cache_folder, code_digest, kept_in_cache
+from ..common.basics import cache_folder, code_digest, digest_of, kept_in_cache
 from .database import one_line, quoted
 
 # %% ../../nbs/world/files.ipynb #b395b222
@@ -465,9 +465,8 @@ def files_database(where: str | Path) -> Path:  # with the name of the file or f
 
 @lru_cache(maxsize=64)
 def _made(where: Path, state: tuple) -> Path:
-    digest = lambda x: hashlib.sha256(repr(x).encode()).hexdigest()[:12]
-    folder = cache_folder() / "files" / digest(str(where))
-    made = folder / digest((state, code_digest("world.files")))
+    folder = cache_folder() / "files" / digest_of(str(where))
+    made = folder / digest_of((state, code_digest("world.files")))
     path = made / f"{table_name(where) or where.name}.sqlite"
     if not path.exists():
         said = [

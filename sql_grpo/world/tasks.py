@@ -280,12 +280,9 @@ def answer_result(
 # %% ../../nbs/world/tasks.ipynb #a22a8221
 def _conditions(node) -> tuple[list, int]:  # node: a condition, or None
     "The single conditions between AND and OR, and the number of ORs."
-    if isinstance(node, exp.Paren):
-        return _conditions(node.this)
-    if not isinstance(node, exp.Connector):
-        return [node] * (node is not None), 0
-    (a, n), (b, m) = _conditions(node.this), _conditions(node.expression)
-    return a + b, n + m + isinstance(node, exp.Or)
+    single = lambda n: not isinstance(n, (exp.Paren, exp.Connector))
+    nodes = list(node.walk(prune=single)) if node else []
+    return [*filter(single, nodes)], sum(isinstance(n, exp.Or) for n in nodes)
 
 
 def _hardness(tree: exp.Query) -> tuple[int, int, int]:  # clauses, nested, others
@@ -397,8 +394,7 @@ def _loads(text: str):
 
 def _text(path: Path) -> str:
     "The text of a question file. Raises OSError, and ValueError for what is no text."
-    said = []
-    text = path.read_text(encoding=text_encoding(path, str(path), said))
+    text = path.read_text(encoding=text_encoding(path, str(path), said := []))
     for odd in said:
         warnings.warn(odd, stacklevel=2)
     if not text.strip():
