@@ -29,7 +29,7 @@ from ..world.replies import as_text
 from ..environment import Episode, Rules, format_result
 from ..watch.report import load_report
 from ..judge.results import as_read, query_behind, results_match
-from .keep import KeptQuestions
+from .questions import KeptQuestions
 from ..rollout import Policy, rollout
 
 # first: it keeps bitsandbytes quiet, which the next import loads
@@ -249,7 +249,7 @@ def ask(
 def _kept(it: Answer, **right) -> None:
     if it.keep is None:
         raise ValueError("there is no file to keep it in: ask with keep='shop.csv'")
-    it.keep.put(it.episode.task.question, **right)
+    it.keep.put(dict(question=it.episode.task.question) | right)
 
 
 @patch

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LEVELS', 'READERS', 'Task', 'ties', 'answer_result', 'sql_difficulty', 'field_name', 'from_lines', 'from_jsonl',
            'answer_cell', 'question_sheet', 'raw_entries', 'read_questions', 'one_list', 'share_out', 'embedded_tasks',
-           'database_name', 'LoadReport', 'check_tasks', 'load_with_report', 'load_tasks', 'main']
+           'database_name', 'LoadReport', 'check_tasks', 'load_with_report', 'load_tasks', 'fetch_spider']
 
 # %% ../../nbs/world/tasks.ipynb #c0a060a9
 import ast, hashlib, json, math, os, random, re, warnings
@@ -968,7 +968,7 @@ def load_tasks(
     return [replace(t, variants=_variants_of(source, t)) for t in report.tasks]
 
 # %% ../../nbs/world/tasks.ipynb #c1a4000f
-def main(
+def fetch_spider(
     argv: list | None = None,  # arguments; by default those of the command line
 ) -> None:
     "The command `sql_grpo data`, with `download_spider`'s options. Raises SystemExit if it fails."
