@@ -180,7 +180,9 @@ def main(argv: list | None = None) -> int | None:  # exit code, where there is o
         if name not in _COMMANDS:
             near = did_you_mean(name, _COMMANDS)
             raise ValueError(f"there is no command {name!r}{near} (--help lists them)")
-    if {"-h", "--help"} & set(rest) and (parser := command_parser(name)):
+    if name == "train" and "--help_all" in rest:  # TRL's follow, once it is loaded
+        _show(train_parser(every=True).format_help())
+    elif {"-h", "--help"} & set(rest) and (parser := command_parser(name)):
         return _show(parser.format_help())
     if _COMMANDS[name][1]:
         read_command(name, rest)

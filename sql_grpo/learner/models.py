@@ -711,6 +711,8 @@ def load_model_and_tokenizer(
         )
     if not (config.use_cpu or getattr(model, "is_quantized", False)):
         model.to("cuda")
+    # of tied weights a checkpoint has one: transformers would call the others missing
+    model._keys_to_ignore_on_save = {*model.all_tied_weights_keys}
     return model, tokenizer
 
 # %% ../../nbs/learner/models.ipynb #9e3921b4
@@ -936,14 +938,17 @@ def lock_output_dir(folder: str | Path) -> None:
 
 # %% ../../nbs/learner/models.ipynb #df9c8054
 @contextmanager
-def adapters_kept(model: PreTrainedModel | PeftModel):
+def adapters_kept(
+    model: PreTrainedModel | PeftModel,
+    anew: bool = False,  # does the trainer make the reference's adapters, as GRPO's?
+):
     "Around the making of a trainer: adapters stay in their format, the reference is the first's."
     if not isinstance(model, PeftModel):
         yield
         return
     parts = model.named_parameters()
     kept = {n: p.data for n, p in parts if p.requires_grad or ".ref." in n}
-    if "ref" in model.peft_config:
+    if anew and "ref" in model.peft_config:
         model.delete_adapter("ref")
     yield
     for n, p in model.named_parameters():

@@ -6,9 +6,9 @@
 __all__ = ['train', 'measure', 'Run', 'make_dashboard', 'settle_run', 'prepare']
 
 # %% ../../nbs/use/run.ipynb #9e000006
-import copy, os, sys, time, warnings
+import copy, json, os, sys, time, warnings
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
@@ -25,19 +25,22 @@ from trl.distributed import DistributedBackend
 from sql_grpo.common.basics import (
     is_disk_full,
     is_main,
+    json_object,
     or_exit,
+    Parser,
     pick_some,
     say,
     set_seed,
     terminal_progress,
+    written_whole,
 )
 from ..cli.main import EvalOptions, read_command
-from ..options import train_parser
+from ..options import Options, add_options
 from ..world.engines import without_password
 from ..world.tasks import Task, check_tasks, load_tasks, one_list, share_out
 from ..environment import Rules
 from ..judge.results import without_sql
-from ..rollout import built_in_policy, Policy, rollout
+from ..rollout import built_in_policy, Policy, rollout, ScriptedPolicy
 from ..engine.policy import whole_model
 from sql_grpo.learner.models import (
     checkpoints_in,
@@ -48,7 +51,11 @@ from sql_grpo.learner.models import (
     save_model,
     take_over,
 )
-from ..learner.demonstrations import get_demonstrations, learn_demonstrations
+from sql_grpo.learner.demonstrations import (
+    fingerprint,
+    get_demonstrations,
+    learn_demonstrations,
+)
 from ..engine.vllm import check_vllm_server
 from ..learner.trainer import check_rewards, chosen_rewards
 from sql_grpo.training import (
@@ -57,7 +64,12 @@ from sql_grpo.training import (
     greedy_policy,
     load_question_prompts,
 )
-from ..learner.fit import MemoryRanOut, fit_batch, run_training_with_metrics
+from sql_grpo.learner.fit import (
+    MemoryRanOut,
+    fit_batch,
+    run_training_with_metrics,
+    steps_done,
+)
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import LiveVisualizationCallback
@@ -154,12 +166,29 @@ class Run:
         config, tasks = self.config, self.eval_tasks
         if name == "base" and config.base_questions:
             tasks = pick_some(tasks, config.base_questions, config.seed)
+        file = Path(config.output_dir) / f"{name}_replies.json"
+        # one process, for the others may not see the file
+        keeps = name in ("base", "warmed") and config.world_size == 1
         with self.counting("eval"), whole_model(self.trainer) as model:
             policy = greedy_policy(model, self.tokenizer, config, name)
             if name == "random":
                 policy = built_in_policy(name, config.seed, config.rules.mode)
-            self.found[name] = measure(policy, tasks, config)
-        say(repr(self.found[name]))
+            asked = [[t.id, t.question, str(t.db_path)] for t in tasks]
+            of = json.dumps([fingerprint(model), asdict(config.rules), asked])
+            kept = json_object(file) if keeps and file.is_file() else {}
+            if kept.get("of") == of:
+                say(
+                    f"{name}: replies of an earlier run; without {file} it is played anew"
+                )
+                next_of = lambda ep: kept["replies"][ep.task.id][len(ep.replies)]
+                policy = ScriptedPolicy(next_of, name)
+            ev = self.found[name] = measure(policy, tasks, config)
+        if keeps:
+            texts = lambda ep: [*(turns[0].text for turns in ep.replies), None]
+            replies = {ep.task.id: texts(ep) for ep in ev.episodes}
+            with written_whole(file) as part:
+                part.write_text(json.dumps(dict(of=of, replies=replies)))
+        say(repr(ev))
 
     @contextmanager
     def counting(self, phase: str):
@@ -213,6 +242,11 @@ def settle_run(config: SQLGRPOConfig) -> SQLGRPOConfig:
     "With what adapters and the checkpoint to go on from decide. Raises ValueError."
     config = take_over(config)
     found = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
+    if 0 < config.max_steps <= (done := steps_done(found)):
+        say(
+            f"the training of {found} is finished, with {done} steps: it is measured "
+            f"again; to go on, give --max_steps above {done}"
+        )
     return config.with_(resume_from_checkpoint=found)
 
 
@@ -412,8 +446,13 @@ def report(self: Run, told: dict | None = None) -> dict:
 def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     "The command `sql_grpo train`. Raises SystemExit: 2 for bad input, 1 for no room or network."
     prog = "sql_grpo train"
-    if "--help_all" in argv:
-        return print(train_parser(SQLGRPOConfig, every=True).format_help())
+    if "--help_all" in argv:  # `sql_grpo` has shown ours
+        theirs = Parser(usage=f"{prog}: TRL's options are taken, too", add_help=False)
+        names = {f.name for f in fields(SQLGRPOConfig)} - {
+            f.name for f in fields(Options)
+        }
+        add_options(theirs, SQLGRPOConfig, shown=(*names,))
+        return print(theirs.format_help())
     # no bars and warnings of others between our lines
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     for name in ("is_gradient_checkpointing", "broadcast_buffers"):
