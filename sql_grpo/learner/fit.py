@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['END_RATE', 'A_STEP', 'fit_batch', 'SupervisedTrainer', 'falling_rate', 'sft_trainer', 'forward_kept', 'Timekeeper',
-           'MemoryRanOut', 'free_trainer', 'train_on', 'run_training_with_metrics', 'train_tokenizer', 'base_config']
+           'MemoryRanOut', 'free_trainer', 'train_on', 'steps_done', 'run_training_with_metrics', 'train_tokenizer',
+           'base_config']
 
 # %% ../../nbs/learner/fit.ipynb #9d000006
 import gc, json, math, os, shutil, signal, time
@@ -372,7 +373,7 @@ def train_on(
 def _train(trainer: Trainer, resume: str | None) -> None:
     "Train, unless all steps were done before the checkpoint: transformers would take one more."
     sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
-    if sharded or not 0 < trainer.args.max_steps <= _steps_done(resume):
+    if sharded or not 0 < trainer.args.max_steps <= steps_done(resume):
         return trainer.train(resume_from_checkpoint=resume)
     trainer._load_from_checkpoint(resume)
     trainer.state = TrainerState.load_from_json(f"{resume}/trainer_state.json")
@@ -387,7 +388,7 @@ def _finish_callbacks(trainer: Trainer) -> None:
     trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
 
 
-def _steps_done(checkpoint: str | None) -> int:
+def steps_done(checkpoint: str | None) -> int:
     "Steps before a checkpoint."
     if not checkpoint:
         return 0
@@ -425,7 +426,7 @@ def run_training_with_metrics(
         _set_aside(Path(trainer.args.output_dir))
     trainer, interrupted = train_on(trainer, resume)
     log = trainer.state.log_history
-    seconds = _summed(log, "step_time", _steps_done(resume))
+    seconds = _summed(log, "step_time", steps_done(resume))
     seconds += time.perf_counter() - start
     steps = trainer.state.global_step
     return dict(
