@@ -39,7 +39,6 @@ from ..common.basics import QUIET, detect_runtime, is_main, say
 from ..engine.cache import is_out_of_memory
 from ..engine.codec import CHATML
 from sql_grpo.learner.models import (
-    adapters_kept,
     checkpoints_in,
     find_checkpoint,
     lock_output_dir,
@@ -215,15 +214,19 @@ def sft_trainer(
     optimizer = optimizer_for(
         _weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True
     )
-    with adapters_kept(model):
-        trainer = trainer_class(
-            model,
-            args,
-            train_dataset=rows,
-            processing_class=tokenizer,
-            optimizers=(optimizer, schedule(optimizer, steps)),
-            callbacks=callbacks,
-        )
+    # TRL rounds adapters on weights in 4 bits to bfloat16
+    own = {n: p.data for n, p in model.named_parameters() if p.requires_grad}
+    trainer = trainer_class(
+        model,
+        args,
+        train_dataset=rows,
+        processing_class=tokenizer,
+        optimizers=(optimizer, schedule(optimizer, steps)),
+        callbacks=callbacks,
+    )
+    for n, weight in own.items():
+        p = model.get_parameter(n)
+        p.data = weight.to(p.device)
     trainer.remove_callback(PrinterCallback)
     return trainer
 
