@@ -110,7 +110,7 @@ def build_trainer(
         make_policy = VLLMPolicy.of_trainer if config.use_vllm else None
         # TRL finds weights there; and it would ask the Hub for its repository
         args = config.with_(reward_weights=weights, push_to_hub=False)
-        with adapters_kept(model), reference_named(model, reference):
+        with adapters_kept(model, anew=True), reference_named(model, reference):
             trainer = EpisodeTrainer(
                 model,
                 rewards,

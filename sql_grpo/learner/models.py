@@ -943,14 +943,17 @@ def lock_output_dir(folder: str | Path) -> None:
 
 # %% ../../nbs/learner/models.ipynb #df9c8054
 @contextmanager
-def adapters_kept(model: PreTrainedModel | PeftModel):
+def adapters_kept(
+    model: PreTrainedModel | PeftModel,
+    anew: bool = False,  # does the trainer make the reference's adapters, as GRPO's?
+):
     "Around the making of a trainer: adapters stay in their format, the reference is the first's."
     if not isinstance(model, PeftModel):
         yield
         return
     parts = model.named_parameters()
     kept = {n: p.data for n, p in parts if p.requires_grad or ".ref." in n}
-    if "ref" in model.peft_config:
+    if anew and "ref" in model.peft_config:
         model.delete_adapter("ref")
     yield
     for n, p in model.named_parameters():
