@@ -9,3 +9,10 @@ os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
 if "IN_TEST" in os.environ:  # nbdev_test runs several pages side by side
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def load_ipython_extension(ipython):
+    "For `%load_ext sql_grpo`: %%ask asks in a notebook."
+    from .use.ask import ask_cell
+
+    ipython.register_magic_function(ask_cell, "cell", "ask")

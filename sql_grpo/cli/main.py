@@ -139,7 +139,11 @@ _COMMANDS = {  # name: function, options, what it does
         ServeOptions,
         "put the environment behind an address",
     ),
-    "draft": ("use.questions.main_draft", DraftOptions, "draft questions about it"),
+    "draft": (
+        "use.questions.main_draft",
+        DraftOptions,
+        "draft questions about a database",
+    ),
     "data": (
         "use.questions.main_data",
         None,

@@ -6,7 +6,7 @@
 __all__ = ['kept_questions', 'drafted', 'in_parts', 'OwnQuestions', 'own_questions', 'what_changed', 'has_report', 'own_defaults']
 
 # %% ../../nbs/use/own.ipynb #0e110007
-import hashlib
+import hashlib, math, random
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -16,7 +16,7 @@ from ..config import SQLGRPOConfig
 from ..common.basics import say
 from ..world.drafts import draft_questions
 from ..world.engines import open_database
-from ..world.tasks import Task, database_name, sql_difficulty
+from ..world.tasks import Task, database_name, one_list, sql_difficulty
 from transformers import PreTrainedTokenizerBase
 
 from ..engine.codec import ChatCodec
@@ -35,44 +35,38 @@ from ..watch.report import load_report
 _FEW, _HELD = 20, 40  # kept questions, below which so many drafts are held back
 
 
-def kept_questions(config: SQLGRPOConfig) -> list[Task]:
-    "The questions that were kept, to be learned; none without a file of them. Raises ValueError."
+def kept_questions(config: SQLGRPOConfig) -> tuple[list, list]:  # kept, evaluation
+    "What was kept, to be learned, and the evaluation questions of a folder that has some. Raises ValueError."
     try:
-        found = [
-            t for split in ("train", "eval") for t in load_questions(config, split)
-        ]
+        kept, other = (load_questions(config, split) for split in ("train", "eval"))
     except FileNotFoundError:
         if config.question_file:
             raise
-        return []
-    return [replace(t, split="train") for t in {t.id: t for t in found}.values()]
+        return [], []
+    if one_list(config.data_source, config.data_path):  # which was shared out
+        kept, other = {t.id: t for t in kept + other}.values(), []
+    return [replace(t, split="train") for t in kept], other
 
 
 def drafted(
     config: SQLGRPOConfig, kept: list[Task]
 ) -> tuple[list, list]:  # learned, held
-    "Drafts about the database, none with the SQL of a kept question. Raises ValueError."
-    if not config.drafts:
-        return [], []
-    db = kept[0].database() if kept else open_database(config.data_source)
-    held = _HELD if len(kept) < _FEW else 0
-    found = draft_questions(
-        db, config.drafts + held, config.seed, [t.query for t in kept]
-    )
-    where = kept[0].db_path if kept else config.data_source
-    tasks = [
-        Task(
-            f"draft-{i}",
-            db.name,
-            d["question"],
-            d["query"],
-            sql_difficulty(d["query"], db.dialect),
-            db_path=where,
-            extra=dict(heldout=False, kind="draft"),
-        )
-        for i, d in enumerate(found, 1)
-    ]
-    return tasks[: len(tasks) - held], tasks[len(tasks) - held :]
+    "Drafts about the databases, none with the SQL of a kept question. Raises ValueError."
+    where = list(dict.fromkeys(t.db_path for t in kept)) or [config.data_source]
+    held, tasks = _HELD if len(kept) < _FEW else 0, []
+    n = config.drafts and math.ceil((config.drafts + held) / len(where))
+    for path in where if n else ():
+        db, given = open_database(path), [t.query for t in kept]
+        for d in draft_questions(db, n, config.seed, given):
+            level = sql_difficulty(d["query"], db.dialect)
+            made = Task(
+                f"draft-{len(tasks)}", db.name, **d, difficulty=level, db_path=path
+            )
+            made.extra = dict(heldout=False, kind="draft")
+            tasks.append(made)
+    held = min(held, len(tasks) // 2)
+    random.Random(config.seed).shuffle(tasks)
+    return tasks[held:], tasks[:held]
 
 
 def in_parts(tasks: list[Task], n: int = 5, whole: int = 50) -> list[list[Task]]:
@@ -94,7 +88,7 @@ class OwnQuestions:
     drafts: list[Task]
     held: list[Task]  # drafts that are measured, and not learned
     parts: list[list[Task]]  # of what was kept, held back in turn
-    grpo: bool  # does GRPO follow, with the first part held back to its end?
+    last: bool  # are the parts held back to the end: does GRPO follow, or are they a list of their own?
     rows: dict = field(default_factory=dict)  # of tokens, by a question's id
 
     def asked(self) -> list[Task]:
@@ -123,7 +117,7 @@ class OwnQuestions:
 
     def to_play(self) -> list[Task]:
         "What GRPO would play."
-        return self.without(sum(self.parts, []) if self.grpo else []) or self.drafts
+        return self.without(sum(self.parts, []) if self.last else []) or self.drafts
 
     def counts(self) -> dict:
         names = "kept", "drafts", "held", "parts"
@@ -134,8 +128,10 @@ class OwnQuestions:
         passes, kept = config.demonstration_epochs, len(self.kept)
         said = f"{len(self.drafts)} drafts are learned once"
         if kept:
-            parts = f"measured in {len(self.parts)} part" + "s" * (len(self.parts) > 1)
-            said += f", then {kept} kept questions {passes} times, {parts} held back in turn"
+            said += f", then {kept} kept questions {passes} times"
+            many = "in turn, in parts" if len(self.parts) > 1 else "in part"
+            back = sum(map(len, self.parts))
+            said += f"; {back} are measured while they are held back, {many}"
         if unsaid := sum(not t.query for t in self.kept):
             said += (
                 f" ({unsaid} have no SQL: they are measured, and only GRPO learns them)"
@@ -146,14 +142,15 @@ class OwnQuestions:
 
 def own_questions(config: SQLGRPOConfig) -> OwnQuestions:
     "Kept questions, and drafts about their database. Raises ValueError if there are none of both."
-    kept = kept_questions(config)
+    kept, other = kept_questions(config)
     drafts, held = drafted(config, kept)
     if not kept and not drafts:
         raise ValueError(
             f"there is nothing to learn about {config.data_source}: no kept questions, and drafts is 0"
         )
-    parts, grpo = in_parts(kept), config.max_steps != 0
-    return OwnQuestions(kept, drafts, held, parts[:1] if grpo else parts, grpo)
+    parts, last = in_parts(kept), bool(other or config.max_steps)
+    parts = [other] if other else parts[:1] if last else parts
+    return OwnQuestions(kept, drafts, held, parts, last)
 
 # %% ../../nbs/use/own.ipynb #0e11000d
 def what_changed(report: dict, asked: list[Task], most: int = 5) -> str:

@@ -392,7 +392,7 @@ def learn_own(self: Run) -> None:
 
     learn("drafts", own.drafts, 1)
     drafted = {name: p.detach().clone() for name, p in trained.items()}
-    if own.grpo:
+    if own.last:
         learn_kept(sum(own.parts, []))
         return self.begin_grpo()
     found = []

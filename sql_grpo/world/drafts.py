@@ -361,7 +361,7 @@ _PHRASES = dict(
     beyond={">": "above/higher than", "<": "below/lower than"},
 )
 _TELLING = "number few year date category text flag"  # kinds that people ask about
-_OF = dict(c="category few", n="number few", r="number few year date", q="", p="")
+_OF = dict(c="category few", n="number few", r="number few year date")
 
 
 def _rounded(v: int | float) -> int | float:
@@ -399,10 +399,9 @@ class Draw:
     def shown(self, e: Entity, of: str) -> tuple:  # SQL, words
         "What is asked for: often what something is called, seldom its key."
         odds, kinds = self.dice.random(), "text category number few year date"
-        named = [
-            a for a in e.of("text category") if {"name", "title"} & {*a.words.split()}
-        ]
-        if odds < 0.4 and (named := [a for a in named if a not in self.used]):
+        free = [a for a in e.of("text category") if a not in self.used]
+        named = [a for a in free if {"name", "title"} & {*a.words.split()}]
+        if odds < 0.4 and named:
             self.used.append(self.one(named))
             return of + self.used[-1].sql, self.used[-1].words
         return self.attribute(e, kinds + " key long" * (odds > 0.9), of)
@@ -439,16 +438,10 @@ class Draw:
     def tables(self, names: set) -> tuple:  # t, e, o, SQL of a join, the last link
         "The tables of a question: one, two of which the first refers to the other, or three."
         if "path" in names:  # t refers to e, or e to t; and e to o
-            down = [
-                (e, x, x.to, y)
-                for e in self.entities
-                for x in e.links
-                for y in x.to.links
-            ]
-            across = [
-                (x.to, x, e, y) for e in self.entities for x in e.links for y in e.links
-            ]
-            t, x, e, y = self.one([w for w in down + across if w[0] is not w[3].to])
+            links = [(e, x) for e in self.entities for x in e.links]
+            ways = [(e, x, x.to, y) for e, x in links for y in x.to.links]
+            ways += [(x.to, x, e, y) for e, x in links for y in e.links]
+            t, x, e, y = self.one([w for w in ways if w[0] is not w[3].to])
             on = x.on("T2", "T1") if x.to is t else x.on("T1", "T2")
             sql = f"{t.sql} AS T1 JOIN {e.sql} AS T2 ON {on}"
             return t, e, y.to, f"{sql} JOIN {y.to.sql} AS T3 ON {y.on('T2', 'T3')}", y
@@ -465,24 +458,17 @@ class Draw:
         sql, ways = self.entry(self.questions)
         names = [name for _, name, *_ in Formatter().parse(sql) if name]
         t, e, o, join, link = self.tables({*names})
-        joined, far = (
-            bool({"pair", "path"} & {*names}),
-            "T3." if "path" in names else "T2.",
-        )
-        at = {"t": "T1." * joined, "o": far * joined}
+        far = "T3." if "path" in names else "T2." * ("pair" in names)
+        of_t, of_o = (t, "T1." * bool(far)), (o, far)
         slots = {n: (x.sql, x.words) for n, x in (("t", t), ("e", e), ("o", o)) if x}
         for name in names:
             plain = name.rstrip("2")
-            if plain in _OF and _OF[plain]:
-                slots[name] = self.attribute(t, _OF[plain], at["t"])
+            if plain in _OF:
+                slots[name] = self.attribute(t, _OF[plain], of_t[1])
             elif plain in "su":
-                slots[name] = self.shown(
-                    *((t, at["t"]) if plain == "s" else (o, at["o"]))
-                )
+                slots[name] = self.shown(*(of_t if plain == "s" else of_o))
             elif plain in "pq":
-                slots[name] = self.conditions_on(
-                    *((t, at["t"]) if plain == "p" else (o, at["o"]))
-                )
+                slots[name] = self.conditions_on(*(of_t if plain == "p" else of_o))
             elif plain in _PHRASES:
                 timed = plain == "way" and self.used[-1].kind in ("year", "date")
                 said = _PHRASES["when" if timed else plain]
@@ -497,17 +483,15 @@ class Draw:
             elif plain in ("pair", "path"):
                 slots[name] = join, ""
             elif plain == "key":
-                keys = [at["o"] + k.sql for k in link.keys]
+                keys = [far + k.sql for k in link.keys]
                 slots[name] = ", ".join(keys + [slots["u"][0]] * self.every), ""
             elif plain in ("id", "ref"):
                 sides = link.keys if plain == "id" else link.own
                 slots[name] = self.one(sides * (len(sides) == 1)).sql, ""
         filled = sql.format(**{n: s for n, (s, _) in slots.items()})
-        for a in self.used:
-            if not a.has_null:
-                filled = re.sub(
-                    rf" WHERE (\w+\.)?{re.escape(a.sql)} IS NOT NULL", "", filled
-                )
+        for a in self.used:  # a condition that is always true
+            always = rf" WHERE (\w+\.)?{re.escape(a.sql)} IS NOT NULL"
+            filled = filled if a.has_null else re.sub(always, "", filled)
         words = {n: w for n, (_, w) in slots.items()}
         words |= {n + "s": plural(w) for n, w in words.items() if w}
         said = self.dice.choice(ways).format(**words)
