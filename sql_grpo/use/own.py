@@ -64,7 +64,7 @@ def drafted(
             )
             made.extra = dict(heldout=False, kind="draft")
             tasks.append(made)
-    held = min(held, len(tasks) // 2)
+    held = min(held, max(len(tasks) - config.drafts, len(tasks) // 10))
     random.Random(config.seed).shuffle(tasks)
     return tasks[held:], tasks[:held]
 
@@ -133,9 +133,7 @@ class OwnQuestions:
             back = sum(map(len, self.parts))
             said += f"; {back} are measured while they are held back, {many}"
         if unsaid := sum(not t.query for t in self.kept):
-            said += (
-                f" ({unsaid} have no SQL: they are measured, and only GRPO learns them)"
-            )
+            said += f" ({unsaid} without SQL, which only GRPO learns)"
         few = f"; {len(self.held)} drafts are measured too, since so few questions say little"
         return f"{said}{few * bool(self.held)}; output in {config.output_dir}"
 
