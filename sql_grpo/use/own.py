@@ -6,7 +6,7 @@
 __all__ = ['kept_questions', 'drafted', 'in_parts', 'OwnQuestions', 'own_questions', 'what_changed', 'has_report', 'own_defaults']
 
 # %% ../../nbs/use/own.ipynb #0e110007
-import hashlib, math, random
+import hashlib, math, random, time
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -17,6 +17,7 @@ from ..common.basics import say
 from ..world.drafts import draft_questions
 from ..world.engines import open_database
 from ..world.tasks import Task, database_name, one_list, sql_difficulty
+import torch
 from transformers import PreTrainedTokenizerBase
 
 from ..engine.codec import ChatCodec
@@ -80,6 +81,20 @@ def in_parts(tasks: list[Task], n: int = 5, whole: int = 50) -> list[list[Task]]
     return parts[:1] if len(tasks) >= whole else parts
 
 
+_WORK = 20.0  # operations of a weight and a token, those of slower kinds counted in
+
+
+def _seconds_to_learn(tokens: int, model: torch.nn.Module) -> float:
+    "About how long so many tokens take, by how fast this machine multiplies."
+    x = torch.ones(1024, 1024, dtype=model.dtype, device=model.device)
+    begun = time.perf_counter()
+    for _ in range(10):
+        x = (x @ x).clamp(0, 1)
+    x.sum().item()
+    speed = 10 * 2 * 1024**3 / (time.perf_counter() - begun)
+    return _WORK * tokens * model.num_parameters() / speed
+
+
 @dataclass
 class OwnQuestions:
     "What a run on one's own data learns, and what it is measured on."
@@ -123,8 +138,8 @@ class OwnQuestions:
         names = "kept", "drafts", "held", "parts"
         return {name: len(getattr(self, name)) for name in names}
 
-    def plan(self, config: SQLGRPOConfig) -> str:
-        "What will be done, in a line."
+    def plan(self, config: SQLGRPOConfig, model: torch.nn.Module) -> str:
+        "What will be done, and about how long learning takes, in a line."
         passes, kept = config.demonstration_epochs, len(self.kept)
         said = f"{len(self.drafts)} drafts are learned once"
         if kept:
@@ -135,7 +150,13 @@ class OwnQuestions:
         if unsaid := sum(not t.query for t in self.kept):
             said += f" ({unsaid} without SQL, which only GRPO learns)"
         few = f"; {len(self.held)} drafts are measured too, since so few questions say little"
-        return f"{said}{few * bool(self.held)}; output in {config.output_dir}"
+        often = [(t, 1) for t in self.drafts]
+        rounds = [*self.parts] * (not self.last) + [sum(self.parts, []) * self.last]
+        often += [(t, passes) for part in rounds for t in self.without(part)]
+        tokens = sum(n * len(self.rows[t.id]["input_ids"]) for t, n in often if t.id in self.rows)
+        minutes = max(1, round(_seconds_to_learn(tokens, model) / 60))
+        took = f"; learning takes about {minutes} min"
+        return f"{said}{few * bool(self.held)}{took}; output in {config.output_dir}"
 
 
 def own_questions(config: SQLGRPOConfig) -> OwnQuestions:

@@ -310,9 +310,7 @@ def prepare(
     check_rewards(rewards, tasks[0], config)
     config = check_sharing(config)
     facts = card_facts(config)
-    if own:
-        say(own.plan(config))
-    else:
+    if not own:
         _say_what_is_asked(config, tasks, eval_tasks)
     if is_main():
         lock_output_dir(config.output_dir)
@@ -333,6 +331,7 @@ def prepare(
     shown = None
     if own:
         own.encode(tokenizer, config)
+        say(own.plan(config, model))
     elif config.demonstrations != "none":
         shown = get_demonstrations(model, tokenizer, tasks, asked, config)
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
