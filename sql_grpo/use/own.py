@@ -153,7 +153,9 @@ class OwnQuestions:
         often = [(t, 1) for t in self.drafts]
         rounds = [*self.parts] * (not self.last) + [sum(self.parts, []) * self.last]
         often += [(t, passes) for part in rounds for t in self.without(part)]
-        tokens = sum(n * len(self.rows[t.id]["input_ids"]) for t, n in often if t.id in self.rows)
+        tokens = sum(
+            n * len(self.rows[t.id]["input_ids"]) for t, n in often if t.id in self.rows
+        )
         minutes = max(1, round(_seconds_to_learn(tokens, model) / 60))
         took = f"; learning takes about {minutes} min"
         return f"{said}{few * bool(self.held)}{took}; output in {config.output_dir}"

@@ -31,7 +31,7 @@ from sql_grpo.world.tasks import (
 from ..judge.results import as_read, results_match
 
 # %% ../../nbs/use/questions.ipynb #0eee0010
-_PATIENCE = 10  # seconds that another writer may take
+_QUEUE = 10  # seconds that another writer may take
 
 
 def _cell(x: object) -> str:
@@ -58,7 +58,7 @@ class KeptQuestions:
         "While nobody else writes to it. Raises ValueError if that cannot be had."
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.path.with_name(f".{self.path.name}.lock"), _PATIENCE):
+            with FileLock(self.path.with_name(f".{self.path.name}.lock"), _QUEUE):
                 yield
         except Timeout:
             raise ValueError(f"{self.path}: another program writes to it") from None
