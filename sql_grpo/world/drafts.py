@@ -76,7 +76,8 @@ class Link:
     def on(self, of: str, other: str) -> str:
         "The condition of a join, where the tables have these names."
         pairs = zip(self.own, self.keys, strict=True)
-        return " AND ".join(f"{of}.{a.sql} = {other}.{k.sql}" for a, k in pairs)
+        sides = [sorted([f"{of}.{a.sql}", f"{other}.{k.sql}"]) for a, k in pairs]
+        return " AND ".join(map(" = ".join, sides))
 
 
 @dataclass(repr=False)
@@ -253,6 +254,8 @@ QUESTIONS = """
     List the {ss} and {s2s} of all {ts} {p}. / Find the {s} and {s2} of each {t} {p}.
 2: SELECT DISTINCT {c} FROM {t}
     What are the different {cs} of the {ts}? / List all distinct {cs} of {ts}.
+1: SELECT * FROM {t} WHERE {p}
+    Show all information about the {ts} {p}. / List all details of the {ts} {p}.
 1: SELECT DISTINCT {c} FROM {t} WHERE {p}
     What are the different {cs} of the {ts} {p}? / Show the distinct {cs} of {ts} {p}.
 3: SELECT {s} FROM {t} ORDER BY {r} {order}
@@ -447,8 +450,13 @@ class Draw:
             return t, e, y.to, f"{sql} JOIN {y.to.sql} AS T3 ON {y.on('T2', 'T3')}", y
         if names & {"pair", "o"}:
             t, x = self.one([(e, x) for e in self.entities for x in e.links])
-            on = x.on("T1", "T2")
-            return t, t, x.to, f"{t.sql} AS T1 JOIN {x.to.sql} AS T2 ON {on}", x
+            # the table that is asked for comes first
+            (a, of), (b, other) = (t, "T1"), (x.to, "T2")
+            if "u" in names:
+                (a, other), (b, of) = (x.to, "T1"), (t, "T2")
+            on = x.on(of, other)
+            sql = f"{a.sql} AS T1 JOIN {b.sql} AS T2 ON {on}" if "pair" in names else ""
+            return t, t, x.to, sql, x
         told = [1 + len(e.of(_TELLING)) for e in self.entities]
         return self.dice.choices(self.entities, told)[0], None, None, "", None
 
@@ -458,8 +466,12 @@ class Draw:
         sql, ways = self.entry(self.questions)
         names = [name for _, name, *_ in Formatter().parse(sql) if name]
         t, e, o, join, link = self.tables({*names})
-        far = "T3." if "path" in names else "T2." * ("pair" in names)
-        of_t, of_o = (t, "T1." * bool(far)), (o, far)
+        if join:  # so that it is needed
+            self.used = [*link.keys, *link.own]
+        at = ["T1.", "T3." if "path" in names else "T2."] if join else ["", ""]
+        if "pair" in names and "u" in names:
+            at.reverse()
+        of_t, of_o = zip((t, o), at, strict=True)
         slots = {n: (x.sql, x.words) for n, x in (("t", t), ("e", e), ("o", o)) if x}
         for name in names:
             plain = name.rstrip("2")
@@ -483,7 +495,7 @@ class Draw:
             elif plain in ("pair", "path"):
                 slots[name] = join, ""
             elif plain == "key":
-                keys = [far + k.sql for k in link.keys]
+                keys = [of_o[1] + k.sql for k in link.keys]
                 slots[name] = ", ".join(keys + [slots["u"][0]] * self.every), ""
             elif plain in ("id", "ref"):
                 sides = link.keys if plain == "id" else link.own
@@ -500,7 +512,7 @@ class Draw:
 # %% ../../nbs/world/drafts.ipynb #d4af0023
 _FEW_ROWS = 50  # of an answer
 _DRAWS = 100  # for each question
-_ROOM_FOR = {" JOIN ": 0.4, "GROUP BY": 0.25}  # shares of all
+_ROOM_FOR = {" JOIN ": 0.35, "GROUP BY": 0.25}  # shares of all
 
 
 def _is_good(question: str, sql: str, db: Database) -> bool:
