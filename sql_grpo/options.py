@@ -7,7 +7,7 @@ __all__ = ['PRESETS', 'DataOptions', 'Options', 'helps', 'add_options', 'read_op
 
 # %% ../nbs/00_setup.ipynb #7a100002
 import argparse, json, sys
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from types import NoneType, UnionType
@@ -24,7 +24,7 @@ class DataOptions:
 
     # embedded, spider, spider_by_database, bird, context, sqlite, a path, or a URL:
     # postgresql://, mysql://, duckdb://
-    data_source: str | Path = "embedded"
+    data_source: str | Path = field(default="embedded", metadata=dict(also="--database"))
     data_path: Path | None = None  # folder or file, where data_source names a loader
     # about one database (JSON, JSON lines, CSV); by default the file beside it that has
     # its name
@@ -177,7 +177,8 @@ def add_options(
             parser.add_argument(f.name, **how)
             continue
         needed = f.default is MISSING and f.default_factory is MISSING
-        parser.add_argument(f"--{f.name}", required=needed, **how)
+        also = filter(None, [f.metadata.get("also")])
+        parser.add_argument(f"--{f.name}", *also, required=needed, **how)
         if f.default is True:
             off = dict(dest=f.name, action="store_false", default=argparse.SUPPRESS)
             parser.add_argument(f"--no_{f.name}", help=argparse.SUPPRESS, **off)
@@ -291,6 +292,9 @@ Teach a small language model to answer questions by exploring a SQL database, wi
   sql_grpo train --preset quick                 # the whole path, in a minute or two
   sql_grpo train --max_steps 80 --seed 7        # any option; --help_all lists them
   sql_grpo train --data_source shop.sqlite --question_file shop.csv   # your own
+
+With a database of your own it is the better packaged model, which learns drafts about
+it and your questions (--preset own), in outputs/NAME.
 """
 
 

@@ -72,11 +72,13 @@ class AskOptions(ModelOptions):
     )
     # a file of SQLite, DuckDB, CSV or Parquet, a folder of them, or a URL; it is only read
     database: Path = field(kw_only=True)
-    # default: the better of the two models whose adapters come with the package
+    # default: the newest run about this database in outputs/, else the better of the two
+    # models whose adapters come with the package
     model: str | None = None
     # a text file with a question on each line, or CSV or JSON with a field 'question'
     question_file: Path | None = None
-    keep: Path | None = None  # a question file: say of each answer whether it is right
+    # a question file to add to: at the prompt you say of each answer whether it is right
+    keep: Path | None = None
     right: bool = False  # keep the one question with the answer that it gets
     wrong: bool = False  # keep it as one that is answered wrong
     sql: str | None = None  # keep it with this SQL; no model is asked
@@ -110,7 +112,7 @@ class DraftOptions:
     database: Path = field(kw_only=True)
     output: Path = Path("drafts.csv")  # a question file; one that is there is added to
     n: int = 400  # how many, at most
-    seed: int = 0  # of their drawing
+    seed: int = 0  # of the random draw
 
 
 @dataclass

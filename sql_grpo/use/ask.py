@@ -440,6 +440,9 @@ def _ask_each(
                 (answer.right if args.right else answer.wrong)()
             elif args.keep and talk:
                 _judged(answer)
+        except EOFError:  # Ctrl-D while an answer is judged
+            print()
+            return code
         except KeyboardInterrupt:
             if not talk:
                 raise

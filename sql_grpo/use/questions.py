@@ -147,7 +147,7 @@ def faults_in(path: str | Path, database: str | Path) -> tuple[int, list[str]]:
 
 def main_data(argv: list) -> None:  # what follows `sql_grpo data`
     "The command `sql_grpo data`, of a list or of Spider. Raises SystemExit: 1 if there are faults."
-    if not (argv and argv[0].lower().endswith(READERS)):
+    if not (argv and (argv[0].lower().endswith(READERS) or "--database" in argv)):
         return fetch_spider(argv)
     form = Parser("sql_grpo data", description="Check a list of questions.")
     form.add_argument("file", help="CSV, TSV, JSON or JSON lines")

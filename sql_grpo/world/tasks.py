@@ -572,14 +572,20 @@ def read_questions(
     dialect: str = "sqlite",  # of their queries, by sqlglot's name
 ) -> list[dict]:  # those with nothing in a field have a `fault`
     "The entries of a question file, checked, with id and difficulty filled in. Raises ValueError."
-    entries, doubles = [], []
+    entries, doubles, wrong = [], [], 0
     for i, (where, entry) in enumerate(raw_entries(Path(path))):
         with _naming(where):
             e = _read_entry(entry, i, db_id, dialect)
-        entries.append(e | dict(found_at=where))
-    if not entries:
+        if "fault" in e and e.get("wrong"):  # of a file that `ask` keeps
+            wrong += 1
+        else:
+            entries.append(e | dict(found_at=where))
+    if wrong:
+        said = f"{wrong} marked as answered wrong, without an SQL yet: left out"
+        warnings.warn(f"{path}: {said}", stacklevel=2)
+    if not entries and not wrong:
         raise ValueError(f"{path}: the list of questions is empty")
-    if all("fault" in e for e in entries):
+    if entries and all("fault" in e for e in entries):
         raise ValueError(f"{entries[0]['found_at']}: {entries[0]['fault']}")
     taken, given = set(), {e["id"] for e in entries}
     for e in entries:
