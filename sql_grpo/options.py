@@ -24,7 +24,9 @@ class DataOptions:
 
     # embedded, spider, spider_by_database, bird, context, sqlite, a path, or a URL:
     # postgresql://, mysql://, duckdb://
-    data_source: str | Path = field(default="embedded", metadata=dict(also="--database"))
+    data_source: str | Path = field(
+        default="embedded", metadata=dict(also="--database")
+    )
     data_path: Path | None = None  # folder or file, where data_source names a loader
     # about one database (JSON, JSON lines, CSV); by default the file beside it that has
     # its name
