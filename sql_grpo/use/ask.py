@@ -28,7 +28,7 @@ from sql_grpo.world.database import (
 from ..world.engines import open_database, source_digest
 from ..world.replies import as_text
 from ..environment import Episode, Rules, format_result
-from ..watch.report import load_report
+from ..watch.report import finished_run
 from ..judge.results import as_read, query_behind, results_match
 from .questions import KeptQuestions
 from ..rollout import Policy, rollout
@@ -297,8 +297,8 @@ def newest_run(database: str | os.PathLike) -> str | None:  # its folder
     "The newest finished run about this database in outputs/, if there is one."
     found = sorted(Path("outputs").glob("*/report.json"), key=os.path.getmtime)
     for file in reversed(found):
-        report = load_report(file)
-        if report.get("source") == source_digest(database) and "trained" in report:
+        report = finished_run(file.parent) or {}
+        if report.get("source") == source_digest(database):
             return str(file.parent)
     return None
 

@@ -6,7 +6,7 @@
 __all__ = ['KeptQuestions', 'faults_in', 'main_data', 'main_draft']
 
 # %% ../../nbs/use/questions.ipynb #0eee0009
-import csv, io, json, sys
+import codecs, csv, io, json, sys
 from collections.abc import Callable
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +19,7 @@ from ..cli.main import read_command
 from ..world.database import format_value
 from ..world.drafts import draft_questions
 from ..world.engines import open_database
+from ..world.files import text_encoding
 from sql_grpo.world.tasks import (
     READERS,
     answer_result,
@@ -90,6 +91,7 @@ class KeptQuestions:
         "The same, of a CSV file."
         header = names = ["question", "query", "answer", "wrong"]
         form, rows = dict(delimiter="\t" if self.path.suffix == ".tsv" else ","), []
+        end = "\r\n" if there and b"\r\n" in self.path.read_bytes() else "\n"
         if there:
             sheet = question_sheet(self.path)
             if sheet.begins > 1:
@@ -101,13 +103,21 @@ class KeptQuestions:
         def text(entries):
             every = list(dict.fromkeys(chain(names, *entries)))
             out = io.StringIO()
-            write = csv.writer(out, lineterminator="\n", **form).writerow
+            write = csv.writer(out, lineterminator=end, **form).writerow
             write([*header, *every[len(header) :]])
             for e in entries:
                 write([_cell(e.get(name)) for name in every])
             return out.getvalue()
 
         return [dict(zip(names, row, strict=True)) for row in rows], text
+
+    def _encoding(self) -> str:
+        "UTF-8, with a mark where the file had one, or another encoding: spreadsheets need it."
+        raw = self.path.read_bytes() if self.path.exists() else b""
+        if not raw or raw.startswith(codecs.BOM_UTF8):
+            return "utf-8-sig" if raw else "utf-8"
+        given = text_encoding(self.path, str(self.path), [])
+        return "utf-8" if given == "utf-8-sig" else "utf-8-sig"
 
     def put(
         self,
@@ -129,7 +139,8 @@ class KeptQuestions:
                 more = {its(k): x for k, x in right.items() if k != "question"}
                 known[asked] |= more
             with written_whole(self.path) as part:
-                part.write_text(text(entries), encoding="utf-8", newline="")
+                how = dict(encoding=self._encoding(), newline="")
+                part.write_text(text(entries), **how)
 
 # %% ../../nbs/use/questions.ipynb #0eee0015
 def faults_in(path: str | Path, database: str | Path) -> tuple[int, list[str]]:

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['report_card', 'plot_policies', 'make_report', 'show_examples', 'better_or_not', 'write_report', 'load_report',
-           'read_reports']
+           'finished_run', 'read_reports']
 
 # %% ../../nbs/watch/report.ipynb #e0600007
 import json
@@ -417,6 +417,15 @@ def load_report(
     if not path.is_file():
         raise FileNotFoundError(f"there is no report at {path}")
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def finished_run(folder: str | Path) -> dict | None:
+    "The report of a finished run in a folder; None if there is none."
+    try:
+        report = load_report(Path(folder) / "report.json")
+    except (OSError, ValueError):
+        return None
+    return report if "trained" in report else None
 
 
 def read_reports(
