@@ -9,7 +9,6 @@ __all__ = ['kept_questions', 'drafted', 'in_parts', 'OwnQuestions', 'own_questio
 import hashlib, math, random, time
 from dataclasses import dataclass, field, replace
 from itertools import count
-from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
 from ..config import SQLGRPOConfig
