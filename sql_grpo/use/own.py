@@ -80,7 +80,7 @@ def in_parts(tasks: list[Task], n: int = 5, whole: int = 50) -> list[list[Task]]
     return parts[:1] if len(tasks) >= whole else parts
 
 
-_WORK = 20.0  # operations of a weight and a token, those of slower kinds counted in
+_WORK = 8.0  # operations of a weight and a token, those of slower kinds counted in
 
 
 def _seconds_to_learn(tokens: int, model: torch.nn.Module) -> float:
