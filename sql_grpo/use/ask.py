@@ -289,7 +289,8 @@ def is_sql(
 @patch
 def is_answer(self: Answer, answer: object) -> None:
     "Keep the question with the right value, or a list of values or rows. Raises ValueError."
-    answer_result(answer)
+    if answer in (None, "", []) or not answer_result(answer).rows:
+        raise ValueError(f"expected an answer, got {answer!r}: not kept")
     _kept(self, answer=answer)
 
 # %% ../../nbs/use/ask.ipynb #5e8b1b02
@@ -359,9 +360,10 @@ def _judged(answer: Answer) -> None:
 
     def sure(found):
         print(format_result(found, _MOST_ROWS, _MOST_CHARS))
-        return input("is this the right answer? [y/n] ").strip().lower() == "y"
+        return input("is this the right answer? [y/n] ").strip().lower()[:1] == "y"
 
-    acts = dict(y=lambda _: answer.right(), n=lambda _: answer.wrong())
+    acts = dict.fromkeys(["y", "yes", "right"], lambda _: answer.right())
+    acts |= dict.fromkeys(["n", "no", "wrong"], lambda _: answer.wrong())
     acts["s"] = lambda rest: answer.is_sql(rest or input("SQL: "), sure)
     acts["a"] = lambda rest: answer.is_answer(answer_cell(rest or input("answer: ")))
     while said := input(_CHOICES).strip():
@@ -491,7 +493,7 @@ def _ask_all(args: AskOptions, chosen: dict) -> int:  # exit code
         raise ValueError(f"--seed must be at least 0, got {args.seed}")
     if args.question and args.question_file:
         raise ValueError("give a question or a --question_file, not both")
-    judged = [name for name in ("right", "wrong", "sql") if getattr(args, name)]
+    judged = [n for n in ("right", "wrong", "sql") if getattr(args, n) not in (None, False)]
     if judged and not (len(judged) == len(args.question) == 1 and args.keep):
         raise ValueError(
             f"--{judged[0]} is said of one question, and kept: with --keep"
@@ -502,7 +504,7 @@ def _ask_all(args: AskOptions, chosen: dict) -> int:  # exit code
     db = open_database(args.database, now=None)
     for question in listed or ["?"]:
         question_task(db, question)
-    if args.sql:
+    if args.sql is not None:
         task = question_task(db, args.question[0])
         found = Answer(Episode(task), keep=KeptQuestions(args.keep)).is_sql(args.sql)
         return print(format_result(found, _MOST_ROWS, _MOST_CHARS))

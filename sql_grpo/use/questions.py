@@ -6,7 +6,7 @@
 __all__ = ['KeptQuestions', 'faults_in', 'main_data', 'main_draft']
 
 # %% ../../nbs/use/questions.ipynb #0eee0009
-import codecs, csv, io, json, sys
+import codecs, csv, io, json, sys, tempfile
 from collections.abc import Callable
 from contextlib import contextmanager
 from functools import partial
@@ -47,7 +47,7 @@ class KeptQuestions:
 
     def __init__(self, path: str | Path):
         "Makes no file yet. Raises ValueError for one that cannot be read, or not be written to."
-        self.path = Path(full_path(path))
+        self.path = Path(full_path(path)).resolve()  # of a link, what it leads to
         if self.path.suffix.lower() not in READERS:
             ends = ", ".join(READERS)
             raise ValueError(f"{path}: questions are kept in a file ending in {ends}")
@@ -71,10 +71,15 @@ class KeptQuestions:
         "The entries, and what makes the text of the file from them. Raises ValueError."
         there = self.path.exists() and self.path.read_bytes().strip()
         if there:
-            raw_entries(self.path)  # finds what training would not read
+            # finds what training would not read
+            if any(not isinstance(e, dict) for _, e in raw_entries(self.path)):
+                raise ValueError(f"{self.path}: expected objects with a 'question'")
         if self.path.suffix.lower() in (".csv", ".tsv"):
             return self._read_table(there)
-        text = self.path.read_text(encoding="utf-8-sig") if there else "[]"
+        text = "[]"
+        if there:
+            given = text_encoding(self.path, str(self.path), [])
+            text = self.path.read_text(encoding=given)
         dump = partial(json.dumps, ensure_ascii=False, default=format_value)
         try:
             found = json.loads(text)
@@ -111,6 +116,20 @@ class KeptQuestions:
 
         return [dict(zip(names, row, strict=True)) for row in rows], text
 
+    def _read_back(self, text: str, found: list) -> None:
+        "Raise ValueError if the answers would not be read as what they are."
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, f"kept{self.path.suffix}")
+            file.write_text(text, encoding="utf-8", newline="")
+            said = {e["question"]: e.get("answer") for _, e in raw_entries(file)}
+        for e in found:
+            given, read = e.get("answer"), said[" ".join(e["question"].split())]
+            if given != read:
+                raise ValueError(
+                    f"the answer {given!r} would be read as {read!r} in {self.path.name}, "
+                    "by the signs that numbers have there: not kept"
+                )
+
     def _encoding(self) -> str:
         "UTF-8, with a mark where the file had one, or another encoding: spreadsheets need it."
         raw = self.path.read_bytes() if self.path.exists() else b""
@@ -138,6 +157,7 @@ class KeptQuestions:
                     known[asked].pop(its(field), None)
                 more = {its(k): x for k, x in right.items() if k != "question"}
                 known[asked] |= more
+            self._read_back(text(entries), found)
             with written_whole(self.path) as part:
                 how = dict(encoding=self._encoding(), newline="")
                 part.write_text(text(entries), **how)

@@ -544,7 +544,8 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
         )
     say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
     if run.own:
-        say(f"to ask it: sql_grpo ask --database {config.data_source}")
+        where = f"--model {config.output_dir} --database {config.data_source}"
+        say(f"to ask it: sql_grpo ask {where}")
     if config.world_size > 1:
         config.distributed_state.destroy_process_group()
 

@@ -22,7 +22,7 @@ from .tasks import ties
 SHORT_FORMS = dict(fname="first name", lname="last name", dob="date of birth")
 SHORT_FORMS |= dict(no="number", num="number", nr="number", nbr="number", tel="phone")
 SHORT_FORMS |= dict(qty="quantity", amt="amount", pct="percentage", desc="description")
-SHORT_FORMS |= dict(avg="average", max="maximum", min="minimum", addr="address")
+SHORT_FORMS |= dict(avg="average", max="maximum", addr="address")
 SHORT_FORMS |= dict(dept="department", emp="employee", cust="customer", stu="student")
 # words of a table's name that say nothing of its rows
 _OF_TABLES = set("tbl tb table data info information list ref dim fact master".split())
@@ -208,7 +208,9 @@ def read_entities(db: Database, dice: random.Random) -> list[Entity]:
         say(f"drafts are about {_MOST_TABLES} of {len(db.tables)} tables: {names}")
     found = [e for e in (read_entity(db, t) for t in tables) if e]
     for e in found:
-        e.links = [x for to in found for x in _find_links(db, e, to)]
+        ways = [(to, _find_links(db, e, to)) for to in found if to is not e]
+        # where there are several, nobody knows which one is meant
+        e.links = [links[0] for _, links in ways if len(links) == 1]
     return found
 
 # %% ../../nbs/world/drafts.ipynb #d4af0019
@@ -303,24 +305,21 @@ QUESTIONS = """
     What are the {ss} of the {ts} of the {o} {q}? / Show the {s} of {ts} for the {o} {q}.
     Find the {s} of the {ts} that belong to {os} {q}. / Which {ts} belong to the {o} {q}? Give their {s}.
 4: SELECT DISTINCT {u} FROM {pair} WHERE {p}
-    What are the {us} of the {os} that have {ts} {p}? / Find the {u} of {os} with {ts} {p}.
-    Which {os} have {ts} {p}? Show their {u}.
+    What are the different {us} of the {os} that have {ts} {p}? / Find the distinct {us} of {os} with {ts} {p}.
 5: SELECT COUNT(*) FROM {pair} WHERE {q}
     How many {ts} are there for the {o} {q}? / How many {ts} does the {o} {q} have? / Count the {ts} of {os} {q}.
 3: SELECT {f}({n}) FROM {pair} WHERE {q}
     What is the {f} {n} of the {ts} of the {o} {q}? / Find the {f} {n} of all {ts} that belong to {os} {q}.
 5: SELECT {u}, COUNT(*) FROM {pair} GROUP BY {key}
-    Show the {u} of each {o} and its number of {ts}. / How many {ts} does each {o} have? Give its {u} and the count.
-    For each {o}, return its {u} and the number of {ts}. / What are the {u} and the number of {ts} of each {o}?
+    Show the {u} and the number of {ts} of each {o} that has {ts}. / For each {o} that has {ts}, give its {u} and how many.
+    What are the {u} and the number of {ts} of each {o} that has any?
 4: SELECT {u} FROM {pair} GROUP BY {key} ORDER BY COUNT(*) DESC LIMIT 1
     Which {o} has the most {ts}? Show its {u}. / What is the {u} of the {o} with the most {ts}?
     Find the {u} of the {o} that has the largest number of {ts}.
-1: SELECT {u} FROM {pair} GROUP BY {key} ORDER BY COUNT(*) ASC LIMIT 1
-    Which {o} has the fewest {ts}? Show its {u}. / What is the {u} of the {o} with the fewest {ts}?
 1: SELECT {u}, {f}({n}) FROM {pair} GROUP BY {key}
-    Show the {u} of each {o} and the {f} {n} of its {ts}. / For each {o}, what are its {u} and the {f} {n} of its {ts}?
-3: SELECT {u} FROM {pair} GROUP BY {key} HAVING COUNT(*) {than} {k}
-    Show the {u} of the {os} with {than} {k} {ts}. / Which {os} have {than} {k} {ts}? Give their {u}.
+    Show the {u} of each {o} that has {ts}, and their {f} {n}. / For each {o} with {ts}, what are its {u} and their {f} {n}?
+3: SELECT {u} FROM {pair} GROUP BY {key} HAVING COUNT(*) {over} {k}
+    Show the {u} of the {os} with {over} {k} {ts}. / Which {os} have {over} {k} {ts}? Give their {u}.
 3: SELECT {u} FROM {pair} WHERE {r} IS NOT NULL ORDER BY {r} {way} LIMIT 1
     What is the {u} of the {o} of the {t} with the {way} {r}? / Which {o} has the {t} with the {way} {r}? Show its {u}.
 3: SELECT {u} FROM {o} WHERE {id} NOT IN (SELECT {ref} FROM {t})
@@ -329,8 +328,8 @@ QUESTIONS = """
 1: SELECT COUNT(*) FROM {o} WHERE {id} NOT IN (SELECT {ref} FROM {t})
     How many {os} have no {ts}? / Count the {os} without any {ts}.
 5: SELECT DISTINCT {s} FROM {path} WHERE {q}
-    What are the {ss} of the {ts} of the {o} {q}? / Find the {s} of the {ts} with {es} of the {o} {q}.
-    Show the different {ss} of {ts} that have the {o} {q}. / List the {s} of {ts} related to {os} {q} through {es}.
+    What are the different {ss} of the {ts} of the {o} {q}? / Find the distinct {ss} of the {ts} with {es} of the {o} {q}.
+    Show the different {ss} of {ts} that have the {o} {q}. / List the distinct {ss} of {ts} related to {os} {q} through {es}.
 1: SELECT COUNT(*) FROM {path} WHERE {q}
     How many {es} link {ts} to the {o} {q}?
 """
@@ -361,6 +360,7 @@ _PHRASES = dict(
     when=dict(DESC="latest/most recent", ASC="earliest"),
     order=dict(DESC="descending", ASC="ascending"),
     than={">": "more than", ">=": "at least", "<": "fewer than"},
+    over={">": "more than", ">=": "at least"},
     beyond={">": "above/higher than", "<": "below/lower than"},
 )
 _TELLING = "number few year date category text flag"  # kinds that people ask about
@@ -423,7 +423,7 @@ class Draw:
         are = "are" if format_value(v).lower() in _TRUE else "are not"
         if a.kind == "flag":
             words = " ".join(w for w in words.split() if w not in _OF_FLAGS) or words
-        if "{u}" in sql and u == v:
+        if "{u}" in sql and u == v or "{x}" in sql and not x:
             raise LookupError
         v_said, u_said = (format_value(z).strip() for z in (v, u))
         said = dict(w=words, v=v_said, u=u_said, x=x, are=are)
@@ -484,7 +484,8 @@ class Draw:
             elif plain in _PHRASES:
                 timed = plain == "way" and self.used[-1].kind in ("year", "date")
                 said = _PHRASES["when" if timed else plain]
-                said = {k: w for k, w in said.items() if (k, w) not in slots.values()}
+                taken = [sql for sql, _ in slots.values()]
+                said = {k: w for k, w in said.items() if k not in taken}
                 k = self.one([*said])
                 slots[name] = k, self.dice.choice(said[k].split("/"))
             elif plain == "k":

@@ -346,7 +346,7 @@ _SCHEMA = dict(  # field -> what is expected, and whether a value is that
     ordered=("true or false", lambda x: str(x).lower() in ("true", "false")),
     difficulty=(f"one of {', '.join(_LEVELS)}", lambda x: str(x).lower() in _LEVELS),
 )
-_FIELDS = (*_SCHEMA, "id", "question_id", "context")
+_FIELDS = (*_SCHEMA, "id", "question_id", "context", "wrong")
 _LOOKS_LIKE_SQL = re.compile(r"\s*(?:with\b.*\bas\b.*)?select\b.+\bfrom\b", re.I | re.S)
 
 
@@ -574,12 +574,14 @@ def read_questions(
     "The entries of a question file, checked, with id and difficulty filled in. Raises ValueError."
     entries, doubles, wrong = [], [], 0
     for i, (where, entry) in enumerate(raw_entries(Path(path))):
+        asked = entry if isinstance(entry, dict) else {}
+        right = [asked.get(field) for field in ("query", "answer")]
+        if not _empty(asked.get("wrong")) and all(map(_empty, right)):
+            wrong += 1  # in a file that `ask` keeps
+            continue
         with _naming(where):
             e = _read_entry(entry, i, db_id, dialect)
-        if "fault" in e and e.get("wrong"):  # of a file that `ask` keeps
-            wrong += 1
-        else:
-            entries.append(e | dict(found_at=where))
+        entries.append(e | dict(found_at=where))
     if wrong:
         said = f"{wrong} marked as answered wrong, without an SQL yet: left out"
         warnings.warn(f"{path}: {said}", stacklevel=2)
@@ -721,7 +723,7 @@ def _database_tasks(split, source, questions):
     elif questions:
         file = Path(questions)
     else:
-        raise ValueError(f"{source}: give the questions about it as question_file")
+        raise FileNotFoundError(f"{source}: give the questions about it as question_file")
     if files and path.resolve() in file.resolve().parents:
         raise ValueError(f"{file} lies in the folder of tables: move it elsewhere")
     where = path if path.exists() else source

@@ -95,7 +95,7 @@ def test_dies():
 def test_bad_input():
     "Refused in a sentence."
     for option, value, wanted in (("split", "test", "unknown split 'test'"), ("data-source", "/none.sqlite", "unknown source"),
-                                  ("task.max-turns", "0", "max_turns must be at least 1")):
+                                  ("task.max-turns", "0", "max_turns must be a whole number of at least 1")):
         said = io.StringIO()
         try:
             with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
