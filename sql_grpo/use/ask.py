@@ -493,7 +493,9 @@ def _ask_all(args: AskOptions, chosen: dict) -> int:  # exit code
         raise ValueError(f"--seed must be at least 0, got {args.seed}")
     if args.question and args.question_file:
         raise ValueError("give a question or a --question_file, not both")
-    judged = [n for n in ("right", "wrong", "sql") if getattr(args, n) not in (None, False)]
+    judged = [
+        n for n in ("right", "wrong", "sql") if getattr(args, n) not in (None, False)
+    ]
     if judged and not (len(judged) == len(args.question) == 1 and args.keep):
         raise ValueError(
             f"--{judged[0]} is said of one question, and kept: with --keep"

@@ -121,7 +121,11 @@ class KeptQuestions:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, f"kept{self.path.suffix}")
             file.write_text(text, encoding="utf-8", newline="")
-            said = {e["question"]: e.get("answer") for _, e in raw_entries(file)}
+            try:
+                said = {e["question"]: e.get("answer") for _, e in raw_entries(file)}
+            except ValueError as e:
+                why = str(e).replace(str(file), str(self.path))
+                raise ValueError(f"{why}: not kept") from None
         for e in found:
             given, read = e.get("answer"), said[" ".join(e["question"].split())]
             if given != read:

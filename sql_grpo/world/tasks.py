@@ -723,7 +723,9 @@ def _database_tasks(split, source, questions):
     elif questions:
         file = Path(questions)
     else:
-        raise FileNotFoundError(f"{source}: give the questions about it as question_file")
+        raise FileNotFoundError(
+            f"{source}: give the questions about it as question_file"
+        )
     if files and path.resolve() in file.resolve().parents:
         raise ValueError(f"{file} lies in the folder of tables: move it elsewhere")
     where = path if path.exists() else source
