@@ -522,9 +522,9 @@ def parse_args(
             _known(name)
     given = read_options(train_parser(SQLGRPOConfig, prog=prog), argv)
     own = {name: given.pop(name) for name in ("preset", "baselines", "help_all")}
-    source = given.get("data_source", PRESETS["default"].get("data_source", "embedded"))
     if own["preset"] is None:
-        own["preset"] = "own" if one_list(source) else "default"
+        its_own = one_list(given.get("data_source", "embedded"))
+        own["preset"] = "own" if its_own else "default"
     if own["preset"] == "own" and "data_source" in given:
         given = own_defaults(given)
     return preset_config(own["preset"], **given), argparse.Namespace(**own)

@@ -64,7 +64,7 @@ def drafted(
             )
             made.extra = dict(heldout=False, kind="draft")
             tasks.append(made)
-    held = min(held, max(len(tasks) - config.drafts, len(tasks) // 10))
+    held = min(held, max(len(tasks) - config.drafts, math.ceil(len(tasks) / 10)))
     random.Random(config.seed).shuffle(tasks)
     return tasks[held:], tasks[:held]
 
@@ -179,6 +179,7 @@ def what_changed(report: dict, asked: list[Task], most: int = 5) -> str:
     pairs = [
         (q["right"]["base"], q["right"]["trained"], texts[q["id"]])
         for q in report["questions"]
+        if "base" in q["right"]  # which may have been asked fewer
     ]
     said = []
     for what, before in (("right now", 0), ("wrong now", 1)):
@@ -193,7 +194,8 @@ def own_defaults(given: dict) -> dict:  # options, and what is missing in them
     name = database_name(given["data_source"])
     names = (f"outputs/{name}" + (f"-{n}" if n > 1 else "") for n in count(1))
     free = next(folder for folder in names if not finished_run(folder))
-    if finished_run(given.get("output_dir", free)):
+    resumed = "resume_from_checkpoint" in given
+    if finished_run(given.get("output_dir", free)) and not resumed:
         taken = f"output_dir {given['output_dir']} holds a finished run"
         raise ValueError(f"{taken}: give another one, or none, for {free}")
     return dict(model_name=best_here(), output_dir=free) | given

@@ -33,6 +33,7 @@ from ..judge.results import as_read, results_match
 
 # %% ../../nbs/use/questions.ipynb #0eee0010
 _QUEUE = 10  # seconds that another writer may take
+_same = lambda text: " ".join(str(text).split())  # question
 
 
 def _cell(x: object) -> str:
@@ -95,7 +96,10 @@ class KeptQuestions:
     def _read_table(self, there: bool) -> tuple[list, Callable]:
         "The same, of a CSV file."
         header = names = ["question", "query", "answer", "wrong"]
-        form, rows = dict(delimiter="\t" if self.path.suffix == ".tsv" else ","), []
+        form, rows = (
+            dict(delimiter="\t" if self.path.suffix.lower() == ".tsv" else ","),
+            [],
+        )
         end = "\r\n" if there and b"\r\n" in self.path.read_bytes() else "\n"
         if there:
             sheet = question_sheet(self.path)
@@ -122,17 +126,16 @@ class KeptQuestions:
             file = Path(folder, f"kept{self.path.suffix}")
             file.write_text(text, encoding="utf-8", newline="")
             try:
-                said = {e["question"]: e.get("answer") for _, e in raw_entries(file)}
+                entries = [e for _, e in raw_entries(file)]
             except ValueError as e:
                 why = str(e).replace(str(file), str(self.path))
                 raise ValueError(f"{why}: not kept") from None
+        said = {_same(e.get("question")): e.get("answer") for e in reversed(entries)}
         for e in found:
-            given, read = e.get("answer"), said[" ".join(e["question"].split())]
+            given, read = e.get("answer"), said[_same(e["question"])]
             if given != read:
-                raise ValueError(
-                    f"the answer {given!r} would be read as {read!r} in {self.path.name}, "
-                    "by the signs that numbers have there: not kept"
-                )
+                there = f"would be read as {read!r} in {self.path.name}"
+                raise ValueError(f"the answer {given!r} {there}: not kept")
 
     def _encoding(self) -> str:
         "UTF-8, with a mark where the file had one, or another encoding: spreadsheets need it."
@@ -147,14 +150,13 @@ class KeptQuestions:
         *found: dict,  # a question, and its `query` or `answer`, or a query that is `wrong`
     ) -> None:
         "Keep questions. Raises ValueError if they cannot be written."
-        same = lambda text: " ".join(str(text).split())
         with self._alone():
             entries, text = self._read()
             called = {field_name(name): name for name in chain(*entries)}
             its = lambda field: called.get(field, field)
-            known = {same(e.get(its("question"))): e for e in reversed(entries)}
+            known = {_same(e.get(its("question"))): e for e in reversed(entries)}
             for right in found:
-                asked = same(right["question"])
+                asked = _same(right["question"])
                 if asked not in known:
                     entries.append(known.setdefault(asked, {its("question"): asked}))
                 for field in ("query", "answer", "wrong", "difficulty"):
