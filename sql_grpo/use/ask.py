@@ -109,7 +109,7 @@ class Answer:
         elif self.result:
             self.note = "no query is behind this: a guess"
         tried = [t for t in ep.turns if t.action.action_type == "QUERY"]
-        if self.sql and tried[-1].failed:
+        if self.sql and tried and tried[-1].failed:
             failed = "the last query failed: this is the result of an earlier one"
             self.note = "; ".join(filter(None, [self.note, failed]))
 
@@ -472,15 +472,16 @@ def _player(args: AskOptions, chosen: dict) -> Policy:
     return policy_asked(args, rules, temperature=temperature, seed=args.seed)
 
 
-_players = {}  # by what a cell asks for
+_players = {}  # by what a cell asks for, and the newest run
 
 
 def ask_cell(line: str, cell: str) -> Answer:
     "%%ask DATABASE and options of `sql_grpo ask`: the answer to the question in the cell."
     args, chosen = read_command("ask", ["--database", *shlex.split(line)])
-    if line not in _players:
-        _players[line] = _player(args, chosen)
-    return ask(_players[line], args.database, cell, args.votes, keep=args.keep)
+    key = line, args.model or newest_run(args.database)
+    if key not in _players:
+        _players[key] = _player(args, chosen)
+    return ask(_players[key], args.database, cell, args.votes, keep=args.keep)
 
 
 def _ask_all(args: AskOptions, chosen: dict) -> int:  # exit code
