@@ -525,9 +525,7 @@ def as_stored(self: Database, sql: str) -> str:
     if not (stored := self._stored):
         return sql
     texts, quotes = ("'", '"`') if self.quote("")[0] == '"' else ("'\"", "`")
-    tokens = (
-        rf"([{texts}])(?:(?!\1).)*\1|([{quotes}])((?:(?!\2).|\2\2)+)\2|((?:\w|[^\x00-\x7f])+)"
-    )
+    tokens = rf"([{texts}])(?:(?!\1).)*\1|([{quotes}])((?:(?!\2).|\2\2)+)\2|((?:\w|[^\x00-\x7f])+)"
 
     def real(m):
         said = m[4] or (m[3] or "").replace(2 * (m[2] or " "), m[2] or "")
@@ -713,7 +711,7 @@ class SQLiteDatabase(Database):
                 f"{self.name}: {_fault(e, _Guard(), self.timeout)[0]}"
             ) from e
         for name, why in left_out.items():
-            warnings.warn(f"{self.name}: {name!r} is left out: {why}", stacklevel=3)
+            warnings.warn(f"{self.name}: the table or view {name!r} is left out: {why}", stacklevel=3)
         to = {}
         for of, column, table, other, seq in keys:
             table = next((t for t in columns if t.lower() == table.lower()), table)

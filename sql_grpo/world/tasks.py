@@ -877,10 +877,6 @@ def check_tasks(
             report.left_out.append((t, fault))
         else:
             report.tasks.append(t)
-    for db in {t.db_path: t.database() for t in report.tasks if run}.values():
-        for name, why in db.unreadable.items():
-            said = f"{db.name}: the table or view {name!r} is left out: {why}"
-            warnings.warn(said, stacklevel=2)
     faults = [x for x in report.left_out if not x[1].startswith("entry incomplete")]
     if faults and strict:
         raise ValueError("; ".join(_first_faults(faults)))
