@@ -457,9 +457,10 @@ def _tried(self: Database, names: list) -> dict:  # name -> may it stand without
     "Ask the engine: a name that cannot be read in quotes either is left as it is."
 
     def read(spell):
-        made = ", ".join(f"{i} AS {self.quote(n)}" for i, n in enumerate(names))
+        # 7 and more: TRUE is 1
+        made = ", ".join(f"{i} AS {self.quote(n)}" for i, n in enumerate(names, 7))
         sql = f"SELECT {', '.join(map(spell, names))} FROM (SELECT {made}) AS tried"
-        return self.run(sql).rows == [tuple(range(len(names)))]
+        return self.query(sql).rows == [tuple(range(7, 7 + len(names)))]
 
     plainly = read(str)
     if plainly or len(names) == 1:
@@ -711,7 +712,10 @@ class SQLiteDatabase(Database):
                 f"{self.name}: {_fault(e, _Guard(), self.timeout)[0]}"
             ) from e
         for name, why in left_out.items():
-            warnings.warn(f"{self.name}: the table or view {name!r} is left out: {why}", stacklevel=3)
+            warnings.warn(
+                f"{self.name}: the table or view {name!r} is left out: {why}",
+                stacklevel=3,
+            )
         to = {}
         for of, column, table, other, seq in keys:
             table = next((t for t in columns if t.lower() == table.lower()), table)

@@ -400,7 +400,10 @@ def _read_catalogue(self: EngineDatabase, con) -> list:  # of warnings
     }
     self._singles = {*self.single, *(t.split(".")[-1] for t, _, is_ in every if is_)}
     self._counts, self._texts, self._read_at = {}, {}, perf_counter()
-    out = [f"the table or view {name!r} is left out: {why}" for name, why in left_out.items()]
+    out = [
+        f"the table or view {name!r} is left out: {why}"
+        for name, why in left_out.items()
+    ]
     return self._learn(con) + out
 
 
