@@ -863,9 +863,9 @@ def _words(result: Result) -> Counter:  # and numbers, of two decimals or digits
     cells = (format_value(c, 10_000) for c in chain(*result.rows))
     found = _WORD.findall(" ".join(cells).casefold())
     found = [{"true": "1", "false": "0"}.get(w, w) for w in found]
-    number = lambda x: round(x, 2) if abs(x) >= 1 else float(f"{x:.2g}")
-    read = lambda w: number(float(w.replace(",", ""))) if w[-1].isdigit() else w
-    return Counter(map(read, found))
+    found = [_number(w.replace(",", "")) for w in found]
+    rounded = lambda x: round(x, 2) if abs(x) >= 1 else float(f"{x:.2g}")
+    return Counter(rounded(x) if type(x) is float else x for x in found)
 
 
 def _in_answer(gold: Result, answer: object) -> bool:
