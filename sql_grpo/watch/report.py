@@ -540,15 +540,13 @@ def compare_reports(report: dict, other: dict) -> str:
     pairs = [(a, b) for a, b in pairs if not text(a) or text(a) == text(b)]
     if not pairs:
         raise ValueError("the two reports have no question in common")
-    before, after = (
-        [a["right"][old] for a, _ in pairs],
-        [b["right"][new] for _, b in pairs],
-    )
+    right = [(a["right"][old], b["right"][new]) for a, b in pairs]
+    before, after = zip(*right, strict=True)
     d = paired_difference(before, after)
     rates = (f"{100 * sum(x) / d['n']:.1f} %" for x in (after, before))
     out = [f"{' instead of '.join(rates)} of the {d['n']} questions of both are right"]
     out.append(f"points (95 % interval), won : lost: {difference_text(d)}")
-    for what, change in (("won", 1), ("lost", -1)):
-        changed = [q for x, y, (_, q) in zip(before, after, pairs) if y - x == change]
+    for what, change in (("won", (0, 1)), ("lost", (1, 0))):
+        changed = [q for both, (_, q) in zip(right, pairs, strict=True) if both == change]
         out += [f"{what}: {q['id']} ({q['db_id']}) {text(q)}".strip() for q in changed]
     return "\n".join(out)
