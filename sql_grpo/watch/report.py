@@ -547,6 +547,8 @@ def compare_reports(report: dict, other: dict) -> str:
     out = [f"{' instead of '.join(rates)} of the {d['n']} questions of both are right"]
     out.append(f"points (95 % interval), won : lost: {difference_text(d)}")
     for what, change in (("won", (0, 1)), ("lost", (1, 0))):
-        changed = [q for both, (_, q) in zip(right, pairs, strict=True) if both == change]
+        changed = [
+            q for both, (_, q) in zip(right, pairs, strict=True) if both == change
+        ]
         out += [f"{what}: {q['id']} ({q['db_id']}) {text(q)}".strip() for q in changed]
     return "\n".join(out)
