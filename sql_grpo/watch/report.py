@@ -537,7 +537,7 @@ def compare_reports(report: dict, other: dict) -> str:
         if new in q["right"] and (q["id"], q["db_id"]) in was
     ]
     text = lambda q: q.get("question", "")  # older reports have none
-    pairs = [(a, b) for a, b in pairs if not text(a) or text(a) == text(b)]
+    pairs = [(a, b) for a, b in pairs if len({text(a), text(b)} - {""}) < 2]
     if not pairs:
         raise ValueError("the two reports have no question in common")
     right = [(a["right"][old], b["right"][new]) for a, b in pairs]

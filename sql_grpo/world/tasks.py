@@ -855,13 +855,13 @@ class LoadReport:
         return markdown_table(["", "tasks", "for example"], rows, left=3)
 
 
-_SAYS = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?|[^\W\d_]+")
+_PIECE = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?|[^\W\d_]+")
 
 
-def _told(result: Result) -> Counter:  # and numbers, of two decimals or digits
+def _pieces(result: Result) -> Counter:  # and numbers, of two decimals or digits
     "What a result says, whatever stands between it."
     cells = (format_value(c, 10_000) for c in chain(*result.rows))
-    found = _SAYS.findall(" ".join(cells).casefold())
+    found = _PIECE.findall(" ".join(cells).casefold())
     found = [{"true": "1", "false": "0"}.get(w, w) for w in found]
     found = [_number(w.replace(",", "")) for w in found]
     rounded = lambda x: round(x, 2) if abs(x) >= 1 else float(f"{x:.2g}")
@@ -872,7 +872,7 @@ def _in_answer(gold: Result, answer: object) -> bool:
     "Does an answer beside a query say all that the query gives, perhaps in a sentence, or rounded?"
     said = answer_result(answer)
     listed = isinstance(answer, (list, tuple)) and len(said.rows) != len(gold.rows)
-    return not listed and _told(gold) <= _told(said)
+    return not listed and _pieces(gold) <= _pieces(said)
 
 
 def _task_fault(task: Task, asked: dict, run: bool) -> str | None:
