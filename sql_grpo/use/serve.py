@@ -677,7 +677,7 @@ def _turn(action: SQLAction, rules: Rules, db: Database) -> CallToolResult:
 
 
 def _tables(name: str, chars: int, db: Database) -> CallToolResult:
-    return _as_result(one_line(f"{name}: {', '.join(db.tables)}", chars))
+    return _as_result(one_line(f"{name}: {', '.join(map(db.label, db.tables))}", chars))
 
 # %% ../../nbs/use/serve.ipynb #9b8e5506
 _QUERY = """Run one SELECT statement, in the SQL of the database's engine, and show its result.

@@ -26,7 +26,7 @@ from sqlglot import exp
 from ..common.basics import full_path
 from .database import BUSY, Cell, Column, Database, Result
 from .database import SQLiteDatabase
-from .database import escaped, exact, file_state, one_line
+from .database import exact, file_state, one_line
 from .files import READ, FilesDatabase, is_files
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
@@ -168,7 +168,7 @@ class EngineDatabase(Database):
     refused = ()  # pairs: a pattern, and what is said where it is found
     effects = {}, set()  # see `_refuse`
     late, gone = (), ()  # how an error's code begins: out of time, connection lost
-    plain = re.compile(r"[a-z_]\w*", re.I)  # names that need no quotes
+    plain = re.compile(r"[a-z_]\w*", re.I).fullmatch
     single = "float", "real"  # how types of single precision begin
     catalogue = "", ""  # SQL for tables, and for columns: see `_read_catalogue`
     parity = ""  # SQL for 0 or 1, by which a table can be halved
@@ -267,12 +267,8 @@ class EngineDatabase(Database):
     def identifier(self, table: str) -> str:
         return ".".join(map(self.quote, self._where[self.table(table)]))
 
-    def spelt(self, column: str) -> str:
-        "A column's name as a query needs it: in quotes, if it cannot stand without."
-        return column if self.plain.fullmatch(column) else escaped(self.quote(column))
-
     def label(self, table: str) -> str:
-        "A table's name as a query needs it: with its schema where it is not found without."
+        "A table's name as observations print it: with its schema where it is not found without."
         schema, name = self._where[table]
         return ".".join(map(self.spelt, [name] if name == table else [schema, name]))
 
@@ -391,17 +387,20 @@ def _read_catalogue(self: EngineDatabase, con) -> list:  # of warnings
     "Learn the tables, their columns, and what has to be refused."
     tables, found = (self._rows(con, sql) for sql in self.catalogue)
     names = {(s, t): t if plainly else f"{s}.{t}" for s, t, plainly, *_ in tables}
-    columns = {name: [] for name in names.values()}
+    views = {names[s, t] for s, t, _, is_view, _ in tables if is_view}
     # other threads read these: what is gone stays known, and what is new is known first
     self._where = self._where | {name: key for key, name in names.items()}
+    left_out = {v: why for v in views - self.views if (why := self._unread(con, v))}
+    columns = {name: [] for name in names.values() if name not in left_out}
     for schema, table, name, kind, pk, *to, other, comment in found:
-        if where := names.get((schema, table)):
+        where = names.get((schema, table))
+        if where in columns:
             to = names.get(tuple(to))
-            fk = to and f"{self.label(to)}.{self.spelt(other)}"
+            fk = to and f"{to}.{other}"
             columns[where].append(Column(name, kind, bool(pk), fk, comment or ""))
     self._columns = self._columns | columns
-    self._tables = list(columns)
-    self.views = {names[s, t] for s, t, _, is_view, _ in tables if is_view}
+    self._tables, self._stored = list(columns), None
+    self.unreadable, self.views = left_out, views - left_out.keys()
     self.comments = {names[s, t]: said for s, t, *_, said in tables if said}
     single = lambda c: c.type.lower().startswith(self.single)
     every = {
@@ -412,7 +411,24 @@ def _read_catalogue(self: EngineDatabase, con) -> list:  # of warnings
     }
     self._singles = {*self.single, *(t.split(".")[-1] for t, _, is_ in every if is_)}
     self._counts, self._texts, self._read_at = {}, {}, perf_counter()
-    return self._learn(con)
+    out = [
+        f"the table or view {name!r} is left out: {why}"
+        for name, why in left_out.items()
+    ]
+    return self._learn(con) + out
+
+
+@patch
+def _unread(self: EngineDatabase, con, view: str) -> str:
+    "Why a view cannot be read; empty if it can. No row of it is asked for."
+    name = ".".join(map(self.quote, self._where[view]))
+    try:
+        self._rows(con, f"SELECT * FROM {name} LIMIT 0")
+    except (self.module.Error, ValueError) as e:
+        if con.closed:
+            raise
+        return one_line(e if isinstance(e, ValueError) else self._fault(e)[1], 200)
+    return ""
 
 
 @patch
@@ -536,7 +552,7 @@ class PostgresDatabase(EngineDatabase):
         (re.compile(rf"\b({_PG_SYSTEM})\b", re.X), "{} cannot be read"),
     )
     late, gone = ("57014",), ("57P", "080")
-    plain = re.compile(r"[a-z_][a-z0-9_]*")
+    plain = re.compile(r"[a-z_][a-z0-9_]*").fullmatch
     single = "float4", "real"
     catalogue = _PG_TABLES, _PG_COLUMNS
     parity = "(ctid::text::point)[1]::int % 2"
