@@ -52,14 +52,20 @@ class ModelOptions:
 class EvalOptions(ModelOptions, DataOptions):
     "Evaluate a model on questions about databases."
 
-    # a model's folder, its name on the Hub, smollm2-spider, embedded, random or oracle
-    model: str = field(kw_only=True)
+    # a model's folder, its name on the Hub, smollm2-spider, embedded, random or oracle;
+    # without one nothing is played, and the report in output_dir is shown
+    model: str | None = None
     # train, eval; of the embedded ones also dev, plain, eval_train_dbs, eval_heldout_dbs
     split: str = "eval"
     answers_only: bool = False  # gold SQL is run once, for its result, and thrown away
     n: int | None = None  # how many questions, drawn with the seed (default: all)
-    # for report.json, report.md, transcripts.md; until then an endpoint's replies
+    # for report.json, report.md, transcripts.md, episodes.jsonl; until then an
+    # endpoint's replies
     output_dir: Path | None = None
+    # print such episodes in short: the question, its gold SQL, the SQL, what differs
+    show: Literal["wrong", "right", "all"] | None = None
+    # another run's folder or report.json: what was won and lost on the same questions
+    against: Path | None = None
 
 
 @dataclass

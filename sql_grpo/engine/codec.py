@@ -109,6 +109,13 @@ class ChatCodec:
                 raise ValueError(
                     "the chat template announces no tools: give other instructions"
                 )
+        # what only the template may say: special tokens, and others that it names
+        named, added = str(tokenizer.chat_template), tokenizer.added_tokens_decoder
+        own = [t for t in added.values() if t.special or t.content in named]
+        self.marks = [t.content for t in own if t.content.strip()]
+        parts = [t.content for t in own if not t.special and t.content[1:].strip()]
+        within = (f"{re.escape(t[0])}(?={re.escape(t[1:])})" for t in parts)
+        self._cut = re.compile(f"({'|'.join(within) or chr(0xFDD0)})")  # never there
         self.end, self.before, self.after = self._glue()
         # tokens that end a reply: the tokenizer's, and the usual ones of chat models
         names = self.end, "<|im_end|>", "<|eot_id|>", "<|endoftext|>"
@@ -139,8 +146,16 @@ class ChatCodec:
         start: Episode | SQLObservation | str,  # an episode, its start, or that text
     ) -> list[int]:  # tokens of the prompt
         "Encode the prompt of an episode."
-        text = self.render(task_messages(start, self.instructions))
-        return self.tokenizer(text, add_special_tokens=False).input_ids
+        messages = task_messages(start, self.instructions)
+        texts = [m["content"] for m in messages]
+        if not any(mark in text for mark in self.marks for text in texts):
+            return self._marked_ids(self.render(messages))
+        names = [m | dict(content=f"TEXT7391{i}") for i, m in enumerate(messages)]
+        ids = []
+        for i, part in enumerate(re.split(r"TEXT7391(\d)", self.render(names))):
+            # glue and numbers of texts in turn
+            ids += self.plain_ids(texts[int(part)]) if i % 2 else self._marked_ids(part)
+        return ids
 
     def decode(self, ids: list[int]) -> str:
         "The text of a reply, without the token that ended it."
@@ -166,10 +181,16 @@ def _glue(self: ChatCodec) -> tuple[str, str, str]:
 # %% ../../nbs/engine/codec.ipynb #1e7a73b0
 @patch
 def plain_ids(self: ChatCodec, text: str) -> list[int]:  # tokens
-    "Encode text that is only text: what looks like a special token in it is not one."
-    return self.tokenizer(
-        text, add_special_tokens=False, split_special_tokens=True
-    ).input_ids
+    "Encode text that is only text: what looks like a token of the template is none."
+    ids, plain = [], dict(add_special_tokens=False, split_special_tokens=True)
+    for piece in self._cut.split(text):
+        ids += self.tokenizer(piece, **plain).input_ids
+    return ids
+
+
+@patch
+def _marked_ids(self: ChatCodec, glue: str) -> list[int]:
+    return self.tokenizer(glue, add_special_tokens=False).input_ids if glue else []
 
 # %% ../../nbs/engine/codec.ipynb #c0dec010
 @patch
@@ -179,12 +200,9 @@ def glue_ids(
     ended: bool = True,  # did the reply end by itself? if not, the end token is put in
 ) -> list[int]:  # tokens between a reply and the next one
     "Encode an observation with the template's glue around it."
-
-    def ids(text):
-        return self.tokenizer(text, add_special_tokens=False).input_ids if text else []
-
-    own = [] if ended else ids(self.end)
-    return own + ids(self.before) + self.plain_ids(observation) + ids(self.after)
+    ids = [] if ended else self._marked_ids(self.end)
+    ids += self._marked_ids(self.before) + self.plain_ids(observation)
+    return ids + self._marked_ids(self.after)
 
 # %% ../../nbs/engine/codec.ipynb #1e7a73b1
 @patch

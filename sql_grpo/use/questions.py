@@ -22,14 +22,12 @@ from ..world.engines import open_database
 from ..world.files import text_encoding
 from sql_grpo.world.tasks import (
     READERS,
-    answer_result,
     fetch_spider,
     field_name,
     load_with_report,
     question_sheet,
     raw_entries,
 )
-from ..judge.results import as_read, results_match
 
 # %% ../../nbs/use/questions.ipynb #0eee0010
 _QUEUE = 10  # seconds that another writer may take
@@ -173,13 +171,7 @@ def faults_in(path: str | Path, database: str | Path) -> tuple[int, list[str]]:
     "How many questions of a file can be used, and the faults of the others. Raises ValueError."
     report = load_with_report(database, questions=path)
     found = [f"{t.found_at} ({t.question!r}): {fault}" for t, fault in report.left_out]
-    differ = []
-    for t in report.tasks:
-        if t.query and t.answer is not None:
-            said = as_read(answer_result(t.answer))
-            if not results_match(said, t.gold, ordered=False):
-                differ.append(f"{t.found_at} ({t.question!r}): query and answer differ")
-    return len(report.tasks) - len(differ), found + differ
+    return len(report.tasks), found
 
 
 def main_data(argv: list) -> None:  # what follows `sql_grpo data`

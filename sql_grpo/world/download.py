@@ -83,7 +83,11 @@ def _unpack(path: Path, folder: Path):
     with hidden as tmp, opened(path) as archive:
         inside = Path(tmp).resolve() / "inside"
         inside.mkdir()
-        archive.extractall(inside, **(dict(filter="data") if is_tar else {}))
+        names = [] if is_tar else archive.infolist()
+        for info in names:  # some of Windows have backslashes between folders
+            info.filename = info.filename.replace("\\", "/")
+        how = dict(filter="data") if is_tar else dict(members=names)
+        archive.extractall(inside, **how)
         if folder.exists():
             folder.rmdir()
         _root(inside).rename(folder)
