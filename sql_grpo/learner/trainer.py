@@ -16,10 +16,11 @@ from functools import cached_property
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
+from ..config import save_options, SQLGRPOConfig
 import torch
 from datasets import Dataset, concatenate_datasets
 from fastcore.basics import patch
+from torch.optim.lr_scheduler import LambdaLR
 from transformers import PreTrainedModel, TrainerState, TrainingArguments
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
@@ -249,7 +250,28 @@ def _save_checkpoint(self: EpisodeTrainer, model, trial):
     alone = self.args.world_size == 1
     with whole_checkpoint(folder, alone):
         GRPOTrainer._save_checkpoint(self, model, trial)
+        if is_main():
+            save_options(self.args, folder)
     self._unchecked = None if alone else folder
+
+
+@patch
+def _load_optimizer_and_scheduler(self: EpisodeTrainer, checkpoint):
+    "As transformers', but rates and intervals are those of this run, not the checkpoint's."
+    self.state.compute_steps(self.args, self.state.max_steps)
+    groups = self.optimizer.param_groups if checkpoint else []
+    own = [{k: v for k, v in g.items() if k != "params"} for g in groups]
+    GRPOTrainer._load_optimizer_and_scheduler(self, checkpoint)
+    schedule = getattr(self.lr_scheduler, "scheduler", self.lr_scheduler)
+    if not (own and isinstance(schedule, LambdaLR)):
+        return
+    schedule.base_lrs = [options["initial_lr"] for options in own]
+    every = zip(schedule.base_lrs, schedule.lr_lambdas, strict=True)
+    rates = [rate * share(schedule.last_epoch) for rate, share in every]
+    schedule._last_lr = rates
+    every = zip(self.optimizer.param_groups, own, rates, strict=True)
+    for group, options, rate in every:
+        group.update(options, lr=rate)
 
 # %% ../../nbs/learner/trainer.ipynb #c6e85b14
 _SPREAD = 1e-6  # rewards that are nearer to each other than this are the same

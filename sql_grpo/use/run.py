@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig, parse_args
+from ..config import changed_options, parse_args, SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from fastcore.basics import patch
@@ -273,6 +273,9 @@ def settle_run(config: SQLGRPOConfig) -> SQLGRPOConfig:
     "With what adapters and the checkpoint to go on from decide. Raises ValueError."
     config = take_over(config)
     found = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
+    if changed := found and changed_options(config, found):
+        said = (f"{k} {getattr(config, k)} instead of {v}" for k, v in changed.items())
+        say(f"going on from {found} with {', '.join(said)}")
     if 0 < config.max_steps <= (done := steps_done(found)):
         say(
             f"the training of {found} is finished, with {done} steps: it is measured "
@@ -542,7 +545,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     for name in ("is_gradient_checkpointing", "broadcast_buffers"):
         warnings.filterwarnings("ignore", f"`{name}`", FutureWarning)
     hf_logging.disable_progress_bar()
-    with or_exit(prog):  # later errors are ours, and keep their traceback
+    with or_exit(prog):
         config, own = parse_args(argv, prog, own_defaults)
         run = prepare(config, own.baselines)
     try:
