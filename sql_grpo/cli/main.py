@@ -204,7 +204,9 @@ def _in_words(e: Exception) -> str:
     "An error that nobody has put into words before: what helps, and what it says itself."
     helps = "an error that is not known here"
     if is_disk_full(e):
-        helps = "no room: free some in the output folder, the cache or the temporary one"
+        helps = (
+            "no room: free some in the output folder, the cache or the temporary one"
+        )
     elif isinstance(e, ImportError):
         helps = "a package is missing, or another version of it is needed"
     elif isinstance(e, MemoryError) or "out of memory" in str(e).lower():
