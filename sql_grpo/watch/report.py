@@ -528,7 +528,9 @@ def what_changed(rows: list, most: int | None = None) -> str:
     "The questions that were won and lost, a line each, of rows (right before, right now, question)."
     out = []
     for what, change in (("won", (0, 1)), ("lost", (1, 0))):
-        found = [f"{what}: {text}".strip() for *both, text in rows if (*both,) == change]
+        found = [
+            f"{what}: {text}".strip() for *both, text in rows if (*both,) == change
+        ]
         more = len(found) - len(found[:most])
         out += found[:most] + [f"{what}: {more} more"] * bool(more)
     return "\n".join(out) or "no question was won or lost"
