@@ -24,6 +24,7 @@ from sqlglot import exp
 
 from ..common.basics import markdown_table, or_exit
 from sql_grpo.world.database import (
+    Cell,
     Database,
     Result,
     SQLiteDatabase,
@@ -71,8 +72,12 @@ class Task:
         return "\n\n".join((head, self.question, gold))
 
     def database(self) -> Database:
-        "The guarded, read-only database, opened once per path and thread."
-        return open_database(self.db_path)
+        "The guarded, read-only database, opened once per path and thread, and anew if it has changed."
+        db, known = open_database(self.db_path), vars(self)
+        if known.setdefault("seen", db.state) != db.state:  # another result is right
+            for name in ("seen", "gold", "golds"):
+                known.pop(name, None)
+        return db
 
     @cached_property
     def dialect(self) -> str:
@@ -278,7 +283,7 @@ def answer_result(
         raise ValueError("expected a list of values, or of rows of one length")
     rows = [tuple(row) if is_list(row) else (row,) for row in rows]
     for c in chain(*rows):
-        if not isinstance(c, (int, float, str, bytes, type(None))) or c != c:
+        if not isinstance(c, Cell) or c != c:
             raise ValueError(f"expected numbers and strings in an answer, got {c!r}")
     # SQLite has no other truth than 1 and 0
     rows = [tuple(int(c) if type(c) is bool else c for c in row) for row in rows]
