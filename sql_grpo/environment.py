@@ -264,7 +264,8 @@ class SQLEnvironment:
     def sample(self, table: str) -> tuple:
         "Some rows of a table."
         result = self.db.sample(table)
-        return self.shown(result), result
+        named = [self.db.spelt(name) for name in result.columns]
+        return self.shown(replace(result, columns=named)), result
 
     def query(self, sql: str) -> tuple:
         "The result of a SELECT, which an answer may submit."

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['GROUPS', 'aggregate', 'unusable_replies', 'said_below', 'Evaluation', 'evaluate', 'mcnemar', 'paired_difference',
-           'Comparison', 'policies_of', 'report_table', 'differences_table', 'mean_interval', 'pooled']
+           'Comparison', 'policies_of', 'report_table', 'difference_text', 'differences_table', 'mean_interval',
+           'pooled']
 
 # %% ../nbs/05_evaluation.ipynb #ecb4dbe3
 import math
@@ -41,6 +42,7 @@ class _Record:
     kind: str  # of question, if its task says so
     words: str  # plain or everyday, if its task says so
     kept_right: bool = False  # unanswered, but the last result was kept, and is right
+    question: str = ""
 
     @property
     def guessed(self) -> bool:
@@ -79,6 +81,7 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
         suite=suite and right == 1.0,
         **told,
         kept_right=kept is not None and is_correct(kept, task),
+        question=task.question,
     )
 
 # %% ../nbs/05_evaluation.ipynb #e0500005
@@ -321,19 +324,22 @@ def report_table(
     return markdown_table(head, rows)
 
 # %% ../nbs/05_evaluation.ipynb #38023679
+def difference_text(d: dict) -> str:  # d: of `paired_difference`
+    "Points with their interval, questions won : lost, and p."
+    if not d["n"]:
+        return "-"
+    points = (100 * d[k] for k in ("difference", "ci_low", "ci_high"))
+    rate = "{:+.1f} ({:+.1f} to {:+.1f})".format(*points)
+    p = "p < 0.001" if d["p_value"] < 0.001 else f"p {d['p_value']:.3f}"
+    return f"{rate}, {d['gained']} : {d['lost']}, {p}"
+
+
 def differences_table(report: dict) -> MarkdownText:
     "What the last policy has gained over each of the others; questions won : lost."
-    rows = []
-    for pair, by in report["paired"].items():
-        rows.append([pair])
-        for d in (by[g] for g in GROUPS):
-            cell = "-"
-            if d["n"]:
-                points = (100 * d[k] for k in ("difference", "ci_low", "ci_high"))
-                rate = "{:+.1f} ({:+.1f} to {:+.1f})".format(*points)
-                p = "p < 0.001" if d["p_value"] < 0.001 else f"p {d['p_value']:.3f}"
-                cell = f"{rate}, {d['gained']} : {d['lost']}, {p}"
-            rows[-1].append(cell)
+    rows = [
+        [pair, *(difference_text(by[g]) for g in GROUPS)]
+        for pair, by in report["paired"].items()
+    ]
     return markdown_table(["points", *GROUPS.values()], rows)
 
 # %% ../nbs/05_evaluation.ipynb #5e4c2013

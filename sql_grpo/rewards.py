@@ -13,8 +13,9 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from itertools import chain, starmap
 
 from .common.basics import source_name
 from .world.database import Result
@@ -81,8 +82,10 @@ def _near(g: list, p: list) -> float:  # 0, 0.25, 0.5 or 0.75
     cap = _WRONG_CAP
     score = _ROWS_SHARE * rows + (1 - _ROWS_SHARE) * content if content else 0.0
     one_row = len(g) == len(p) == 1 and cells[0] == cells[1]
-    if content < 1 and one_row and all(type(c) in (int, float) for c in g[0] + p[0]):
-        score = sum(map(_nearness, g[0], p[0])) / len(g[0])
+    numbers = [float(c) if type(c) is Decimal else c for c in g[0] + p[0]]
+    if content < 1 and one_row and all(type(c) in (int, float) for c in numbers):
+        pairs = zip(numbers[: len(g[0])], numbers[len(g[0]) :], strict=True)
+        score = sum(starmap(_nearness, pairs)) / len(g[0])
         cap = _NUMBERS_CAP
     return min(cap, _BIN * int(score / _BIN + 1e-9))
 

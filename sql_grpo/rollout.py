@@ -11,7 +11,7 @@ __all__ = ['BUILT_IN', 'AS_TOOLS', 'Policy', 'ScriptedPolicy', 'rollout', 'need_
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
-from .world.database import format_value, quoted
+from .world.database import format_value
 from .world.tasks import Task
 from .environment import Episode, Rules, SQLEnvironment, SQLObservation
 from .judge.coach import joined
@@ -180,9 +180,9 @@ def _random_query(
 ) -> str:  # one SELECT statement
     "A random simple query over tables and columns that have been seen."
     table = rng.choice(list(seen))
-    c, d = (quoted(rng.choice(seen[table]), False) for _ in range(2))
+    c, d = (rng.choice(seen[table]) for _ in range(2))
     return rng.choice(_QUERY_FORMS).format(
-        t=quoted(table, False),
+        t=table,
         c=c,
         d=d,
         n=rng.randint(1, 3),
@@ -201,7 +201,7 @@ def _seen(ep: Episode) -> dict[str, list[str]]:
         name = turn.action.argument.strip().lower()
         table = next((t for t in db.tables if t.lower() == name), None)
         if table:
-            seen[table] = [c.name for c in db.columns(table)]
+            seen[db.label(table)] = [db.spelt(c.name) for c in db.columns(table)]
     return seen
 
 # %% ../nbs/03_rollout.ipynb #f3c77e2c
@@ -265,7 +265,8 @@ def random_sql_policy(seed: int = 0) -> Policy:
         db = ep.task.database()
         rng = random.Random(f"{seed}/{ep.task.id}")
         return _random_query(
-            rng, {t: [c.name for c in db.columns(t)] for t in db.tables}
+            rng,
+            {db.label(t): [db.spelt(c.name) for c in db.columns(t)] for t in db.tables},
         )
 
     return ScriptedPolicy(guess, "random")

@@ -79,7 +79,8 @@ class _Usage:
             f"{self.requests} requests, {self.retries} of them retries; "
             f"{self.prompt_tokens} prompt tokens, {self.completion_tokens} completion tokens"
             + (f", beside {reused} replies of an earlier run" if reused else "")
-            + f", reasoning left out of {self.reasoning_replies}" * bool(self.reasoning_replies)
+            + f", reasoning left out of {self.reasoning_replies}"
+            * bool(self.reasoning_replies)
         )
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d00002

@@ -179,7 +179,10 @@ def _columns(self: Coach, turn: Turn) -> str:
     "The columns of the tables in a query that failed twice."
     db, sql = self.env.db, turn.action.argument
     named = [t for t in db.tables if re.search(rf"\b{re.escape(t)}\b", sql, re.I)]
-    lists = [f"{t} ({', '.join(c.name for c in db.columns(t))})" for t in named[:3]]
+    lists = [
+        f"{db.label(t)} ({', '.join(db.spelt(c.name) for c in db.columns(t))})"
+        for t in named[:3]
+    ]
     text = f" The columns are: {'; '.join(lists)}."
     return cut_text(text, self.env.rules.max_obs_chars) if lists else ""
 

@@ -23,7 +23,7 @@ from ..environment import Rules, SQLEnvironment, SQLObservation
 from .coach import Coach
 from .results import MAX_SQL_CHARS, is_correct, reads_table
 from ..rewards import REWARDS, as_trl, correctness, result_progress
-from ..world.database import Database, Result, quoted
+from ..world.database import Database, Result
 from ..world.engines import open_database
 from ..world.replies import SQLAction, as_text, parse_actions
 from ..world.tasks import Task
@@ -100,10 +100,11 @@ class Text2SQLEnvironment(SQLEnvironment):
         schema = ""
         for table in self.db.tables:
             names = [
-                quoted(c.name, False) + f" -> {c.fk}" * bool(c.fk)
+                self.db.spelt(c.name)
+                + (f" -> {self.db.reference(c.fk)}" if c.fk else "")
                 for c in self.db.columns(table)
             ]
-            schema += f"{quoted(table, False)}: {', '.join(names)}\n"
+            schema += f"{self.db.label(table)}: {', '.join(names)}\n"
         start.text = f"{schema}Question: {self.episode.task.question}"
         return start
 

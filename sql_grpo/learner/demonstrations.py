@@ -118,16 +118,9 @@ _FEW, _SHORT = 10, 200
 def _look_first(task: Task, table: str, column: str, text: str) -> str:  # an action
     "How somebody finds out how a column spells a text."
     db = task.database()
-    for quoted in (False, True):  # a name may be one of SQL's words
-        name = exp.to_identifier(column, quoted or not column.isidentifier())
-        name = name.sql(db.dialect)
-        plain = table.isidentifier() and not quoted
-        every = (
-            f"SELECT DISTINCT {name} FROM {table if plain else db.identifier(table)}"
-        )
-        if (found := db.query(every)).ok:
-            break
-    values = [format_value(v) for (v,) in found.rows]
+    name = db.spelt(column)
+    every = f"SELECT DISTINCT {name} FROM {db.label(table)}"
+    values = [format_value(v) for (v,) in db.query(every).rows]
     if len(values) <= _FEW and sum(map(len, values)) <= _SHORT:
         return f"QUERY {every}"
     if not any(c.isalpha() for c in text):

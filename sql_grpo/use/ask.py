@@ -109,6 +109,8 @@ class Answer:
                 self.result = replace(self.result, columns=names, rows=rows)
         elif self.result:
             self.note = "no query is behind this: a guess"
+        if self.sql:  # with names that other programs find, too
+            self.sql = ep.task.database().as_stored(self.sql)
         tried = [t for t in ep.turns if t.action.action_type == "QUERY"]
         if self.sql and tried and tried[-1].failed:
             failed = "the last query failed: this is the result of an earlier one"

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig, parse_args
+from ..config import changed_options, parse_args, SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from fastcore.basics import patch
@@ -37,7 +37,14 @@ from sql_grpo.common.basics import (
 from ..cli.main import EvalOptions, read_command
 from ..options import Options, add_options
 from ..world.engines import source_digest, without_password
-from ..world.tasks import Task, check_tasks, load_tasks, one_list, share_out
+from sql_grpo.world.tasks import (
+    Task,
+    check_tasks,
+    from_jsonl,
+    load_tasks,
+    one_list,
+    share_out,
+)
 from ..environment import Rules
 from ..judge.results import without_sql
 from ..rollout import built_in_policy, Policy, rollout, ScriptedPolicy
@@ -71,12 +78,24 @@ from sql_grpo.learner.fit import (
     run_training_with_metrics,
     steps_done,
 )
-from ..evaluation import Comparison, Evaluation, evaluate, unusable_replies
+from ..evaluation import Comparison, Evaluation, evaluate
+from ..evaluation import policies_of, unusable_replies
 from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import LiveVisualizationCallback
-from ..watch.report import better_or_not, report_card, write_report
+from sql_grpo.watch.report import (
+    better_or_not,
+    compare_reports,
+    episode_lines,
+    load_report,
+    make_report,
+    report_card,
+    same_questions,
+    show_episodes,
+    what_changed,
+    write_report,
+)
 from .ask import policy_asked, rules_asked
-from .own import OwnQuestions, own_defaults, own_questions, what_changed
+from .own import OwnQuestions, own_defaults, own_questions
 from .share import card_facts, check_sharing, share_model
 
 # %% ../../nbs/use/run.ipynb #7a813880
@@ -112,7 +131,9 @@ def train(
     if report:
         say(better_or_not(report))
         if run.own:
-            say(what_changed(report, run.own.asked()))
+            asked = [q for q in report["questions"] if "base" in q["right"]]
+            pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
+            say(what_changed([*map(pair, asked)], 5))
         if url := share_model(run.config, report):
             say(f"model uploaded to {url}")
     return report
@@ -257,6 +278,9 @@ def settle_run(config: SQLGRPOConfig) -> SQLGRPOConfig:
     "With what adapters and the checkpoint to go on from decide. Raises ValueError."
     config = take_over(config)
     found = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
+    if changed := found and changed_options(config, found):
+        said = (f"{k} {getattr(config, k)} instead of {v}" for k, v in changed.items())
+        say(f"going on from {found} with {', '.join(said)}")
     if 0 < config.max_steps <= (done := steps_done(found)):
         say(
             f"the training of {found} is finished, with {done} steps: it is measured "
@@ -526,7 +550,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     for name in ("is_gradient_checkpointing", "broadcast_buffers"):
         warnings.filterwarnings("ignore", f"`{name}`", FutureWarning)
     hf_logging.disable_progress_bar()
-    with or_exit(prog):  # later errors are ours, and keep their traceback
+    with or_exit(prog):
         config, own = parse_args(argv, prog, own_defaults)
         run = prepare(config, own.baselines)
     try:
@@ -578,12 +602,17 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
 def main_eval(argv: list[str]) -> None:  # what follows `sql_grpo eval`
     "Evaluate one model, print its report card, write the report. Exits with 2 for bad input."
     args, chosen = read_command("eval", argv)
+    if args.model is None:
+        return _show_played(args)
     start, folder = time.perf_counter(), args.output_dir
     file = Path(folder) / "replies.jsonl" if args.endpoint and folder else None
     tell = lambda *lines: print(*lines, sep="\n", file=sys.stderr)
     with or_exit("sql_grpo eval"):
         rules = rules_asked(args, chosen)
         tasks = _draw_questions(args)
+        other = args.against and load_report(args.against)
+        if other and not same_questions(map(vars, tasks), other["questions"]):
+            raise ValueError(f"none of these questions is in {args.against}")
         kept = dict(replies=file) if args.endpoint else {}
         policy = policy_asked(args, rules, seed=args.seed, **kept)
         policy.check(tasks)
@@ -606,6 +635,7 @@ def main_eval(argv: list[str]) -> None:  # what follows `sql_grpo eval`
                 print(f"\n{unusable}")
             if args.endpoint:
                 print(f"\n{_cost(policy)}")
+            played = Comparison({ev.name: ev})
             if folder:
                 wall["total"] = time.perf_counter() - start
                 about = dict(data_source=args.data_source, split=args.split)
@@ -614,10 +644,13 @@ def main_eval(argv: list[str]) -> None:  # what follows `sql_grpo eval`
                     model_name=args.model, instructions=bool(rules.instructions)
                 )
                 about |= policy.report() if args.endpoint else {}
-                write_report(folder, Comparison({ev.name: ev}), about)
-                print(
-                    f"\nwritten: report.json, report.md and transcripts.md in {folder}"
-                )
+                write_report(folder, played, about)
+                files = "report.json, report.md, transcripts.md and episodes.jsonl"
+                print(f"\nwritten: {files} in {folder}")
+            if args.show:
+                print(f"\n{show_episodes(episode_lines(ev.name, ev), args.show)}")
+            if other:
+                print(f"\n{compare_reports(make_report(played), other)}")
         except (OSError, KeyboardInterrupt):
             if args.endpoint:
                 known = f"what was answered is kept in {file}: the same command asks for the rest"
@@ -626,6 +659,24 @@ def main_eval(argv: list[str]) -> None:  # what follows `sql_grpo eval`
             raise
     if file and not any(policy.replies.known.values()):
         file.unlink(missing_ok=True)
+
+
+def _show_played(args: EvalOptions) -> None:
+    "What `show` and `against` say of a report that is there. Exits with 2 for bad input."
+    with or_exit("sql_grpo eval"):
+        if not args.output_dir or not (args.show or args.against):
+            earlier = "output_dir of an earlier run, with show or against"
+            raise ValueError(f"give a model to play, or the {earlier}")
+        report = load_report(args.output_dir)
+        if args.show:
+            file, last = (
+                Path(args.output_dir) / "episodes.jsonl",
+                policies_of(report)[-1],
+            )
+            lines = [line for _, line in from_jsonl(file) if line["policy"] == last]
+            print(show_episodes(lines, args.show))
+        if args.against:
+            print(compare_reports(report, load_report(args.against)))
 
 
 def _cost(policy: Policy) -> str:  # an `EndpointPolicy`

@@ -7,7 +7,7 @@ __all__ = ['ABOUT', 'SQLEnvAction', 'SQLEnvObservation', 'SQLEnvState', 'TaskBoo
            'make_server', 'serving', 'SQLEnv', 'SQLEnvTools', 'served_tasks', 'app_for', 'make_mcp_server', 'serve_mcp']
 
 # %% ../../nbs/use/serve.ipynb #5e4e0010
-import asyncio, gc, json, logging, os, random, shutil, signal, sys, threading, time, uuid
+import asyncio, gc, json, logging, random, shutil, signal, sys, threading, time, uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -38,7 +38,7 @@ from starlette.routing import WebSocketRoute
 
 import sql_grpo
 from ..common.basics import listening, or_exit, say
-from ..world.database import Database, one_line
+from ..world.database import Database, file_state, one_line
 from ..world.engines import engine_of, open_database
 from ..world.replies import as_text, MAX_TEXT, SQLAction
 from ..world.tasks import Task
@@ -648,31 +648,21 @@ def _as_result(text: str, error: bool = False) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], isError=error)
 
 
-def _stamp(file: str) -> tuple | None:
-    "What changes whenever somebody writes; None if there is no such file."
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns, found.st_ino
-
-
 def _looked(
     where: str | Path | Database, timeout: float, f: Callable
 ) -> CallToolResult:
     "What `f` makes of the database as it is now, or what is wrong with it."
-    real = os.path.realpath(str(getattr(where, "path", where)))
-    files = [real + end for end in ("", "-wal", "-journal")]
+    file = str(getattr(where, "path", where))
     for pause in (0, 0.05, 0.1, 0.2, 0.4):
         time.sleep(pause)
-        before = [_stamp(file) for file in files]
+        before = file_state(file)
         try:
             result = f(open_database(where, timeout=timeout, now=None))
         except (apsw.Error, OSError, ValueError, MemoryError) as e:
             result = _as_result(f"Error: {one_line(e, 300)}", error=True)
         wal = before[1] and before[1][0]
         locked = result.isError and "database is locked" in result.content[0].text
-        if not locked and (wal or before == [_stamp(file) for file in files]):
+        if not locked and (wal or before == file_state(file)):
             return result
     return _as_result("Error: the database is being written to, try again", error=True)
 
@@ -687,7 +677,7 @@ def _turn(action: SQLAction, rules: Rules, db: Database) -> CallToolResult:
 
 
 def _tables(name: str, chars: int, db: Database) -> CallToolResult:
-    return _as_result(one_line(f"{name}: {', '.join(db.tables)}", chars))
+    return _as_result(one_line(f"{name}: {', '.join(map(db.label, db.tables))}", chars))
 
 # %% ../../nbs/use/serve.ipynb #9b8e5506
 _QUERY = """Run one SELECT statement, in the SQL of the database's engine, and show its result.

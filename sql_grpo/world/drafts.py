@@ -128,38 +128,27 @@ def _kind(values: list, column: Column, alone: bool) -> str:  # alone: is it the
     return "category" if len(set(texts)) <= max(3, len(texts) // 2) else "text"
 
 
-def _bare(name: str, quoted: str, db: Database, sql: str) -> str:
-    "A name without quotes, if the engine reads the same in it."
-    if re.fullmatch(r"[A-Za-z_]\w*", name, re.A):
-        found = db.query(sql.format(name))
-        if found.ok and found.rows == db.query(sql.format(quoted)).rows:
-            return name
-    return quoted
-
-
 def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing is in it
     "A table with what its columns hold, and the words for it all."
-    columns, of = db.columns(table), db.identifier(table)
-    names = [db.quote(c.name) for c in columns]
-    rows = f"SELECT {', '.join(names)} FROM {of} LIMIT {_LOOKED_AT}"
+    columns = db.columns(table)
+    names = ", ".join(db.quote(c.name) for c in columns)
+    rows = f"SELECT {names} FROM {db.identifier(table)} LIMIT {_LOOKED_AT}"
     rows = db.run(rows, _LOOKED_AT).rows
     said = words_of(table)
     said = [w for w in said if w not in _OF_TABLES] or said
     own, found = [*said[:-1], singular(said[-1])], []
     alone = sum(c.pk for c in columns) == 1
     cells_of = zip(*rows, strict=True)
-    for column, name, cells in zip(columns, names, cells_of, strict=bool(rows)):
+    for column, cells in zip(columns, cells_of, strict=bool(rows)):
         values = [v for v in cells if v not in (None, "") and not isinstance(v, bytes)]
         if not values:
             continue
         words = words_of(column.name)
         if words[: len(own)] == own:  # the name of a student, not its student name
             words = words[len(own) :] or ["name"]
-        sql = _bare(column.name, name, db, f"SELECT {{}} FROM {of} LIMIT 3")
         more = _kind(values, column, alone), values, column, len(values) < len(cells)
-        found.append(Attribute(sql, " ".join(words), *more))
-    sql = _bare(table, of, db, "SELECT COUNT(*) FROM {}")
-    return Entity(sql, " ".join(own), table, found) if found else None
+        found.append(Attribute(db.spelt(column.name), " ".join(words), *more))
+    return Entity(db.label(table), " ".join(own), table, found) if found else None
 
 # %% ../../nbs/world/drafts.ipynb #d4af0016
 def _same_name(a: Attribute, to: Entity, key: Attribute) -> bool:

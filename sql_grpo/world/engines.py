@@ -24,19 +24,26 @@ from fastcore.basics import patch
 from sqlglot import exp
 
 from ..common.basics import full_path
-from .database import BUSY, Column, Database, Result, SQLiteDatabase
-from .database import escaped, one_line
-from .files import READ, files_database, is_files
+from .database import BUSY, Cell, Column, Database, Result
+from .database import SQLiteDatabase
+from .database import exact, file_state, one_line
+from .files import READ, FilesDatabase, is_files
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
-def plain_cell(x: object) -> int | float | str | bytes | None:
-    "A driver's value as one of SQLite's kinds; what has no kin there becomes text."
+def plain_cell(
+    x: object,
+    computed: bool = False,  # may it be a quotient that was cut off somewhere?
+) -> Cell:
+    "A driver's value as one of SQLite's kinds, or a decimal that no float holds; what has no kin there becomes text."
     if x is None or type(x) in (int, str, bytes):
         return x
     if isinstance(x, bool):
         return "true" if x else "false"
     if isinstance(x, Decimal) and x.is_finite() and x.adjusted() < 300:
-        return int(x) if x == int(x) else float(x)
+        if x == int(x):
+            return int(x)
+        quotient = computed and x.as_tuple().exponent <= -8  # 16 digits, or more
+        return float(x) if quotient else exact(x)
     if isinstance(x, float) and math.isfinite(x):
         return x
     if isinstance(x, (bytearray, memoryview)):
@@ -161,7 +168,7 @@ class EngineDatabase(Database):
     refused = ()  # pairs: a pattern, and what is said where it is found
     effects = {}, set()  # see `_refuse`
     late, gone = (), ()  # how an error's code begins: out of time, connection lost
-    plain = re.compile(r"[a-z_]\w*", re.I)  # names that need no quotes
+    plain = re.compile(r"[a-z_]\w*", re.I).fullmatch
     single = "float", "real"  # how types of single precision begin
     catalogue = "", ""  # SQL for tables, and for columns: see `_read_catalogue`
     parity = ""  # SQL for 0 or 1, by which a table can be halved
@@ -260,21 +267,21 @@ class EngineDatabase(Database):
     def identifier(self, table: str) -> str:
         return ".".join(map(self.quote, self._where[self.table(table)]))
 
-    def spelt(self, column: str) -> str:
-        "A column's name as a query needs it: in quotes, if it cannot stand without."
-        return column if self.plain.fullmatch(column) else escaped(self.quote(column))
-
     def label(self, table: str) -> str:
-        "A table's name as a query needs it: with its schema where it is not found without."
+        "A table's name as observations print it: with its schema where it is not found without."
         schema, name = self._where[table]
         return ".".join(map(self.spelt, [name] if name == table else [schema, name]))
 
     def spellings(self, table: str) -> tuple:
         return *super().spellings(table), ".".join(self._where[table])
 
+    def stale(self) -> bool:
+        "Is it some seconds ago that the schema was read?"
+        return perf_counter() - self._read_at > _FRESH
+
     def refresh(self) -> None:
-        "Read the schema again if that is some seconds ago."
-        if perf_counter() - self._read_at > _FRESH:
+        "Read the schema again, if it may have changed."
+        if self.stale():
             with suppress(Lost, TimeoutError, ValueError):  # the next query says it
                 with self._connection() as con:
                     self._read_catalogue(con)
@@ -380,17 +387,22 @@ def _read_catalogue(self: EngineDatabase, con) -> list:  # of warnings
     "Learn the tables, their columns, and what has to be refused."
     tables, found = (self._rows(con, sql) for sql in self.catalogue)
     names = {(s, t): t if plainly else f"{s}.{t}" for s, t, plainly, *_ in tables}
-    columns = {name: [] for name in names.values()}
+    views = {names[s, t] for s, t, _, is_view, _ in tables if is_view}
     # other threads read these: what is gone stays known, and what is new is known first
     self._where = self._where | {name: key for key, name in names.items()}
+    left_out = {
+        v: why for v in sorted(views - self.views) if (why := self._unread(con, v))
+    }
+    columns = {name: [] for name in names.values() if name not in left_out}
     for schema, table, name, kind, pk, *to, other, comment in found:
-        if where := names.get((schema, table)):
+        where = names.get((schema, table))
+        if where in columns:
             to = names.get(tuple(to))
-            fk = to and f"{self.label(to)}.{self.spelt(other)}"
+            fk = to and f"{to}.{other}"
             columns[where].append(Column(name, kind, bool(pk), fk, comment or ""))
     self._columns = self._columns | columns
-    self._tables = list(columns)
-    self.views = {names[s, t] for s, t, _, is_view, _ in tables if is_view}
+    self._tables, self._stored = list(columns), None
+    self.unreadable, self.views = left_out, views - left_out.keys()
     self.comments = {names[s, t]: said for s, t, *_, said in tables if said}
     single = lambda c: c.type.lower().startswith(self.single)
     every = {
@@ -401,7 +413,24 @@ def _read_catalogue(self: EngineDatabase, con) -> list:  # of warnings
     }
     self._singles = {*self.single, *(t.split(".")[-1] for t, _, is_ in every if is_)}
     self._counts, self._texts, self._read_at = {}, {}, perf_counter()
-    return self._learn(con)
+    out = [
+        f"the table or view {name!r} is left out: {why}"
+        for name, why in left_out.items()
+    ]
+    return self._learn(con) + out
+
+
+@patch
+def _unread(self: EngineDatabase, con, view: str) -> str:
+    "Why a view cannot be read; empty if it can. No row of it is asked for."
+    name = ".".join(map(self.quote, self._where[view]))
+    try:
+        self._rows(con, f"SELECT * FROM {name} LIMIT 0")
+    except (self.module.Error, ValueError) as e:
+        if con.closed:
+            raise
+        return one_line(e if isinstance(e, ValueError) else self._fault(e)[1], 200)
+    return ""
 
 
 @patch
@@ -525,7 +554,7 @@ class PostgresDatabase(EngineDatabase):
         (re.compile(rf"\b({_PG_SYSTEM})\b", re.X), "{} cannot be read"),
     )
     late, gone = ("57014",), ("57P", "080")
-    plain = re.compile(r"[a-z_][a-z0-9_]*")
+    plain = re.compile(r"[a-z_][a-z0-9_]*").fullmatch
     single = "float4", "real"
     catalogue = _PG_TABLES, _PG_COLUMNS
     parity = "(ctid::text::point)[1]::int % 2"
@@ -599,8 +628,13 @@ class PostgresDatabase(EngineDatabase):
             if not names:
                 raise ValueError("the query gives no columns")
             kinds = [about.ftype(i) for i in range(len(names))]
+            computed = [about.fmod(i) < 0 for i in range(len(names))]
             rows = self._fetch(con, _bounded(sql, kinds, max_rows, max_bytes))
-        taken = [tuple(map(plain_cell, row[1:])) for row in rows[:max_rows] if row[0]]
+        taken = [
+            tuple(map(plain_cell, row[1:], computed))
+            for row in rows[:max_rows]
+            if row[0]
+        ]
         return names, taken, len(taken) < len(rows)
 
 # %% ../../nbs/world/engines.ipynb #e41c0022
@@ -763,6 +797,8 @@ _DUCK_CONFIG = dict(
     allow_community_extensions="false",
     python_enable_replacements="false",
 )
+_IDLE = 1.0  # seconds after which the file is free for those who write
+_DUCK_LOCKED = "SET enable_external_access = false; SET lock_configuration = true"
 _DUCK_MEMORY = 2_000_000_000  # bytes of address space that the process may take
 _DUCK_SYSTEM = r"""pg_(?!typeof\b)\w+|(?:duckdb|sqlite|pragma)_\w+|information_schema|current_setting
     |json_serialize_plan|histogram_values|getvariable"""
@@ -793,31 +829,45 @@ def serve_duckdb() -> None:
     duckdb = import_module("duckdb")
     source, to = sys.stdin.buffer, sys.stdout.buffer
     (path,) = pickle.load(source)
-    try:
-        con = duckdb.connect(path, read_only=True, config=_DUCK_CONFIG)
-        con.execute("SET enable_external_access = false; SET lock_configuration = true")
-        reply = (None,)
-    except duckdb.Error as e:
-        reply = (one_line(e, 200),)
+    con = state = query = None
+    free = threading.Event()
+
+    def let_go():
+        if con:
+            con.close()
+        free.set()
+
     with suppress(ImportError, OSError, ValueError):  # not on every system
         resource = import_module("resource")
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         room = pages * resource.getpagesize() + _DUCK_MEMORY
         resource.setrlimit(resource.RLIMIT_AS, (room, room))
     while True:
+        try:
+            if state != (now := file_state(path)):
+                let_go()
+                con, state = duckdb.connect(path, True, _DUCK_CONFIG), now
+                con.execute(_DUCK_LOCKED)
+            reply = _duckdb_reply(con, *query) if query else (None,)
+        except duckdb.Error as e:
+            reply, state = (one_line(e, 200),), None
         pickle.dump(reply, to)
         to.flush()
+        free.clear()
         try:
-            query = pickle.load(source)
+            with _watch.limit(_IDLE, let_go) as late:
+                query = pickle.load(source)
         except EOFError:
             return
-        reply = _duckdb_reply(con, *query)
+        if late.is_set():
+            free.wait()
+            state = None
 
 
 def _duckdb_reply(con, sql, max_rows, max_bytes, seconds, trusted):
     "None, columns, rows, and whether there are more; or one sentence."
     duckdb = import_module("duckdb")
-    cur = con.cursor()
+    cur = con.cursor()  # gone with this call: else `con.close` would not free the file
     ending = _watch.limit(seconds + 3, partial(os._exit, 1))  # if the parent is gone
     try:
         with ending, _watch.limit(seconds, cur.interrupt):
@@ -905,6 +955,9 @@ class DuckDBDatabase(EngineDatabase):
     catalogue = _DUCK_TABLES, _DUCK_COLUMNS
     parity = "rowid % 2"
 
+    def stale(self) -> bool:
+        return file_state(self.url) != self.state
+
     def _connect(self):
         self.name = Path(self.url).stem
         run, pipe = [sys.executable, "-c", _SERVE], subprocess.PIPE
@@ -923,6 +976,12 @@ class DuckDBDatabase(EngineDatabase):
 
     def _rows(self, con, sql: str) -> list:
         return con.ask(sql, 10**6, 10**9, _QUEUED, True)[1]
+
+    def _read_catalogue(self, con) -> list:  # of warnings
+        state = file_state(self.url)
+        said = super()._read_catalogue(con)
+        self.state = state
+        return said
 
     def _learn(self, con) -> list:  # of warnings
         self._refuse([(name, False) for (name,) in self._rows(con, _DUCK_EFFECTS)])
@@ -966,36 +1025,33 @@ def open_database(where: str | Path | Database, **kwargs) -> Database:
     if isinstance(where, Database):
         where.refresh()
         return where
-    where, state = _path_in(where), ()
+    where = _path_in(where)
     if "://" not in str(where):
         where = full_path(where)
-        if is_files(where):
-            where = files_database(where)
-        if os.path.isdir(where):
+        files = is_files(where)
+        if os.path.isdir(where) and not files:
             raise ValueError(
                 f"{where} holds no database: expected a SQLite file, or a folder with "
                 f"{', '.join(READ[:-1])} or {READ[-1]} files"
             )
         if not os.path.exists(where):
             raise FileNotFoundError(f"no such database: {where}")
-        kind, where = engine_of(where) or SQLiteDatabase, os.path.abspath(where)
-        real = os.path.realpath(where)  # journals lie beside the target of a link
-        files = [os.stat(f) for f in (real, f"{real}-wal") if os.path.exists(f)]
-        state = tuple((f.st_mtime_ns, f.st_size) for f in files)
+        kind = FilesDatabase if files else engine_of(where) or SQLiteDatabase
+        where = os.path.abspath(where)
     elif not (kind := engine_of(where)):
         raise ValueError(
             f"{without_password(where)}: expected one of "
             f"{', '.join(['sqlite', *_ENGINES, *_entry_points()])}, "
             "or a name that a package registers, before ://, and a database after it"
         )
-    if kind is not SQLiteDatabase:
+    if not issubclass(kind, SQLiteDatabase):
         where = without_password(where)
         kwargs.pop("now", None)
-    db = _opened(kind, where, state, tuple(sorted(kwargs.items())))
+    db = _opened(kind, where, tuple(sorted(kwargs.items())))
     db.refresh()
     return db
 
 
 @lru_cache(maxsize=64)
-def _opened(kind, where, state, settings):
+def _opened(kind, where, settings):
     return kind(where, **dict(settings))

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['READ', 'SQLITE', 'SEPARATORS', 'table_name', 'file_tables', 'is_files', 'left_out', 'text_encoding', 'Sheet',
-           'files_database']
+           'files_database', 'FilesDatabase']
 
 # %% ../../nbs/world/files.ipynb #971e0bdb
 import codecs, csv, gzip, json, math, re, shutil, sqlite3, warnings, zlib
@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from fastcore.basics import patch
 
 from ..common.basics import cache_folder, code_digest, digest_of, kept_in_cache
-from .database import one_line, quoted
+from .database import SQLiteDatabase, one_line, quoted
 
 # %% ../../nbs/world/files.ipynb #b395b222
 READ = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")  # files that are tables
@@ -486,3 +486,16 @@ def _made(where: Path, state: tuple) -> Path:
     for text in json.loads((made / "said.json").read_text(encoding="utf-8")):
         warnings.warn(text, stacklevel=3)
     return path
+
+
+class FilesDatabase(SQLiteDatabase):
+    "CSV and Parquet files as a SQLite database, which is made anew when one of them changes."
+
+    def __init__(self, where: str | Path, **kwargs):  # as of SQLiteDatabase
+        self.where = Path(where)
+        super().__init__(files_database(where), **kwargs)
+
+    def refresh(self) -> None:
+        "Make the database anew if a file has changed. Raises ValueError, which names file and line."
+        self.source = files_database(self.where)
+        super().refresh()

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from .database import Database, escaped
+from .database import Database
 
 # %% ../../nbs/world/values.ipynb #7a1e0010
 _COMMON = frozenset(
@@ -131,8 +131,7 @@ def named_values(
     "What DESCRIBE adds: the values of `near_values`, as many as there is room for."
     line, join = "\nIn the question: ", ""
     for column, values in near_values(db, table, question).items():
-        plain = re.fullmatch(r"[^\W\d]\w*", column)
-        name = column if plain else escaped(db.quote(column))
+        name = db.spelt(column)
         for value in values:
             more = join + f"{name} = " + "'" + value.replace("'", "''") + "'"
             if len(line + more) > room:
