@@ -114,7 +114,7 @@ def aggregate(
 # %% ../nbs/05_evaluation.ipynb #67a00005
 _HELPS = {
     "cut off": "--max_turn_tokens allows more tokens",
-    "empty": "thoughts may have taken all tokens, so --max_turn_tokens, or less thinking by --request",
+    "empty": "--max_turn_tokens leaves room after thinking, --request turns it off",
     "refused": "by the model, or by a filter of its server",
 }
 

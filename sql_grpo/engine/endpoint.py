@@ -119,8 +119,7 @@ class EndpointPolicy(Policy):
         self.url = _endpoint_url(base_url)
         self.model, self.rules, self.name = model, rules, name
         own = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed)
-        fields = own | (fields or {})
-        self.fields = {k: v for k, v in fields.items() if v is not None}
+        self.fields = own | (fields or {})
         self.temperature = self.fields.get("temperature")
         self.concurrency, self.timeout, self.retries = concurrency, timeout, retries
         self.api_key_env, self.prices = api_key_env, prices
@@ -226,7 +225,7 @@ def _request(self: EndpointPolicy, start: SQLObservation, messages: list) -> dic
         request["tools"] = (
             [t for t in tools if t["function"]["name"] == "query"] if one else tools
         )
-    return request | self.fields
+    return {k: v for k, v in (request | self.fields).items() if v is not None}
 
 # %% ../../nbs/engine/endpoint.ipynb #888b9bd8
 _CHECKED = 2  # retries of a check

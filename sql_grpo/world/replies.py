@@ -578,7 +578,8 @@ def _read_reply(text: str, words: tuple) -> tuple:  # of actions; empty if there
     for a in found[:_AT_MOST]:
         is_sql = a.action_type == "ANSWER" and _is_statement(a.argument)
         kind = "QUERY" if is_sql else a.action_type  # SQL is no answer
-        actions.append(SQLAction(kind, a.argument.translate(_SHOW), a.note, a.fault))
+        given = as_text(a.argument).translate(_SHOW)  # JSON may hold half a character
+        actions.append(SQLAction(kind, given, a.note, a.fault))
     return tuple(actions)
 
 
