@@ -549,7 +549,9 @@ def _actions_in(text: str, words: tuple, *without) -> list:  # of actions
     "What the forms hold, or the first kind of prose; plans only if there is nothing else."
     found = _scan(text, words, _forms(words), without)
     if not found and _CALLING.search(text):
-        why = "the tool call cannot be read: it is no JSON"
+        why = (
+            f"the tool call cannot be read: it is no JSON, or not of {', '.join(words)}"
+        )
         return [SQLAction("QUERY", text, fault=why)]
     for form in _PROSE:
         found = found or _scan(text, words, [form])
