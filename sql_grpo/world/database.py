@@ -643,7 +643,8 @@ def file_state(path: str | Path) -> tuple:  # for each of `_BESIDE`, the size fi
     for end in _BESIDE:
         try:
             s = os.stat(real + end)
-            found.append((s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_dev))
+            changed = s.st_ctime_ns if not end else 0  # a reader changes a journal's
+            found.append((s.st_size, s.st_mtime_ns, changed, s.st_ino, s.st_dev))
         except OSError:
             found.append(None)
     return tuple(found)
@@ -670,7 +671,8 @@ class SQLiteDatabase(Database):
     def _begin(self):
         "Nothing is read yet, and no thread has a connection."
         self._known, self._counts, self._texts = {}, {}, {}  # results, rows, texts
-        self._columns = None  # of each table and view, once they are read
+        # of each table and view, once they are read; see `as_stored`
+        self._columns = self._stored = None
         self._local = threading.local()
 
     def refresh(self) -> None:
