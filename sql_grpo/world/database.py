@@ -450,12 +450,13 @@ _TOGETHER = 100  # names that are tried in one query
 def spelt(self: Database, name: str) -> str:
     "A name as a query needs it and observations print it: in quotes, if it cannot stand without."
     low = name.lower()
-    if self.plain(name) and low not in self._stands:
+    new = self.plain(name) and low not in self._stands
+    if new and self.query("SELECT 7 AS tried").ok:  # else it is asked the next time
         names = {low, *map(str.lower, filter(self.plain, self._names()))}
         new = sorted(names - self._stands.keys())
         for i in range(0, len(new), _TOGETHER):
             self._stands |= self._tried(new[i : i + _TOGETHER])
-    plain = self.plain(name) and self._stands[low]
+    plain = self.plain(name) and self._stands.get(low, True)
     return name if plain else escaped(self.quote(name))
 
 
