@@ -70,7 +70,9 @@ class Options(DataOptions):
     rewards: str | None = None
     negative_weight: float = 0.0  # of episodes below their group's mean; in GRPO 1
     scale_rewards: str = "batch"  # whose spread divides advantages; or group, none
-    unparseable_bound: float = 0.2  # share of turns without an action that is warned of
+    # share of turns without an action, from which a run that gets less right is ended
+    unparseable_bound: float = 0.2
+    keep_going: bool = False  # GRPO goes on where it would end a run that comes apart
 
     # last, or the folder of a checkpoint: goes on from there
     resume_from_checkpoint: str | None = None
@@ -93,7 +95,11 @@ class Options(DataOptions):
     plot_every: int = 80  # steps between two drawings of the plots; 0: never
     trace_every: int = 160  # steps between two transcripts; 0: never
     success_every: int = 160  # steps between two measurements of success; 0: never
-    dashboard_questions: int = 48  # that success is measured on
+    # training questions that success is measured on, and half as many evaluation
+    # questions; from 100 on they choose the best checkpoint
+    dashboard_questions: int = 100
+    # the checkpoint that got most of the measured training questions right, or the last
+    save: Literal["best", "last"] = "best"
     disable_tqdm: bool = True  # no progress bars
     project: str = "sql_grpo"  # name in trackers
     hub_strategy: str = "end"  # when the model is uploaded

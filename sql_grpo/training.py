@@ -31,6 +31,7 @@ from sql_grpo.learner.trainer import (
     EpisodeTrainer,
     order_callbacks,
     reference_named,
+    RunWatch,
     save_reference,
 )
 
@@ -102,8 +103,9 @@ def build_trainer(
     "TRL's trainer for episodes. Raises ValueError for a reward that cannot be called."
     rewards, weights = chosen_rewards(config, reward_funcs, reward_weights)
     reference = save_reference(model, config)
+    callbacks = [*callbacks, RunWatch()]
     if config.max_seconds:
-        callbacks = [*callbacks, Timekeeper(seconds=config.max_seconds)]
+        callbacks.append(Timekeeper(seconds=config.max_seconds))
 
     def build(config):  # again, with a smaller batch, when memory runs out
         rules = config.rules

@@ -17,6 +17,7 @@ from sql_grpo.common.basics import (
     did_you_mean,
     escape_output,
     in_notebook,
+    is_disk_full,
     is_main,
     or_exit,
     short_warnings,
@@ -199,6 +200,21 @@ def _show(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _in_words(e: Exception) -> str:
+    "An error that nobody has put into words before: what helps, and what it says itself."
+    helps = "an error that is not known here"
+    if is_disk_full(e):
+        helps = (
+            "no room: free some in the output folder, the cache or the temporary one"
+        )
+    elif isinstance(e, ImportError):
+        helps = "a package is missing, or another version of it is needed"
+    elif isinstance(e, MemoryError) or "out of memory" in str(e).lower():
+        helps = "memory ran out: end other programs, or take less at once"
+    own = " ".join(f"{type(e).__name__}: {e}".split())
+    return f"{helps} ({own}); SQL_GRPO_TRACEBACK=1 in the environment shows where"
+
+
 def main(argv: list | None = None) -> int | None:  # exit code, where there is one
     "The command `sql_grpo`. Raises SystemExit with 2 for bad input."
     escape_output()
@@ -239,6 +255,11 @@ def main(argv: list | None = None) -> int | None:  # exit code, where there is o
         if is_main():
             print(f"sql_grpo {name}: interrupted", file=sys.stderr)
         return 130
+    except Exception as e:  # of any library: a command's last line is not a traceback
+        if os.environ.get("SQL_GRPO_TRACEBACK"):
+            raise
+        print(f"sql_grpo {name}: {_in_words(e)}", file=sys.stderr, flush=True)
+        return 1
 
 # %% ../../nbs/cli/main.ipynb #ea69e0a3
 #| eval: false

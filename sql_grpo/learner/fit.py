@@ -421,12 +421,12 @@ def run_training_with_metrics(
     if is_main():
         lock_output_dir(trainer.args.output_dir)
     resume = find_checkpoint(resume, trainer.args.output_dir)
-    start = time.perf_counter()
+    start, before = time.perf_counter(), steps_done(resume)
     if resume is None and is_main():
         _set_aside(Path(trainer.args.output_dir))
     trainer, interrupted = train_on(trainer, resume)
     log = trainer.state.log_history
-    seconds = _summed(log, "step_time", steps_done(resume))
+    seconds = _summed(log, "step_time", before)
     seconds += time.perf_counter() - start
     steps = trainer.state.global_step
     return dict(

@@ -4,23 +4,28 @@
 
 # %% auto #0
 __all__ = ['EpisodeTrainer', 'without_rounding', 'own_tokens', 'dealt_out', 'worth_reading', 'some_rows', 'without_padding',
-           'episode_stats', 'chosen_rewards', 'check_rewards', 'curriculum_order', 'enough_questions',
-           'order_callbacks', 'save_reference', 'reference_named']
+           'episode_stats', 'comes_apart', 'RunWatch', 'chosen_rewards', 'check_rewards', 'curriculum_order',
+           'enough_questions', 'order_callbacks', 'save_reference', 'reference_named']
 
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
 import math, random, time, warnings
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
+from ..config import save_options, SQLGRPOConfig
 import torch
 from datasets import Dataset, concatenate_datasets
 from fastcore.basics import patch
-from transformers import PreTrainedModel, TrainerState, TrainingArguments
+from torch.optim.lr_scheduler import LambdaLR
+from transformers import (
+    PreTrainedModel,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
@@ -50,7 +55,6 @@ class EpisodeTrainer(GRPOTrainer):
     _wanted = None  # (B, C), the tokens of a batch that its loss asks for; None: all
     _drawn = False  # are old log-probabilities known, so that TRL need not read them?
     _unchecked = None  # a checkpoint that other processes may still write into
-    _alarms = cached_property(lambda self: _Alarms())  # of this run
 
     def train(self, *args, **kwargs):
         "As transformers'; what an interrupted training had played is played anew."
@@ -249,7 +253,28 @@ def _save_checkpoint(self: EpisodeTrainer, model, trial):
     alone = self.args.world_size == 1
     with whole_checkpoint(folder, alone):
         GRPOTrainer._save_checkpoint(self, model, trial)
+        if is_main():
+            save_options(self.args, folder)
     self._unchecked = None if alone else folder
+
+
+@patch
+def _load_optimizer_and_scheduler(self: EpisodeTrainer, checkpoint):
+    "As transformers', but rates and intervals are those of this run, not the checkpoint's."
+    self.state.compute_steps(self.args, self.state.max_steps)
+    groups = self.optimizer.param_groups if checkpoint else []
+    own = [{k: v for k, v in g.items() if k != "params"} for g in groups]
+    GRPOTrainer._load_optimizer_and_scheduler(self, checkpoint)
+    schedule = getattr(self.lr_scheduler, "scheduler", self.lr_scheduler)
+    if not (own and isinstance(schedule, LambdaLR)):
+        return
+    schedule.base_lrs = [options["initial_lr"] for options in own]
+    every = zip(schedule.base_lrs, schedule.lr_lambdas, strict=True)
+    rates = [rate * share(schedule.last_epoch) for rate, share in every]
+    schedule._last_lr = rates
+    every = zip(self.optimizer.param_groups, own, rates, strict=True)
+    for group, options, rate in every:
+        group.update(options, lr=rate)
 
 # %% ../../nbs/learner/trainer.ipynb #c6e85b14
 _SPREAD = 1e-6  # rewards that are nearer to each other than this are the same
@@ -292,10 +317,6 @@ def _calculate_rewards(self: EpisodeTrainer, inputs, *args):
     for name, value in stats.items():
         self._log_metric(name, value)
     _show_group(self, rewards)
-    if self.accelerator.is_main_process:
-        share, bound = stats["actions/unparseable"], self.args.unparseable_bound
-        self._alarms.hear_actions(share, bound, self.state)
-        self._alarms.hear_success(bool(found.any()), self.state)
     return rewards
 
 
@@ -315,45 +336,91 @@ def _show_group(
             )
 
 # %% ../../nbs/learner/trainer.ipynb #e29c720c
-@dataclass
-class _Alarms:
-    "What is said aloud, and not too often."
+_WINDOW = 10  # generations that are looked at together
+_LITTLE = 0.07  # nats of entropy, below which there is hardly anything to explore
+_SIGNS = dict(  # what a generation shows, by its name in the log
+    right="rewards/reward_correctness/mean",
+    dead="groups/zero_spread",
+    entropy="entropy",
+    lost="actions/unparseable",
+)
 
-    quiet: int = 0  # generations in which nothing is said of actions
-    patience: int = 5  # generations without success, until that is said
 
-    def hear_actions(self, share: float, bound: float, state: TrainerState) -> None:
-        "Warn when the form of the actions is lost, or was never there: a share of turns has none."
-        self.quiet -= 1
-        if share <= bound or self.quiet > 0:
+def _means(records: list[dict]) -> dict[str, float]:  # NaN for what was not logged
+    found = {k: [r.get(name, math.nan) for r in records] for k, name in _SIGNS.items()}
+    return {k: sum(values) / len(values) for k, values in found.items()}
+
+
+def comes_apart(
+    log: list[dict],  # TRL's, of generations
+    bound: float = 0.2,  # `unparseable_bound`
+    since: int = 0,  # the step from which this process has trained
+) -> str:  # empty if it does not
+    "What the last generations of a run show that has come apart."
+    played = [r for r in log if _SIGNS["dead"] in r]
+    if len(played) < _WINDOW or played[-_WINDOW]["step"] <= since:
+        return ""
+    now, before = _means(played[-_WINDOW:]), played[:-_WINDOW]
+    if now["right"] == 0:
+        known = "does not know the actions" if now["lost"] > bound else "finds nothing"
+        return f"no episode of {_WINDOW} generations was right: the model {known}"
+    if now["dead"] > 0.99:
+        return f"in {_WINDOW} generations all episodes of a question earned the same"
+    windows = [
+        _means(before[i : i + _WINDOW]) for i in range(len(before) - _WINDOW + 1)
+    ]
+    best = max(windows, key=lambda means: means["right"], default=now)
+    fell = now["right"] < best["right"] / 2 and best["right"] - now["right"] > 0.1
+    share = now["entropy"] / best["entropy"] if best["entropy"] else math.nan
+    signs = share > 2, share < 0.1, now["dead"] > 0.9, now["lost"] > bound
+    if not (fell and any(signs)):
+        return ""
+    told = (
+        f"{best[k]:{form}} -> {now[k]:{form}} {what}"
+        for k, form, what in (
+            ("right", ".0%", "of the episodes right"),
+            ("entropy", ".3f", "nats of entropy"),
+            ("dead", ".0%", "of the groups dead"),
+            ("lost", ".0%", "of the turns without an action"),
+        )
+    )
+    return f"from the best {_WINDOW} generations to the last: {', '.join(told)}"
+
+
+class RunWatch(TrainerCallback):
+    "Says how much there is to explore, and ends a run that comes apart."
+
+    def on_train_begin(self, args, state: TrainerState, control, **kwargs):
+        "Remember where this process began."
+        self.since = state.global_step
+
+    def on_log(
+        self,
+        args: SQLGRPOConfig,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict | None = None,
+        **kwargs,
+    ):
+        "Look at a generation, together with those before it."
+        if _SIGNS["dead"] not in logs or control.should_training_stop:
             return
-        self.quiet = 10
-        knew = any(r.get("actions/unparseable", 1) <= bound for r in state.log_history)
-        todo = (
-            "the policy is coming apart: lower learning_rate, or hold it with beta (0.02, say)"
-            if knew
-            else "the model does not know the actions: let it learn demonstrations first"
-        )
-        what = (
-            f"step {state.global_step + 1}: no action in {share:.0%} of the turns "
-            f"(unparseable_bound is {bound:.0%})"
-        )
-        warnings.warn(f"{what}; {todo}", stacklevel=2)
-
-    def hear_success(self, right: bool, state: TrainerState) -> None:
-        "Warn, once, when no episode of the first generations was right."
-        goes_on = state.global_step and self.patience == _Alarms.patience
-        self.patience = 0 if right or goes_on else self.patience - 1
-        if right or goes_on or self.patience != 0:
-            return
-        warnings.warn(
-            f"none of the episodes of the first {_Alarms.patience} generations was right, "
-            "so there is nothing yet that GRPO could make likelier; what helps: "
-            "demonstrations (oracle or explore, where there is gold SQL), easy questions "
-            "first (curriculum), more turns or tokens if episodes/truncated is high, a "
-            "larger model",
-            stacklevel=2,
-        )
+        entropy = logs.get("entropy", math.nan)
+        if not any(_SIGNS["dead"] in r for r in state.log_history[:-1]):
+            hint = ": hardly anything to explore, so GRPO will find little; fewer "
+            hint += "demonstrations leave more"
+            said = f"entropy at the first step: {entropy:.3f} nats a token"
+            say(said + hint * (entropy < _LITTLE))
+        bound = args.unparseable_bound
+        seen = comes_apart(state.log_history, bound, self.since)
+        if seen and not args.keep_going:
+            say(
+                f"step {state.global_step}: the run has come apart, and ends here "
+                f"({seen}). What helps: a lower learning_rate, or beta 0.02; where little "
+                "was right before, demonstrations or easier questions; --keep_going goes on"
+            )
+            control.should_training_stop = True
+            control.should_save = args.save_strategy != "no"
 
 # %% ../../nbs/learner/trainer.ipynb #95e3c39b
 def chosen_rewards(

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 # first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig, parse_args
+from ..config import changed_options, parse_args, SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from fastcore.basics import patch
@@ -78,7 +78,8 @@ from sql_grpo.learner.fit import (
     run_training_with_metrics,
     steps_done,
 )
-from ..evaluation import Comparison, Evaluation, evaluate, policies_of
+from ..evaluation import Comparison, Evaluation, evaluate
+from ..evaluation import policies_of, unusable_replies
 from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import LiveVisualizationCallback
 from sql_grpo.watch.report import (
@@ -88,11 +89,13 @@ from sql_grpo.watch.report import (
     load_report,
     make_report,
     report_card,
+    same_questions,
     show_episodes,
+    what_changed,
     write_report,
 )
 from .ask import policy_asked, rules_asked
-from .own import OwnQuestions, own_defaults, own_questions, what_changed
+from .own import OwnQuestions, own_defaults, own_questions
 from .share import card_facts, check_sharing, share_model
 
 # %% ../../nbs/use/run.ipynb #7a813880
@@ -128,7 +131,9 @@ def train(
     if report:
         say(better_or_not(report))
         if run.own:
-            say(what_changed(report, run.own.asked()))
+            asked = [q for q in report["questions"] if "base" in q["right"]]
+            pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
+            say(what_changed([*map(pair, asked)], 5))
         if url := share_model(run.config, report):
             say(f"model uploaded to {url}")
     return report
@@ -273,6 +278,9 @@ def settle_run(config: SQLGRPOConfig) -> SQLGRPOConfig:
     "With what adapters and the checkpoint to go on from decide. Raises ValueError."
     config = take_over(config)
     found = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
+    if changed := found and changed_options(config, found):
+        said = (f"{k} {getattr(config, k)} instead of {v}" for k, v in changed.items())
+        say(f"going on from {found} with {', '.join(said)}")
     if 0 < config.max_steps <= (done := steps_done(found)):
         say(
             f"the training of {found} is finished, with {done} steps: it is measured "
@@ -542,7 +550,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     for name in ("is_gradient_checkpointing", "broadcast_buffers"):
         warnings.filterwarnings("ignore", f"`{name}`", FutureWarning)
     hf_logging.disable_progress_bar()
-    with or_exit(prog):  # later errors are ours, and keep their traceback
+    with or_exit(prog):
         config, own = parse_args(argv, prog, own_defaults)
         run = prepare(config, own.baselines)
     try:
@@ -602,11 +610,9 @@ def main_eval(argv: list[str]) -> None:  # what follows `sql_grpo eval`
     with or_exit("sql_grpo eval"):
         rules = rules_asked(args, chosen)
         tasks = _draw_questions(args)
-        if other := args.against and load_report(args.against):
-            text = lambda q: q.get("question", "")  # none in older reports
-            known = {(q["id"], q["db_id"]): text(q) for q in other["questions"]}
-            if all(known.get((t.id, t.db_id)) not in ("", t.question) for t in tasks):
-                raise ValueError(f"none of these questions is in {args.against}")
+        other = args.against and load_report(args.against)
+        if other and not same_questions(map(vars, tasks), other["questions"]):
+            raise ValueError(f"none of these questions is in {args.against}")
         kept = dict(replies=file) if args.endpoint else {}
         policy = policy_asked(args, rules, seed=args.seed, **kept)
         policy.check(tasks)
@@ -625,6 +631,8 @@ def main_eval(argv: list[str]) -> None:  # what follows `sql_grpo eval`
             ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
             wall = dict(eval=time.perf_counter() - loaded)
             _show_card(args, rules, ev.records, report_card(ev))
+            if unusable := unusable_replies(ev.episodes):
+                print(f"\n{unusable}")
             if args.endpoint:
                 print(f"\n{_cost(policy)}")
             played = Comparison({ev.name: ev})

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['report_card', 'plot_policies', 'make_report', 'show_examples', 'episode_lines', 'show_episodes', 'better_or_not',
-           'write_report', 'load_report', 'finished_run', 'read_reports', 'compare_reports']
+           'write_report', 'load_report', 'finished_run', 'read_reports', 'same_questions', 'what_changed',
+           'compare_reports']
 
 # %% ../../nbs/watch/report.ipynb #e0600007
 import json
@@ -15,6 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from sql_grpo.common.basics import (
     full_path,
+    json_object,
     MarkdownText,
     markdown_table,
     peak_memory,
@@ -24,7 +26,7 @@ from sql_grpo.common.basics import (
 from ..environment import Episode
 from ..world.database import Result, format_value, one_line
 from ..world.tasks import LEVELS
-from ..judge.results import is_correct, once, query_behind
+from ..judge.results import query_behind
 from sql_grpo.evaluation import (
     GROUPS,
     aggregate,
@@ -36,6 +38,8 @@ from sql_grpo.evaluation import (
     paired_difference,
     policies_of,
     report_table,
+    said_below,
+    unusable_replies,
 )
 from .pictures import COLORS
 
@@ -219,6 +223,7 @@ _TITLES = (
     "right",
     "still wrong",
 )
+_UNANSWERED = "without an answer"  # shown if there is nothing else
 
 
 def _title_of(a, b) -> str:  # records of one question, of both policies
@@ -227,7 +232,9 @@ def _title_of(a, b) -> str:  # records of one question, of both policies
         return _TITLES[b.heldout]
     if b.correct:
         return "right" * (a is b)
-    return "lost" if a.correct else "still wrong" * (b.outcome == "answered")
+    if a.correct:
+        return "lost"
+    return "still wrong" if b.outcome == "answered" else _UNANSWERED
 
 
 def _verdict(r) -> str:  # a record
@@ -255,17 +262,20 @@ def show_examples(
             title = _title_of(played[before][id][0], r)
             found.setdefault(title, []).append((r.turns, id))
     out = []
-    for title in (t for t in _TITLES if t in found):
+    for title in [t for t in _TITLES if t in found] or {*found} & {_UNANSWERED}:
         id = sorted(found[title])[len(found[title]) // 2][1]
         task = played[after][id][1].task
         gold = f"Gold answer, which no policy sees:\n\n{task.gold._repr_markdown_()}"
         if task.query:
             gold = f"Gold SQL, which no policy sees:\n\n```sql\n{task.query}\n```"
-        out.append(f"### {title.capitalize()}: {' '.join(task.question.split())}")
+        asked = " ".join(task.question.split())
+        out.append(f"### {title.capitalize()}: {asked}")
         out.append(f"`{id}`, database `{task.db_id}`, {task.difficulty}. {gold}")
         for name in played:
             r, ep = played[name][id]
-            out.append(f"**{name}**: {_verdict(r)}\n\n{ep._repr_markdown_()}")
+            verdict = filter(None, [_verdict(r), unusable_replies([ep])])
+            verdict = "; ".join(verdict)
+            out.append(f"**{name}**: {verdict}\n\n{ep._repr_markdown_()}")
     return MarkdownText("\n\n".join(out))
 
 # %% ../../nbs/watch/report.ipynb #e9150002
@@ -273,13 +283,6 @@ def _rows_said(result: Result, most: int = 20) -> str:
     "Rows as observations print them."
     lines = [" | ".join(map(format_value, row)) for row in result.rows]
     return "\n".join(lines[:most] + [f"... of {len(lines)} rows"] * (len(lines) > most))
-
-
-@once
-def _sql_behind(episode: Episode) -> str | None:
-    "The query that an answer came from, or else the last one that ran."
-    behind, kept = query_behind(episode), episode.kept
-    return behind[0] if behind else kept and kept.sql
 
 
 def _differs(ep: Episode) -> str:
@@ -293,10 +296,8 @@ def _differs(ep: Episode) -> str:
         if n != right:
             return f"{what}: {n} instead of {right}"
     ours, golds = (Counter(_rows_said(r, 10**6).split("\n")) for r in (said, gold))
-    if is_correct(ep):
-        return "a guess, which the rules forbid"
     if ours == golds:
-        return "in another order, or by digits that are not printed"
+        return "printed alike: another order, digits, or a guess"
     has, lacks = (one_line(min(rows), 60) for rows in (ours - golds, golds - ours))
     return f"{has} instead of {lacks}"
 
@@ -305,17 +306,15 @@ def episode_lines(name: str, evaluation: Evaluation) -> list[dict]:
     "A policy's episodes, as `episodes.jsonl` has them."
     lines = []
     for r, ep in zip(evaluation.records, evaluation.episodes, strict=True):
-        said = ep.final if ep.terminated else None
-        line = dict(policy=name, id=r.id, db_id=r.db_id, question=ep.task.question)
-        line |= dict(
-            gold=ep.task.query or _rows_said(ep.task.gold),
-            sql=_sql_behind(ep),
-            answer=said and _rows_said(said),
-            verdict=_verdict(r),
-            differs="" if r.correct else _differs(ep),
-            turns=[[str(t.action), t.observation.text] for t in ep.turns],
-        )
-        lines.append(line)
+        task, said = ep.task, ep.final if ep.terminated else None
+        behind, kept = query_behind(ep), ep.kept  # the last query that ran
+        line = dict(policy=name, id=r.id, db_id=r.db_id, question=task.question)
+        line |= dict(gold=task.query or _rows_said(task.gold))
+        line |= dict(sql=behind[0] if behind else kept and kept.sql)
+        line |= dict(answer=said and _rows_said(said), verdict=_verdict(r))
+        line |= dict(differs="" if r.correct else _differs(ep))
+        turns = [[str(t.action), t.observation.text] for t in ep.turns]
+        lines.append(line | dict(turns=turns))
     return lines
 
 
@@ -435,7 +434,7 @@ def _sections(comparison: Comparison, report: dict) -> dict:  # heading -> its t
         found[heading] = str(markdown_table(head, rows)) * bool(rows)
 
     found["Scores"] = (_NOTES["needs"] + "\n\n") * bool(report.get("needs"))
-    found["Scores"] += report_table(report)
+    found["Scores"] += report_table(report) + said_below(*evs.values())
     pairs = "Differences on the same questions"
     found[pairs] = differences_table(report) * bool(report["paired"])
     if many := report.get("pass_at_k"):
@@ -499,11 +498,8 @@ def load_report(
         path = path / "report.json"
     if not path.is_file():
         raise FileNotFoundError(f"there is no report at {path}")
-    try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as e:
-        raise ValueError(f"{path} is no report: {e}") from None
-    if not (isinstance(report, dict) and "questions" in report and policies_of(report)):
+    report = json_object(path)
+    if not (policies_of(report) and "questions" in report):
         raise ValueError(f"{path} is no report: it has no policies and their questions")
     return report
 
@@ -527,28 +523,39 @@ def read_reports(
     return sorted(found, key=lambda r: (r["seed"] is None, r["seed"]))
 
 # %% ../../nbs/watch/report.ipynb #e9150006
+def same_questions(lines: list, other: list) -> list[tuple]:  # of lines of both
+    "The questions that two reports have in common; older reports have no texts."
+    key = lambda q: (q["id"], q["db_id"])
+    was = {key(q): q for q in other}
+    pairs = [(was[key(q)], q) for q in lines if key(q) in was]
+    texts = lambda pair: {q.get("question", "") for q in pair} - {""}
+    return [pair for pair in pairs if len(texts(pair)) < 2]
+
+
+def what_changed(rows: list, most: int | None = None) -> str:
+    "The questions that were won and lost, a line each, of rows (right before, right now, question)."
+    out = []
+    for what, change in (("won", (0, 1)), ("lost", (1, 0))):
+        found = [
+            f"{what}: {text}".strip() for *both, text in rows if (*both,) == change
+        ]
+        more = len(found) - len(found[:most])
+        out += found[:most] + [f"{what}: {more} more"] * bool(more)
+    return "\n".join(out) or "no question was won or lost"
+
+
 def compare_reports(report: dict, other: dict) -> str:
-    "The last policy of a report beside that of another one, on the questions of both, and what changed. Raises ValueError if there is none."
+    "Won and lost by the last policy of a report, beside another's. Raises ValueError if no question is in both."
     new, old = (policies_of(r)[-1] for r in (report, other))
-    was = {(q["id"], q["db_id"]): q for q in other["questions"] if old in q["right"]}
-    pairs = [
-        (was[q["id"], q["db_id"]], q)
-        for q in report["questions"]
-        if new in q["right"] and (q["id"], q["db_id"]) in was
-    ]
-    text = lambda q: q.get("question", "")  # older reports have none
-    pairs = [(a, b) for a, b in pairs if len({text(a), text(b)} - {""}) < 2]
+    pairs = same_questions(report["questions"], other["questions"])
     if not pairs:
         raise ValueError("the two reports have no question in common")
-    right = [(a["right"][old], b["right"][new]) for a, b in pairs]
-    before, after = zip(*right, strict=True)
+    name = lambda q: f"{q['id']} ({q['db_id']}) {q.get('question', '')}"
+    rows = [(a["right"][old], b["right"][new], name(b)) for a, b in pairs]
+    before, after, _ = zip(*rows, strict=True)
     d = paired_difference(before, after)
     rates = (f"{100 * sum(x) / d['n']:.1f} %" for x in (after, before))
-    out = [f"{' instead of '.join(rates)} of the {d['n']} questions of both are right"]
-    out.append(f"points (95 % interval), won : lost: {difference_text(d)}")
-    for what, change in (("won", (0, 1)), ("lost", (1, 0))):
-        changed = [
-            q for both, (_, q) in zip(right, pairs, strict=True) if both == change
-        ]
-        out += [f"{what}: {q['id']} ({q['db_id']}) {text(q)}".strip() for q in changed]
-    return "\n".join(out)
+    said = f"{new} beside {old} of the other report: {' instead of '.join(rates)}"
+    said += f" of the {d['n']} questions of both are right"
+    points = f"points (95 % interval), won : lost: {difference_text(d)}"
+    return "\n".join([said, points, what_changed(rows)])

@@ -390,7 +390,9 @@ def _read_catalogue(self: EngineDatabase, con) -> list:  # of warnings
     views = {names[s, t] for s, t, _, is_view, _ in tables if is_view}
     # other threads read these: what is gone stays known, and what is new is known first
     self._where = self._where | {name: key for key, name in names.items()}
-    left_out = {v: why for v in views - self.views if (why := self._unread(con, v))}
+    left_out = {
+        v: why for v in sorted(views - self.views) if (why := self._unread(con, v))
+    }
     columns = {name: [] for name in names.values() if name not in left_out}
     for schema, table, name, kind, pk, *to, other, comment in found:
         where = names.get((schema, table))
