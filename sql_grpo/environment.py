@@ -9,6 +9,7 @@ __all__ = ['COACH_NOTES', 'LAST_TURN', 'SQLObservation', 'cut_text', 'format_res
 # %% ../nbs/01_environment.ipynb #c87440af
 import random
 import re
+from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from itertools import groupby
 
@@ -85,6 +86,8 @@ class Episode:
     prompt_tokens: int = 0  # filled in by policies that count
     completion_tokens: int = 0  # the same
     start: SQLObservation | None = None  # the first observation
+    # of a server's replies: how many, and of these cut off, empty, refused
+    served: Counter = field(default_factory=Counter, init=False, compare=False)
     # what the judge has found
     verdict: dict = field(default_factory=dict, init=False, compare=False)
 

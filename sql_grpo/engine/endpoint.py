@@ -16,11 +16,12 @@ from queue import SimpleQueue
 from typing import NamedTuple
 from fastcore.basics import patch
 from ..world.database import one_line
-from ..world.replies import ends_at
+from ..world.replies import as_text, ends_at
 from ..world.tasks import Task
-from ..environment import Rules, SQLEnvironment
-from ..judge.games import INSTRUCTIONS, new_environment
-from ..rollout import Policy, history_messages, task_messages
+from ..environment import Rules, SQLEnvironment, SQLObservation
+from ..judge.games import INSTRUCTIONS, find_game, new_environment
+from ..rollout import AS_TOOLS, Policy, task_messages
+from .tools import action_functions, call_text
 
 # %% ../../nbs/engine/endpoint.ipynb #95d171d7
 _PATH = "/chat/completions"
@@ -61,6 +62,7 @@ class _Usage:
     prompt_tokens: int = 0  # as the server counts them
     completion_tokens: int = 0
     reused_replies: int = 0  # of an earlier run: neither sent nor paid for again
+    reasoning_replies: int = 0  # with reasoning, which is neither read nor sent back
 
     def __post_init__(self):
         self._lock = threading.Lock()
@@ -77,6 +79,8 @@ class _Usage:
             f"{self.requests} requests, {self.retries} of them retries; "
             f"{self.prompt_tokens} prompt tokens, {self.completion_tokens} completion tokens"
             + (f", beside {reused} replies of an earlier run" if reused else "")
+            + f", reasoning left out of {self.reasoning_replies}"
+            * bool(self.reasoning_replies)
         )
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d00002
@@ -115,8 +119,7 @@ class EndpointPolicy(Policy):
         self.url = _endpoint_url(base_url)
         self.model, self.rules, self.name = model, rules, name
         own = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed)
-        fields = own | (fields or {})
-        self.fields = {k: v for k, v in fields.items() if v is not None}
+        self.fields = own | (fields or {})
         self.temperature = self.fields.get("temperature")
         self.concurrency, self.timeout, self.retries = concurrency, timeout, retries
         self.api_key_env, self.prices = api_key_env, prices
@@ -170,10 +173,10 @@ class EndpointPolicy(Policy):
 
     def check(self, tasks: list[Task]) -> None:
         "One request, the first of the first task; raises `EndpointError` if it fails."
-        episode = new_environment(self.rules).reset(tasks[0])
-        messages = task_messages(episode, self.rules.instructions)
+        start = new_environment(self.rules).reset(tasks[0])
+        messages = task_messages(start, self.rules.instructions)
         with self._connect(min(self.retries, _CHECKED)) as send:
-            if not send(messages):
+            if not send(self._request(start, messages)):
                 raise EndpointError(
                     f"{self.url}: the prompt of task {tasks[0].id} does not fit into "
                     "the model's context"
@@ -184,12 +187,12 @@ class EndpointPolicy(Policy):
 def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
     "Ask and step until the episode ends. A reply of an earlier run is asked for first."
     ep = env.episode
+    messages = task_messages(ep, self.rules.instructions)
     while not ep.done:
-        messages = history_messages(ep, self.rules.instructions)
-        request = dict(model=self.model, messages=messages) | self.fields
+        request = self._request(ep.start, messages)
         if reply := self.replies.take(request):
             self.usage.add(reused_replies=1)
-        elif reply := send(messages):
+        elif reply := send(request):
             self.replies.add(request, reply)
         else:
             ep.outcome = "out_of_tokens"
@@ -197,10 +200,32 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
         if not ep.turns:
             ep.prompt_tokens = reply.prompt_tokens
         ep.completion_tokens += reply.completion_tokens
+        ep.served.update(["replies", *reply.faults])
         text = reply.text
         if "actions" in self.rules.coach:  # what it invents is not sent back
             text = text[: ends_at(text)]
-        env.step(text)
+        said = dict(role="assistant", content=text)
+        if not reply.calls:
+            messages += [said, dict(role="user", content=env.step(text).text)]
+            continue
+        calls = [call for call, _ in reply.calls]
+        messages.append(said | dict(content=text or None, tool_calls=calls))
+        for call, written in reply.calls:
+            told = "" if ep.done else env.step(written).text
+            messages.append(dict(role="tool", tool_call_id=call["id"], content=told))
+
+
+@patch
+def _request(self: EndpointPolicy, start: SQLObservation, messages: list) -> dict:
+    "What is asked: the conversation, and the actions as functions if they are tools."
+    request = dict(model=self.model, messages=messages)
+    if self.rules.instructions == AS_TOOLS:
+        tools = action_functions(start.engine)
+        one = find_game(self.rules.mode).one_reply  # the schema is shown already
+        request["tools"] = (
+            [t for t in tools if t["function"]["name"] == "query"] if one else tools
+        )
+    return {k: v for k, v in (request | self.fields).items() if v is not None}
 
 # %% ../../nbs/engine/endpoint.ipynb #888b9bd8
 _CHECKED = 2  # retries of a check
@@ -216,8 +241,8 @@ def _hide(text: str, key: str, least: int = 1) -> str:
 def _connect(
     self: EndpointPolicy,
     retries: int,  # of one request
-):  # `messages -> _Reply`, or None if the context is full
-    "A client for all threads; hands out what sends a conversation, or raises `EndpointError`."
+):  # `request -> _Reply`, or None if the context is full
+    "A client for all threads; hands out what sends a request, or raises `EndpointError`."
     import openai  # takes a second, and only endpoints need it
 
     key = _api_key(self.api_key_env)
@@ -227,44 +252,49 @@ def _connect(
             again = request.headers["x-stainless-retry-count"] != "0"
             self.usage.add(requests=1, retries=int(again))
 
-    def send(messages):  # with as many attempts as it takes
+    def send(request):  # with as many attempts as it takes
         try:
             answer = client.chat.completions.with_raw_response.create(
                 model=self.model,
-                messages=messages,
-                extra_body=self.fields,
+                messages=request["messages"],
+                extra_body=request,
                 extra_headers={} if key else {"Authorization": openai.Omit()},
             )
         except openai.APIStatusError as e:
             if _context_full(e.status_code, e.response.text):
                 return None
-            request, what = e.request, _said_in_error(e.response, e.body)
+            sent, what = e.request, _said_in_error(e.response, e.body)
         except openai.APIConnectionError as e:
-            request, cause = e.request, e.__cause__
+            sent, cause = e.request, e.__cause__
             what = f"{type(cause).__name__}: {cause}"
             if "Connect" in type(cause).__name__:
                 what = f"cannot connect: {str(cause) or 'no answer'}"
             elif "Timeout" in type(cause).__name__:
                 what = f"no answer within {self.timeout:g} s"
         else:
-            reply = answer.http_response.extensions["reply"]
-            tokens = dict(zip(reply._fields[1:], reply[1:], strict=True))
-            self.usage.add(**tokens)
-            return reply._replace(text=_hide(reply.text, key, 8))
-        tries = int(request.headers["x-stainless-retry-count"]) + 1
+            reply, thoughts = _reply_in(answer.parse())
+            tokens = dict(zip(_TOKENS, reply[1:3], strict=True))
+            self.usage.add(reasoning_replies=thoughts, **tokens)
+            return _Reply(*json.loads(_hide(json.dumps(reply), key, 8)))
+        tries = int(sent.headers["x-stainless-retry-count"]) + 1
         gave_up = f"gave up after {tries} attempts: " if tries > 1 else ""
         line = one_line(_hide(what, key), 300)
         raise EndpointError(f"{self.url}: {gave_up}{line}")
 
+    try:
+        http_client = openai.DefaultHttpxClient(
+            follow_redirects=False,
+            event_hooks=dict(request=[count], response=[_judge_answer]),
+        )
+    except (ImportError, ValueError) as e:  # it has read *_PROXY, and what that needs
+        why = f"{one_line(e, 200).rstrip('.')}; or unset what names the proxy"
+        raise EndpointError(f"{self.url}: {why}, such as ALL_PROXY") from e
     with openai.OpenAI(
         base_url=self.url.removesuffix(_PATH),
         api_key=key or "none",
         max_retries=retries,
         timeout=openai.Timeout(self.timeout, connect=min(10.0, self.timeout)),
-        http_client=openai.DefaultHttpxClient(
-            follow_redirects=False,
-            event_hooks=dict(request=[count], response=[_judge_answer]),
-        ),
+        http_client=http_client,
     ) as client:
         yield send
 
@@ -275,8 +305,12 @@ def _judge_answer(response) -> None:
         data = json.loads(response.read())
     except (ValueError, RecursionError):  # not JSON
         data = None
-    response.extensions["reply"] = reply = _reply_in(data)
-    if response.is_success and reply is None:
+    match data:
+        case {"choices": [{"message": {}}, *_]} if not data.get("error"):
+            is_reply = True
+        case _:
+            is_reply = False
+    if response.is_success and not is_reply:
         meaning = f"{response.status_code}, but no chat completion"
         response.extensions["meaning"] = meaning
         web_page = "html" in response.headers.get("content-type", "")
@@ -292,25 +326,62 @@ class _Reply(NamedTuple):
     text: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    calls: list = []  # of tools: what is sent back of each, and what the game reads
+    faults: list = []  # why it may be of no use: cut off, empty, refused
 
 
-def _reply_in(data: dict) -> _Reply | None:  # None: it is not a chat completion
-    "The reply in the body of an answer."
+_TOKENS = _Reply._fields[1:3]
+
+
+def _count(n) -> int:
     try:
-        content = data["choices"][0]["message"].get("content") or ""
-        if data.get("error"):
-            return None
-    except (TypeError, KeyError, IndexError, AttributeError):
-        return None
-    if isinstance(content, list):
-        parts = [p for p in content if isinstance(p, dict)]
-        content = "".join(str(p.get("text") or "") for p in parts)
-    if not isinstance(content, str):
-        return None
-    usage = data.get("usage") or {}
-    # half a character could not be sent back
-    text = content.encode("utf-8", "replace").decode()
-    return _Reply(text, *(usage.get(name) or 0 for name in _Reply._fields[1:]))
+        return int(float(n))
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _call_in(call, place: int) -> tuple:  # what is sent back, and what the game reads
+    "A tool call of a reply."
+    name, given = (getattr(call.function, key, None) for key in ("name", "arguments"))
+    given = given if isinstance(given, str) else json.dumps(given or {})
+    name, given = as_text(str(name or "unknown")), as_text(given).strip()
+    given = "{}" if given in ("", "null") else given
+    try:
+        known = json.loads(given, strict=False)
+    except (ValueError, RecursionError):  # it may be cut off
+        known = None
+    known = known if isinstance(known, dict) else dict(text=given)
+    function = dict(name=name, arguments=json.dumps(known))
+    id = str(call.id or f"call_{place}")
+    sent = (call.model_extra or {}) | dict(id=id, type="function", function=function)
+    return sent, call_text(name, given)
+
+
+def _reply_in(answer) -> tuple:  # a ChatCompletion; the reply, did it hold reasoning?
+    "The reply in an answer."
+    choice, usage = answer.choices[0], answer.usage
+    message, end = choice.message, choice.finish_reason
+    parts = message.content
+    parts = parts if isinstance(parts, list) else [dict(text=parts)]
+    parts = [p for p in parts if isinstance(p, dict)]
+    spoken = [p for p in parts if p.get("type") not in ("thinking", "reasoning")]
+    texts = [x for p in spoken for x in (p.get("text"), p.get("refusal"))]
+    texts = [x for x in (*texts, message.refusal) if isinstance(x, str)]
+    called = message.tool_calls if isinstance(message.tool_calls, list) else []
+    called = [call for call in called if hasattr(call, "function")]
+    calls = [_call_in(call, i) for i, call in enumerate(called)]
+    thoughts = any(getattr(message, f"reasoning{s}", None) for s in ("_content", ""))
+    thoughts = thoughts or len(spoken) < len(parts)
+    refused = message.refusal or any("refusal" in p for p in spoken)
+    refused = refused or end == "content_filter"
+    faults = {
+        "cut off": end in ("length", "max_tokens"),
+        "empty": not (calls or refused or any(map(str.strip, texts))),
+        "refused": refused,
+    }
+    tokens = (_count(getattr(usage, name, None)) for name in _TOKENS)
+    faults = [kind for kind, found in faults.items() if found]
+    return _Reply(as_text("".join(texts)), *tokens, calls, faults), thoughts
 
 # %% ../../nbs/engine/endpoint.ipynb #d7ab6afc
 _MEANING = {
@@ -363,10 +434,11 @@ class _Replies:
             text = self.path.read_text(encoding="utf-8", errors="replace")
             for line in text.splitlines():
                 try:
-                    digest, said, *tokens = json.loads(line)
+                    digest, *reply = json.loads(line)
                 except ValueError:
                     continue  # the first line is empty, and one may be cut off
-                self.known[digest].append(_Reply(said, *(n or 0 for n in tokens)))
+                said, *n = reply[:3]
+                self.known[digest].append(_Reply(said, *map(_count, n), *reply[3:]))
 
     def digest(self, request: dict) -> str:
         "What a request is known by."

@@ -785,10 +785,7 @@ def playing_rules(
         raise ValueError(
             "with an endpoint, the context is the server's: give no max_context"
         )
-    if endpoint and told == "tools":
-        raise ValueError(
-            "with an endpoint the chat template is the server's: give no tools"
-        )
+
     if endpoint:
         chosen["max_context"] = None
     usual = Rules() if model in BUILT_IN else Rules(coach=(*Rules.coach, "suggest"))

@@ -28,6 +28,7 @@ from sql_grpo.world.database import (
 from ..world.engines import open_database, source_digest
 from ..world.replies import as_text
 from ..environment import Episode, Rules, format_result
+from ..evaluation import unusable_replies
 from ..watch.report import finished_run
 from ..judge.results import as_read, query_behind, results_match
 from .questions import KeptQuestions
@@ -114,6 +115,7 @@ class Answer:
         if self.sql and tried and tried[-1].failed:
             failed = "the last query failed: this is the result of an earlier one"
             self.note = "; ".join(filter(None, [self.note, failed]))
+        self.note = "; ".join(filter(None, [self.note, unusable_replies([ep])]))
 
     @property
     def columns(self) -> list:
@@ -401,6 +403,7 @@ def _as_json(answer: Answer) -> str:
         rows=[[*map(plain, row)] for row in answer.rows],
         truncated=bool(answer.result and answer.result.truncated),
         sql=answer.sql,
+        note=answer.note,
         votes=answer.votes,
         of=answer.of,
         turns=[

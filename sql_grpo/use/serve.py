@@ -656,11 +656,14 @@ def _looked(
     for pause in (0, 0.05, 0.1, 0.2, 0.4):
         time.sleep(pause)
         before = file_state(file)
+        wal = before[1] and before[1][0]
         try:
-            result = f(open_database(where, timeout=timeout, now=None))
+            db = open_database(where, timeout=timeout, now=None)
+            result = f(db)
+            if wal:
+                db.close()  # else its lock would stay
         except (apsw.Error, OSError, ValueError, MemoryError) as e:
             result = _as_result(f"Error: {one_line(e, 300)}", error=True)
-        wal = before[1] and before[1][0]
         locked = result.isError and "database is locked" in result.content[0].text
         if not locked and (wal or before == file_state(file)):
             return result
@@ -722,7 +725,10 @@ def make_mcp_server(
     reads = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
     tool = partial(server.tool, annotations=reads, structured_output=False)
     default = dict(default=names[0]) if len(names) == 1 else {}
-    named = Field(description="Name of the database.", **default)
+    as_enum = lambda schema: schema.update(enum=names) or schema.pop("const", None)
+    named = Field(
+        description="Name of the database.", json_schema_extra=as_enum, **default
+    )
     Name = Annotated[Literal[tuple(names)], named]
     Table = Annotated[str, Field(description="Name of the table.")]
     SQL = Annotated[str, Field(description="One SELECT statement.")]
@@ -755,6 +761,12 @@ def make_mcp_server(
     return server
 
 # %% ../../nbs/use/serve.ipynb #1c268ca5
+def _warn_of(host: str) -> None:
+    if host not in ("127.0.0.1", "localhost", "::1"):
+        why = "no password: whoever reaches this address can read the databases"
+        print(f"sql_grpo serve: {why}", file=sys.stderr)
+
+
 def serve_mcp(
     databases: str | Path | Database | list,  # a file or URL, or several
     transport: str = "stdio",  # or http
@@ -771,6 +783,7 @@ def serve_mcp(
     with listening(host, port) as sock:
         url = f"http://{host}:{sock.getsockname()[1]}/mcp"
         print(f"serving MCP at {url} (Ctrl-C ends it)", file=sys.stderr)
+        _warn_of(host)
         make_server(server.streamable_http_app()).run([sock])
 
 # %% ../../nbs/use/serve.ipynb #5e4ec016
@@ -806,9 +819,5 @@ def main(
             splits = app.state.sessions.book.splits.items()
             counts = ", ".join(f"{len(tasks)} {split}" for split, tasks in splits)
             say(f"{url} has {counts} questions; Ctrl-C ends it")
-            if args.host not in ("127.0.0.1", "localhost", "::1"):
-                warning = (
-                    "no passwords: whoever reaches this address can play, and read"
-                )
-                print(f"{_PROG}: {warning} the databases", file=sys.stderr)
+            _warn_of(args.host)
             make_server(app).run([sock])

@@ -38,6 +38,8 @@ from sql_grpo.evaluation import (
     paired_difference,
     policies_of,
     report_table,
+    said_below,
+    unusable_replies,
 )
 from .pictures import COLORS
 
@@ -221,6 +223,7 @@ _TITLES = (
     "right",
     "still wrong",
 )
+_UNANSWERED = "without an answer"  # shown if there is nothing else
 
 
 def _title_of(a, b) -> str:  # records of one question, of both policies
@@ -229,7 +232,9 @@ def _title_of(a, b) -> str:  # records of one question, of both policies
         return _TITLES[b.heldout]
     if b.correct:
         return "right" * (a is b)
-    return "lost" if a.correct else "still wrong" * (b.outcome == "answered")
+    if a.correct:
+        return "lost"
+    return "still wrong" if b.outcome == "answered" else _UNANSWERED
 
 
 def _verdict(r) -> str:  # a record
@@ -257,17 +262,20 @@ def show_examples(
             title = _title_of(played[before][id][0], r)
             found.setdefault(title, []).append((r.turns, id))
     out = []
-    for title in (t for t in _TITLES if t in found):
+    for title in [t for t in _TITLES if t in found] or {*found} & {_UNANSWERED}:
         id = sorted(found[title])[len(found[title]) // 2][1]
         task = played[after][id][1].task
         gold = f"Gold answer, which no policy sees:\n\n{task.gold._repr_markdown_()}"
         if task.query:
             gold = f"Gold SQL, which no policy sees:\n\n```sql\n{task.query}\n```"
-        out.append(f"### {title.capitalize()}: {' '.join(task.question.split())}")
+        asked = " ".join(task.question.split())
+        out.append(f"### {title.capitalize()}: {asked}")
         out.append(f"`{id}`, database `{task.db_id}`, {task.difficulty}. {gold}")
         for name in played:
             r, ep = played[name][id]
-            out.append(f"**{name}**: {_verdict(r)}\n\n{ep._repr_markdown_()}")
+            verdict = filter(None, [_verdict(r), unusable_replies([ep])])
+            verdict = "; ".join(verdict)
+            out.append(f"**{name}**: {verdict}\n\n{ep._repr_markdown_()}")
     return MarkdownText("\n\n".join(out))
 
 # %% ../../nbs/watch/report.ipynb #e9150002
@@ -426,7 +434,7 @@ def _sections(comparison: Comparison, report: dict) -> dict:  # heading -> its t
         found[heading] = str(markdown_table(head, rows)) * bool(rows)
 
     found["Scores"] = (_NOTES["needs"] + "\n\n") * bool(report.get("needs"))
-    found["Scores"] += report_table(report)
+    found["Scores"] += report_table(report) + said_below(*evs.values())
     pairs = "Differences on the same questions"
     found[pairs] = differences_table(report) * bool(report["paired"])
     if many := report.get("pass_at_k"):

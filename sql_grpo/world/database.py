@@ -450,12 +450,13 @@ _TOGETHER = 100  # names that are tried in one query
 def spelt(self: Database, name: str) -> str:
     "A name as a query needs it and observations print it: in quotes, if it cannot stand without."
     low = name.lower()
-    if self.plain(name) and low not in self._stands:
+    new = self.plain(name) and low not in self._stands
+    if new and self.query("SELECT 7 AS tried").ok:  # else it is asked the next time
         names = {low, *map(str.lower, filter(self.plain, self._names()))}
         new = sorted(names - self._stands.keys())
         for i in range(0, len(new), _TOGETHER):
             self._stands |= self._tried(new[i : i + _TOGETHER])
-    plain = self.plain(name) and self._stands[low]
+    plain = self.plain(name) and self._stands.get(low, True)
     return name if plain else escaped(self.quote(name))
 
 
@@ -643,7 +644,8 @@ def file_state(path: str | Path) -> tuple:  # for each of `_BESIDE`, the size fi
     for end in _BESIDE:
         try:
             s = os.stat(real + end)
-            found.append((s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_dev))
+            changed = s.st_ctime_ns if not end else 0  # a reader changes a journal's
+            found.append((s.st_size, s.st_mtime_ns, changed, s.st_ino, s.st_dev))
         except OSError:
             found.append(None)
     return tuple(found)
@@ -670,7 +672,8 @@ class SQLiteDatabase(Database):
     def _begin(self):
         "Nothing is read yet, and no thread has a connection."
         self._known, self._counts, self._texts = {}, {}, {}  # results, rows, texts
-        self._columns = None  # of each table and view, once they are read
+        # of each table and view, once they are read; see `as_stored`
+        self._columns = self._stored = None
         self._local = threading.local()
 
     def refresh(self) -> None:

@@ -549,7 +549,9 @@ def _actions_in(text: str, words: tuple, *without) -> list:  # of actions
     "What the forms hold, or the first kind of prose; plans only if there is nothing else."
     found = _scan(text, words, _forms(words), without)
     if not found and _CALLING.search(text):
-        why = "the tool call cannot be read: it is no JSON"
+        why = (
+            f"the tool call cannot be read: it is no JSON, or not of {', '.join(words)}"
+        )
         return [SQLAction("QUERY", text, fault=why)]
     for form in _PROSE:
         found = found or _scan(text, words, [form])
@@ -576,7 +578,8 @@ def _read_reply(text: str, words: tuple) -> tuple:  # of actions; empty if there
     for a in found[:_AT_MOST]:
         is_sql = a.action_type == "ANSWER" and _is_statement(a.argument)
         kind = "QUERY" if is_sql else a.action_type  # SQL is no answer
-        actions.append(SQLAction(kind, a.argument.translate(_SHOW), a.note, a.fault))
+        given = as_text(a.argument).translate(_SHOW)  # JSON may hold half a character
+        actions.append(SQLAction(kind, given, a.note, a.fault))
     return tuple(actions)
 
 
