@@ -78,7 +78,8 @@ from sql_grpo.learner.fit import (
     run_training_with_metrics,
     steps_done,
 )
-from ..evaluation import Comparison, Evaluation, evaluate, policies_of
+from ..evaluation import Comparison, Evaluation, evaluate
+from ..evaluation import policies_of, unusable_replies
 from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import ENOUGH, LiveVisualizationCallback, read_log
 from sql_grpo.watch.report import (
@@ -663,6 +664,8 @@ def main_eval(argv: list[str]) -> None:  # what follows `sql_grpo eval`
             ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
             wall = dict(eval=time.perf_counter() - loaded)
             _show_card(args, rules, ev.records, report_card(ev))
+            if unusable := unusable_replies(ev.episodes):
+                print(f"\n{unusable}")
             if args.endpoint:
                 print(f"\n{_cost(policy)}")
             played = Comparison({ev.name: ev})
