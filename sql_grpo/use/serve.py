@@ -656,11 +656,14 @@ def _looked(
     for pause in (0, 0.05, 0.1, 0.2, 0.4):
         time.sleep(pause)
         before = file_state(file)
+        wal = before[1] and before[1][0]
         try:
-            result = f(open_database(where, timeout=timeout, now=None))
+            db = open_database(where, timeout=timeout, now=None)
+            result = f(db)
+            if wal:
+                db.close()  # else its lock would stay
         except (apsw.Error, OSError, ValueError, MemoryError) as e:
             result = _as_result(f"Error: {one_line(e, 300)}", error=True)
-        wal = before[1] and before[1][0]
         locked = result.isError and "database is locked" in result.content[0].text
         if not locked and (wal or before == file_state(file)):
             return result

@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from fastcore.basics import patch
 
 from ..common.basics import cache_folder, code_digest, digest_of, kept_in_cache
-from .database import SQLiteDatabase, one_line, quoted
+from .database import SQLiteDatabase, exact, one_line, quoted
 
 # %% ../../nbs/world/files.ipynb #b395b222
 READ = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")  # files that are tables
@@ -311,7 +311,8 @@ _CELL = re.compile(
     | (?P<REAL> -?(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})? | -?[1-9]e[-+][0-9]{1,2} )
     | (?P<THOUSAND> -?[1-9][0-9]{0,2},[0-9]{3} )
     | (?P<COMMA> -?(?:0|[1-9][0-9]*),[0-9]+ )
-    | (?P<MIXED> [-+]?[0-9][0-9.]*,[0-9.,]+ ) )\s*""",
+    | (?P<MIXED> [-+]?[0-9][0-9.]*,[0-9.,]+ | [-+]?[0-9]{1,3}(?:[.,'’\s][0-9]{3})+(?:[.,][0-9]+)?
+        | [-+]?[$€£]\s?[0-9][0-9.,'’\s]*+ | [-+]?[0-9][0-9.,'’\s]*[%$€£] ) )\s*""",
     re.X | re.I,
 )
 
@@ -329,8 +330,8 @@ def _type_of(kinds: set[str]) -> str:  # of its cells, as _CELL names them
 # %% ../../nbs/world/files.ipynb #00992b5d
 @patch
 def kinds(self: Sheet) -> list[Counter]:
-    "How many cells of which kind each column has; `odd` is the first in each that is no number."
-    seen, self.odd = [Counter() for _ in self.names], {}
+    "How many cells of which kind each column has; the first of each that is no number, or too long a one."
+    seen, self.odd, self.long = [Counter() for _ in self.names], {}, {}
     for line, values in self:
         for i, x in enumerate(values):
             if x:
@@ -340,7 +341,10 @@ def kinds(self: Sheet) -> list[Counter]:
                     kind = "MIXED"
                 seen[i][kind] += 1
                 if kind not in ("INTEGER", "REAL"):
-                    self.odd.setdefault(self.names[i], (line, x))
+                    self.odd.setdefault(self.names[i], {}).setdefault(kind, (line, x))
+                if len(x) > 16 and kind in ("INTEGER", "REAL", "COMMA"):
+                    if type(exact(Decimal(x.strip().replace(",", ".")))) is Decimal:
+                        self.long.setdefault(self.names[i], x)
     return seen
 
 
@@ -356,9 +360,16 @@ _ARROW |= dict.fromkeys("float double halffloat decimal".split(), "REAL")
 _ARROW |= dict.fromkeys("binary large_binary fixed_size_binary".split(), "BLOB")
 
 
+def _arrow_kind(kind) -> str:  # of a column; a pyarrow.DataType
+    "What SQLite makes of a column, by the words of `_type_of`."
+    if str(kind).startswith("decimal") and kind.scale == 0:
+        return "INTEGER"
+    return _ARROW.get(re.match("[a-z_]*", str(kind))[0], "TEXT")
+
+
 def _stored(x: object) -> int | float | str | bytes | None:
     "A value of a Parquet file as SQLite keeps it."
-    if isinstance(x, int):
+    if isinstance(x, int) or isinstance(x, Decimal) and x == x.to_integral_value():
         return int(x) if -(2**63) <= x < 2**63 else float(x)
     if isinstance(x, (float, Decimal)):
         return None if math.isnan(x) else float(x)
@@ -377,17 +388,26 @@ class _Parquet:
     "A Parquet file, as `Sheet` is for a CSV file."
 
     def __init__(self, path: Path):
-        self.file, self.said, self.odd = _arrow().parquet.ParquetFile(path), [], {}
+        self.file, self.said = _arrow().parquet.ParquetFile(path), []
+        self.odd, self.long = {}, {}
         self.names = _each_once(self.file.schema_arrow.names)
 
     def kinds(self) -> list[Counter]:
-        kind_of = lambda t: _ARROW.get(re.match("[a-z_]*", str(t))[0], "TEXT")
-        return [Counter([kind_of(t)]) for t in self.file.schema_arrow.types]
+        return [Counter([_arrow_kind(t)]) for t in self.file.schema_arrow.types]
 
     def cells(self) -> Iterator[tuple]:
         for batch in self.file.iter_batches():
-            columns = [map(_stored, c.to_pylist()) for c in batch.columns]
-            yield from zip(*columns, strict=True)
+            columns = [c.to_pylist() for c in batch.columns]
+            for name, kind, column in zip(
+                self.names, batch.schema.types, columns, strict=True
+            ):
+                if str(kind).startswith("decimal") and kind.precision > 15:
+                    most = 0 if kind.scale else 2**63  # what an INTEGER can hold
+                    for x in column if name not in self.long else ():
+                        if x and abs(x) >= most and type(exact(x)) is Decimal:
+                            self.long[name] = f"{x:f}"
+                            break
+            yield from zip(*(map(_stored, c) for c in columns), strict=True)
 
 # %% ../../nbs/world/files.ipynb #6a486901
 def _partition(folders: tuple) -> dict:  # column -> value
@@ -441,13 +461,17 @@ def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  
         with _naming_file(label):
             con.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
         said += dict.fromkeys(source.said)
-        for name, (line, text) in source.odd.items():  # texts because of a few cells?
+        for name, odd in source.odd.items():  # a text, though it looks like numbers?
             cells = seen[name.lower()]
-            numbers = cells["INTEGER"] + cells["REAL"]
-            few = numbers > 0.95 * cells.total() or not cells["TEXT"]
-            if types[name.lower()] == "TEXT" and few:
+            if types[name.lower()] == "TEXT" and cells["TEXT"] < 0.25 * cells.total():
+                others = _type_of(set(cells) - {"TEXT"}) != "TEXT"
+                line, text = others and odd.get("TEXT") or next(iter(odd.values()))
                 what = f"since line {line} has {one_line(text, 40)!r}"
                 said.append(f"{label}: {name} is read as text, {what}")
+        for name, text in source.long.items():
+            if types[name.lower()] != "TEXT":
+                what = f"such as {text}, to 15 digits"
+                said.append(f"{label}: {name} has numbers that SQLite rounds, {what}")
     for column in (quoted(names[low]) for low in names if types[low] == "COMMA"):
         point = f"{column} = replace({column}, ',', '.')"
         con.execute(f"UPDATE {quoted(table)} SET {point}")
@@ -460,7 +484,9 @@ def files_database(where: str | Path) -> Path:  # with the name of the file or f
     stats = [(f, f.stat()) for files in file_tables(where).values() for f in files]
     if not stats:
         raise ValueError(f"{where} holds no {', '.join(READ[:-1])} or {READ[-1]} file")
-    return _made(where, tuple((str(f), s.st_size, s.st_mtime_ns) for f, s in stats))
+    return _made(
+        where, tuple((str(f), s.st_ino, s.st_size, s.st_mtime_ns) for f, s in stats)
+    )
 
 
 @lru_cache(maxsize=64)
