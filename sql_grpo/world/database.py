@@ -450,8 +450,7 @@ _TOGETHER = 100  # names that are tried in one query
 def spelt(self: Database, name: str) -> str:
     "A name as a query needs it and observations print it: in quotes, if it cannot stand without."
     low = name.lower()
-    new = self.plain(name) and low not in self._stands
-    if new and self.query("SELECT 7 AS tried").ok:  # else it is asked the next time
+    if self.plain(name) and low not in self._stands:
         names = {low, *map(str.lower, filter(self.plain, self._names()))}
         new = sorted(names - self._stands.keys())
         for i in range(0, len(new), _TOGETHER):
@@ -468,7 +467,7 @@ def _names(self: Database) -> set:
 
 @patch
 def _tried(self: Database, names: list) -> dict:  # name -> may it stand without quotes?
-    "Ask the engine: a name that cannot be read in quotes either is left as it is."
+    "Ask the engine, the next time again if it cannot answer; a name that cannot be read in quotes either is left as it is."
 
     def read(spell):
         # 7 and more: TRUE is 1
@@ -477,6 +476,8 @@ def _tried(self: Database, names: list) -> dict:  # name -> may it stand without
         return self.query(sql).rows == [tuple(range(7, 7 + len(names)))]
 
     plainly = read(str)
+    if not plainly and not self.query("SELECT 7 AS tried").ok:
+        return {}
     if plainly or len(names) == 1:
         return dict.fromkeys(names, plainly or not read(self.quote))
     half = len(names) // 2
@@ -638,12 +639,15 @@ _KEYS = """SELECT value, k."from", k."table", k."to", k.seq
 _BESIDE = "", "-wal", "-journal", ".wal"  # ends of a file, and of journals beside it
 
 
-def file_state(path: str | Path) -> tuple:  # for each of `_BESIDE`, the size first
+def file_state(
+    path: str | Path,
+    real: str | Path | None = None,  # of a link the target, if it is known
+) -> tuple:  # for each of `_BESIDE`, the size first
     "What changes with all that is written to a database's file; None where there is no file."
-    real, found = os.path.realpath(path), []  # journals lie beside the target of a link
+    real, found = str(real or os.path.realpath(path)), []  # journals lie beside it
     for end in _BESIDE:
         try:
-            s = os.stat(real + end)
+            s = os.stat(real + end if end else path)
             changed = s.st_ctime_ns if not end else 0  # a reader changes a journal's
             found.append((s.st_size, s.st_mtime_ns, changed, s.st_ino, s.st_dev))
         except OSError:
@@ -679,8 +683,10 @@ class SQLiteDatabase(Database):
     def refresh(self) -> None:
         "Open the file anew if it has changed. Raises FileNotFoundError, and ValueError if it is no SQLite database."
         path = self.source
-        if path is None or (state := file_state(path)) == self.state:
+        if path is None or self.path and file_state(path, self.path) == self.state:
             return
+        real = path.resolve()  # of a link the target: its journals lie beside it
+        state = file_state(path, real)
         if not path.exists():
             raise FileNotFoundError(f"no such database: {path}")
         head = None
@@ -689,8 +695,7 @@ class SQLiteDatabase(Database):
                 head = f.read(16)
         if head not in (b"SQLite format 3\0", b""):
             raise ValueError(f"not a SQLite database: {path}")
-        self.path = path.resolve()  # of a link the target: its journals lie beside it
-        self.state = state
+        self.path, self.state = real, state
         self._begin()
 
     @classmethod

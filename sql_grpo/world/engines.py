@@ -7,13 +7,14 @@ __all__ = ['plain_cell', 'without_password', 'source_digest', 'password_of', 'Lo
            'MySQLDatabase', 'serve_duckdb', 'DuckDBDatabase', 'engine_of', 'open_database']
 
 # %% ../../nbs/world/engines.ipynb #e41c0008
-import hashlib, json, math, os, pickle, re, socket, subprocess, sys, threading, warnings
+import hashlib, json, math, os, pickle, re, socket, stat, subprocess, sys, threading, warnings
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from functools import lru_cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
+from itertools import compress
 from pathlib import Path
 from queue import Empty, LifoQueue
 from time import perf_counter, sleep
@@ -803,6 +804,7 @@ _DUCK_MEMORY = 2_000_000_000  # bytes of address space that the process may take
 _DUCK_SYSTEM = r"""pg_(?!typeof\b)\w+|(?:duckdb|sqlite|pragma)_\w+|information_schema|current_setting
     |json_serialize_plan|histogram_values|getvariable"""
 _DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I)
+_DUCK_EDGES = "0001-01-01", "9999-12-31"  # to the driver, infinite times are such
 _DUCK_EFFECTS = """SELECT DISTINCT lower(function_name) AS name FROM duckdb_functions()
 WHERE (has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')) AND name NOT IN (
   'random', 'gen_random_uuid', 'uuid', 'uuidv4', 'uuidv7', 'error', 'stats', 'vector_type', 'current_query',
@@ -877,13 +879,23 @@ def _duckdb_reply(con, sql, max_rows, max_bytes, seconds, trusted):
             cur.execute(sql)
             names = [d[0][:10_000] for d in cur.description]
             texts = [bool(_DUCK_TEXT.search(str(d[1]))) for d in cur.description]
-            if any(texts):  # what DuckDB prints, instead of Python's objects
-                found = [f"c{i}" for i in range(len(names))]
-                kept = [c + "::VARCHAR" * t for c, t in zip(found, texts, strict=True)]
-                inner = f"(\n{_unended(sql)}\n) AS found({', '.join(found)})"
-                cur.execute(f"SELECT {', '.join(kept)} FROM {inner}")
-            room = max_bytes - sum(map(len, names))
-            return None, names, *_taken(iter(cur.fetchone, None), max_rows, room)
+            times = [str(d[1]).startswith(("DATE", "TIME")) for d in cur.description]
+            limits = max_rows, max_bytes - sum(map(len, names))
+            taken = [], False
+            if not any(texts):
+                taken = _taken(iter(cur.fetchone, None), *limits)
+                cells = (c for row in taken[0] for c in compress(row, times))
+                if not any(str(c).startswith(_DUCK_EDGES) for c in cells):
+                    return None, names, *taken
+            # what DuckDB prints, instead of Python's objects
+            found = [f"c{i}" for i in range(len(names))]
+            asked = [
+                c + "::VARCHAR" * (text or time)
+                for c, text, time in zip(found, texts, times, strict=True)
+            ]
+            inner = f"(\n{_unended(sql)}\n) AS found({', '.join(found)})"
+            cur.execute(f"SELECT {', '.join(asked)} FROM {inner}")
+            return None, names, *_taken(iter(cur.fetchone, None), *limits)
     except (duckdb.FatalException, duckdb.InternalException):  # nothing works after it
         os._exit(1)
     except duckdb.InterruptException:
@@ -1028,15 +1040,11 @@ def open_database(where: str | Path | Database, **kwargs) -> Database:
     where = _path_in(where)
     if "://" not in str(where):
         where = full_path(where)
-        files = is_files(where)
-        if os.path.isdir(where) and not files:
-            raise ValueError(
-                f"{where} holds no database: expected a SQLite file, or a folder with "
-                f"{', '.join(READ[:-1])} or {READ[-1]} files"
-            )
         if not os.path.exists(where):
             raise FileNotFoundError(f"no such database: {where}")
-        kind = FilesDatabase if files else engine_of(where) or SQLiteDatabase
+        s = os.stat(where)  # a file's content is looked at anew if that has changed
+        kind_of = _kind_of.__wrapped__ if stat.S_ISDIR(s.st_mode) else _kind_of
+        kind = kind_of(where, (s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))
         where = os.path.abspath(where)
     elif not (kind := engine_of(where)):
         raise ValueError(
@@ -1050,6 +1058,18 @@ def open_database(where: str | Path | Database, **kwargs) -> Database:
     db = _opened(kind, where, tuple(sorted(kwargs.items())))
     db.refresh()
     return db
+
+
+@lru_cache(maxsize=1000)
+def _kind_of(where: str, state: tuple) -> type:
+    "What kind of database a file or folder is. Raises ValueError if it is none."
+    files = is_files(where)
+    if os.path.isdir(where) and not files:
+        raise ValueError(
+            f"{where} holds no database: expected a SQLite file, or a folder with "
+            f"{', '.join(READ[:-1])} or {READ[-1]} files"
+        )
+    return FilesDatabase if files else engine_of(where) or SQLiteDatabase
 
 
 @lru_cache(maxsize=64)
