@@ -307,14 +307,17 @@ def _each_once(given: list[str]) -> list[str]:
 
 # %% ../../nbs/world/files.ipynb #849f18fb
 _CELL = re.compile(
-    r"""\s*(?: (?P<INTEGER> -?(?:0|[1-9][0-9]{0,17}) )
+    r"""\s*(?: (?P<INTEGER> -?(?:0|[1-9][0-9]{0,18}) )
     | (?P<REAL> -?(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})? | -?[1-9]e[-+][0-9]{1,2} )
     | (?P<THOUSAND> -?[1-9][0-9]{0,2},[0-9]{3} )
     | (?P<COMMA> -?(?:0|[1-9][0-9]*),[0-9]+ )
-    | (?P<MIXED> [-+]?[0-9][0-9.]*,[0-9.,]+ | [-+]?[0-9]{1,3}(?:[.,'’\s][0-9]{3})+(?:[.,][0-9]+)?
+    | (?P<MIXED> -?[1-9][0-9]{19,} | [-+]?[0-9][0-9.]*,[0-9.,]+ | [-+]?[0-9]{1,3}(?:[.,'’\s][0-9]{3})+(?:[.,][0-9]+)?
         | [-+]?[$€£]\s?[0-9][0-9.,'’\s]*+ | [-+]?[0-9][0-9.,'’\s]*[%$€£] ) )\s*""",
     re.X | re.I,
 )
+
+
+_WHOLE = 2**63  # from here on SQLite rounds whole numbers
 
 
 def _type_of(kinds: set[str]) -> str:  # of its cells, as _CELL names them
@@ -339,12 +342,15 @@ def kinds(self: Sheet) -> list[Counter]:
                 kind = m.lastgroup if m else "TEXT"
                 if kind == "COMMA" and self.form["delimiter"] == ",":
                     kind = "MIXED"
+                if len(x) > 16 and kind in ("INTEGER", "REAL", "COMMA"):
+                    value = Decimal(x.strip().replace(",", "."))
+                    if kind == "INTEGER" and abs(value) >= _WHOLE:
+                        kind = "MIXED"
+                    elif type(exact(value)) is Decimal:
+                        self.long.setdefault(self.names[i], x)
                 seen[i][kind] += 1
                 if kind not in ("INTEGER", "REAL"):
                     self.odd.setdefault(self.names[i], {}).setdefault(kind, (line, x))
-                if len(x) > 16 and kind in ("INTEGER", "REAL", "COMMA"):
-                    if type(exact(Decimal(x.strip().replace(",", ".")))) is Decimal:
-                        self.long.setdefault(self.names[i], x)
     return seen
 
 
@@ -397,15 +403,20 @@ class _Parquet:
 
     def cells(self) -> Iterator[tuple]:
         for batch in self.file.iter_batches():
-            columns = [c.to_pylist() for c in batch.columns]
+            columns = [
+                (c.cast("string").cast("double") if str(c.type) == "float" else c)
+                for c in batch.columns  # 0.1 of single precision is 0.1
+            ]
+            columns = [c.to_pylist() for c in columns]
             for name, kind, column in zip(
                 self.names, batch.schema.types, columns, strict=True
             ):
-                if str(kind).startswith("decimal") and kind.precision > 15:
-                    most = 0 if kind.scale else 2**63  # what an INTEGER can hold
+                whole = str(kind) == "uint64"
+                if whole or str(kind).startswith("decimal") and kind.precision > 15:
+                    most = _WHOLE if whole or not kind.scale else 0
                     for x in column if name not in self.long else ():
-                        if x and abs(x) >= most and type(exact(x)) is Decimal:
-                            self.long[name] = f"{x:f}"
+                        if x and abs(x) >= most and type(exact(Decimal(x))) is Decimal:
+                            self.long[name] = f"{Decimal(x):f}"
                             break
             yield from zip(*(map(_stored, c) for c in columns), strict=True)
 
@@ -469,7 +480,9 @@ def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  
                 what = f"since line {line} has {one_line(text, 40)!r}"
                 said.append(f"{label}: {name} is read as text, {what}")
         for name, text in source.long.items():
-            if types[name.lower()] != "TEXT":
+            kind = types[name.lower()]
+            whole = kind == "INTEGER" and abs(Decimal(text)) < _WHOLE
+            if kind != "TEXT" and not whole:
                 what = f"such as {text}, to 15 digits"
                 said.append(f"{label}: {name} has numbers that SQLite rounds, {what}")
     for column in (quoted(names[low]) for low in names if types[low] == "COMMA"):
