@@ -521,7 +521,7 @@ def save_options(config: SQLGRPOConfig, checkpoint: str | Path) -> None:
 
 
 def changed_options(config: SQLGRPOConfig, checkpoint: str | Path) -> dict:
-    "Options that differ from a checkpoint's, with its value. Raises ValueError for one that may not."
+    "Options that differ from a checkpoint's, with both values. Raises ValueError for one that may not."
     file = Path(checkpoint) / "options.json"
     then = json_object(file) if file.is_file() else {}
     sharded = config.deepspeed or os.environ.get("ACCELERATE_USE_DEEPSPEED") == "true"
@@ -539,7 +539,7 @@ def changed_options(config: SQLGRPOConfig, checkpoint: str | Path) -> dict:
                 "or leave out resume_from_checkpoint"
             )
         if not name.startswith(silent):
-            found[name] = old
+            found[name] = new, old
     return found
 
 # %% ../nbs/learner/config.ipynb #e520adcc

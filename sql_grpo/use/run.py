@@ -279,7 +279,7 @@ def settle_run(config: SQLGRPOConfig) -> SQLGRPOConfig:
     config = take_over(config)
     found = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
     if changed := found and changed_options(config, found):
-        said = (f"{k} {getattr(config, k)} instead of {v}" for k, v in changed.items())
+        said = (f"{k} {new} instead of {old}" for k, (new, old) in changed.items())
         say(f"going on from {found} with {', '.join(said)}")
     if 0 < config.max_steps <= (done := steps_done(found)):
         say(
@@ -484,10 +484,11 @@ def choose_checkpoint(self: Run) -> None:
     )
     alone = config.world_size == 1 and last in found
     if not alone or len(found) < 2 or n < ENOUGH:
-        times = f"{len(found)} time{'s' * (len(found) != 1)} on {n} training questions"
+        many = f"{len(found)} time{'s' * (len(found) > 1)} on {n} training questions"
+        times = many if found else "never"
         said = (
-            f"saved is the last state, since success was measured {times}: the best "
-            f"checkpoint is chosen by at least two measurements on {ENOUGH}"
+            f"saved is the last state (success was measured {times}; two measurements on "
+            f"{ENOUGH} or more choose the best checkpoint)"
         )
     elif best in found and found[best]["rate"] > found[last]["rate"]:
         self.trainer.go_back(Path(config.output_dir) / f"checkpoint-{best}")
