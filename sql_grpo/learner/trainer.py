@@ -259,6 +259,15 @@ def _save_checkpoint(self: EpisodeTrainer, model, trial):
 
 
 @patch
+def go_back(self: EpisodeTrainer, checkpoint: str | Path) -> None:
+    "Take the weights of a checkpoint, in the formats that they have here."
+    formats = {name: p.dtype for name, p in self.model.named_parameters()}
+    self._load_from_checkpoint(str(checkpoint))
+    for name, p in self.model.named_parameters():
+        p.data = p.data.to(formats[name])
+
+
+@patch
 def _load_optimizer_and_scheduler(self: EpisodeTrainer, checkpoint):
     "As transformers', but rates and intervals are those of this run, not the checkpoint's."
     self.state.compute_steps(self.args, self.state.max_steps)

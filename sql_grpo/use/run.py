@@ -81,7 +81,7 @@ from sql_grpo.learner.fit import (
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..evaluation import policies_of, unusable_replies
 from ..learner.baselines import NEEDS, Start, run_baselines
-from ..watch.dashboard import LiveVisualizationCallback
+from ..watch.dashboard import ENOUGH, LiveVisualizationCallback, read_log
 from sql_grpo.watch.report import (
     better_or_not,
     compare_reports,
@@ -454,7 +454,7 @@ def learn_from_rewards(self: Run) -> None:
     self.steps = metrics["steps"]
     self.counted = metrics["counted"]
     if not metrics["interrupted"]:
-        return
+        return self.choose_checkpoint()
     kept = "the last checkpoint is what is kept"
     if not self.sharded:
         self.save()
@@ -465,6 +465,39 @@ def learn_from_rewards(self: Run) -> None:
     raise KeyboardInterrupt
 
 # %% ../../nbs/use/run.ipynb #cbba0272
+@patch
+def choose_checkpoint(self: Run) -> None:
+    "Go back to the best checkpoint, if success was measured often enough, and say what is saved."
+    config, state = self.config, self.trainer.state
+    if config.save == "last":
+        return
+    rows = read_log(config.output_dir) if is_main() else []
+    found = {
+        r["step"]: r["success_train"]
+        for r in rows
+        if r["step"] and "success_train" in r
+    }
+    n = min((x["n"] for x in found.values()), default=0)
+    best, last = state.best_global_step, state.global_step
+    told = lambda step: (
+        f"step {step} ({found[step]['k']} of {n} training questions right)"
+    )
+    alone = config.world_size == 1 and last in found
+    if not alone or len(found) < 2 or n < ENOUGH:
+        times = f"{len(found)} time{'s' * (len(found) != 1)} on {n} training questions"
+        said = (
+            f"saved is the last state, since success was measured {times}: the best "
+            f"checkpoint is chosen by at least two measurements on {ENOUGH}"
+        )
+    elif best in found and found[best]["rate"] > found[last]["rate"]:
+        self.trainer.go_back(Path(config.output_dir) / f"checkpoint-{best}")
+        said = f"saved is {told(best)}, not the last, {told(last)}; --save last is that"
+    else:
+        said = f"saved is the last, {told(last)}: the best of {len(found)} measurements"
+    say(said)
+    self.told["saved"] = said
+
+
 @patch
 def save(self: Run) -> None:
     "Save the trained model: the first process does, or all where each has only a part."
