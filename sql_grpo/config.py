@@ -587,6 +587,11 @@ def parse_args(
     own_defaults: Callable = dict,  # adds to the options what preset own takes
 ) -> tuple:  # SQLGRPOConfig, and the words for preset and baselines
     "Read a configuration from a command line. Raises ValueError, and SystemExit with 2."
+    argv, alone = [*argv], ["--updates_per_generation", "1"]
+    for i in range(len(argv) - 1):  # of before: an update is what is added up
+        if argv[i : i + 2] == alone and "--gradient_accumulation_steps" in argv:
+            argv[i : i + 2] = []
+            break
     for word in argv:
         if (name := word.partition("=")[0].lstrip("-").replace("-", "_")) in _GONE:
             _known(name)
