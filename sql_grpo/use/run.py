@@ -703,12 +703,15 @@ def _show_played(args: EvalOptions) -> None:
             raise ValueError(f"give a model to play, or the {earlier}")
         report = load_report(args.output_dir)
         if args.show:
-            file, last = (
-                Path(args.output_dir) / "episodes.jsonl",
-                policies_of(report)[-1],
-            )
-            lines = [line for _, line in from_jsonl(file) if line["policy"] == last]
-            print(show_episodes(lines, args.show))
+            file, last = Path(args.output_dir, "episodes.jsonl"), policies_of(report)[-1]
+            try:
+                lines = [line for _, line in from_jsonl(file) if line["policy"] == last]
+                print(show_episodes(lines, args.show))
+            except FileNotFoundError:
+                why = "reports of earlier versions have none: play the questions again"
+                raise ValueError(f"there is no {file}; {why}") from None
+            except (KeyError, TypeError) as e:
+                raise ValueError(f"{file} has a line that is no episode ({e})") from None
         if args.against:
             print(compare_reports(report, load_report(args.against)))
 
@@ -724,7 +727,8 @@ def _show_card(args: EvalOptions, rules: Rules, records: list, card: str) -> Non
     share = ": its share of one list" * one_list(args.data_source, args.data_path)
     turns = f"{rules.max_turns} turn{'s' * (rules.max_turns > 1)}"
     source = f"{args.data_source}, {args.split}{share}"
-    print(f"{args.model} on {len(records)} questions ({source}), {turns}\n\n{card}")
+    asked = f"{len(records)} question{'s' * (len(records) != 1)}"
+    print(f"{args.model} on {asked} ({source}), {turns}\n\n{card}")
     if rules.on_last_turn == "submit":
         out = [r for r in records if r.outcome == "out_of_turns"]
         print(
