@@ -703,7 +703,10 @@ def _show_played(args: EvalOptions) -> None:
             raise ValueError(f"give a model to play, or the {earlier}")
         report = load_report(args.output_dir)
         if args.show:
-            file, last = Path(args.output_dir, "episodes.jsonl"), policies_of(report)[-1]
+            file, last = (
+                Path(args.output_dir, "episodes.jsonl"),
+                policies_of(report)[-1],
+            )
             try:
                 lines = [line for _, line in from_jsonl(file) if line["policy"] == last]
                 print(show_episodes(lines, args.show))
@@ -711,7 +714,9 @@ def _show_played(args: EvalOptions) -> None:
                 why = "reports of earlier versions have none: play the questions again"
                 raise ValueError(f"there is no {file}; {why}") from None
             except (KeyError, TypeError) as e:
-                raise ValueError(f"{file} has a line that is no episode ({e})") from None
+                raise ValueError(
+                    f"{file} has a line that is no episode ({e})"
+                ) from None
         if args.against:
             print(compare_reports(report, load_report(args.against)))
 
