@@ -389,7 +389,9 @@ def _reply_in(answer) -> tuple:  # a ChatCompletion; the reply, did it hold reas
     usual = thoughts or cut or end in (None, "stop")
     faults = {
         "cut off": cut,
-        "empty" if usual else f"empty, finish_reason {str(end)[:40]}": not (calls or refused or any(map(str.strip, texts))),
+        "empty" if usual else f"empty, finish_reason {str(end)[:40]}": not (
+            calls or refused or any(map(str.strip, texts))
+        ),
         "refused": refused,
     }
     tokens = (_count(getattr(usage, name, None)) for name in _TOKENS)
@@ -424,7 +426,9 @@ def _said_in_error(
     meaning = response.extensions.get("meaning", meaning)
     wait = headers.get("retry-after")
     wait = f" (Retry-After: {wait})" if wait else ""
-    return f"{meaning}: {said or headers.get('location', 'no further word')}{beside}{wait}"
+    return (
+        f"{meaning}: {said or headers.get('location', 'no further word')}{beside}{wait}"
+    )
 
 # %% ../../nbs/engine/endpoint.ipynb #a59b9cf5
 _FULL = re.compile(
