@@ -521,7 +521,7 @@ def save_options(config: SQLGRPOConfig, checkpoint: str | Path) -> None:
 
 
 def changed_options(config: SQLGRPOConfig, checkpoint: str | Path) -> dict:
-    "Options that differ from a checkpoint's, with its value. Raises ValueError for one that may not."
+    "Options that differ from a checkpoint's, with both values. Raises ValueError for one that may not."
     file = Path(checkpoint) / "options.json"
     then = json_object(file) if file.is_file() else {}
     sharded = config.deepspeed or os.environ.get("ACCELERATE_USE_DEEPSPEED") == "true"
@@ -539,7 +539,7 @@ def changed_options(config: SQLGRPOConfig, checkpoint: str | Path) -> dict:
                 "or leave out resume_from_checkpoint"
             )
         if not name.startswith(silent):
-            found[name] = old
+            found[name] = new, old
     return found
 
 # %% ../nbs/learner/config.ipynb #e520adcc
@@ -587,6 +587,11 @@ def parse_args(
     own_defaults: Callable = dict,  # adds to the options what preset own takes
 ) -> tuple:  # SQLGRPOConfig, and the words for preset and baselines
     "Read a configuration from a command line. Raises ValueError, and SystemExit with 2."
+    argv, alone = [*argv], ["--updates_per_generation", "1"]
+    for i in range(len(argv) - 1):  # of before: an update is what is added up
+        if argv[i : i + 2] == alone and "--gradient_accumulation_steps" in argv:
+            argv[i : i + 2] = []
+            break
     for word in argv:
         if (name := word.partition("=")[0].lstrip("-").replace("-", "_")) in _GONE:
             _known(name)

@@ -122,8 +122,13 @@ _HELPS = {
 def unusable_replies(episodes: list[Episode]) -> str:  # empty if there is none
     "How many replies of a server were cut off, empty or refused, and what helps."
     n = sum((ep.served for ep in episodes), Counter())
-    kinds = [kind for kind in _HELPS if n[kind]]
-    said = (f"{n[k]} of {n['replies']} replies were {k}: {_HELPS[k]}" for k in kinds)
+    other = "the server's word for why"
+    kinds = [*_HELPS, *sorted({*n} - {"replies", *_HELPS})]
+    said = (
+        f"{n[k]} of {n['replies']} replies were {k}: {_HELPS.get(k, other)}"
+        for k in kinds
+        if n[k]
+    )
     return "; ".join(said)
 
 

@@ -63,6 +63,7 @@ class _Usage:
     completion_tokens: int = 0
     reused_replies: int = 0  # of an earlier run: neither sent nor paid for again
     reasoning_replies: int = 0  # with reasoning, which is neither read nor sent back
+    uncounted_replies: int = 0  # whose tokens the server does not count
 
     def __post_init__(self):
         self._lock = threading.Lock()
@@ -81,6 +82,8 @@ class _Usage:
             + (f", beside {reused} replies of an earlier run" if reused else "")
             + f", reasoning left out of {self.reasoning_replies}"
             * bool(self.reasoning_replies)
+            + f", tokens of {self.uncounted_replies} not counted by the server"
+            * bool(self.uncounted_replies)
         )
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d00002
@@ -108,11 +111,13 @@ class EndpointPolicy(Policy):
         name: str = "model",
     ):
         "Raises ValueError for what cannot be an address, or a number out of range."
+        taken = {"model", "messages"} & {*(fields or {})}
         for what, got, good, least in (
             ("concurrency", concurrency, concurrency >= 1, "at least 1"),
             ("timeout", timeout, timeout > 0, "above 0"),
             ("retries", retries, retries >= 0, "at least 0"),
             ("prices", prices, not prices or min(prices) >= 0, "at least 0"),
+            ("request", fields, not taken, "without model and messages"),
         ):
             if not good:
                 raise ValueError(f"{what} must be {least}, got {got}")
@@ -134,7 +139,8 @@ class EndpointPolicy(Policy):
         n, (of_prompts, of_replies) = self.usage, self.prices or (0, 0)
         cost = n.prompt_tokens * of_prompts + n.completion_tokens * of_replies
         about = dict(endpoint=self.url, concurrency=self.concurrency)
-        return about | asdict(n) | dict(cost=cost / 1e6 if self.prices else None)
+        known = self.prices and not n.uncounted_replies
+        return about | asdict(n) | dict(cost=cost / 1e6 if known else None)
 
     def play(
         self,
@@ -274,7 +280,10 @@ def _connect(
         else:
             reply, thoughts = _reply_in(answer.parse())
             tokens = dict(zip(_TOKENS, reply[1:3], strict=True))
-            self.usage.add(reasoning_replies=thoughts, **tokens)
+            unknown = not any(tokens.values())
+            self.usage.add(
+                reasoning_replies=thoughts, uncounted_replies=unknown, **tokens
+            )
             return _Reply(*json.loads(_hide(json.dumps(reply), key, 8)))
         tries = int(sent.headers["x-stainless-retry-count"]) + 1
         gave_up = f"gave up after {tries} attempts: " if tries > 1 else ""
@@ -306,15 +315,16 @@ def _judge_answer(response) -> None:
     except (ValueError, RecursionError):  # not JSON
         data = None
     match data:
-        case {"choices": [{"message": {}}, *_]} if not data.get("error"):
-            is_reply = True
+        case {"choices": [{"message": {}} as one, *_]}:
+            is_reply = not (data.get("error") or one.get("error"))
         case _:
             is_reply = False
     if response.is_success and not is_reply:
         meaning = f"{response.status_code}, but no chat completion"
         response.extensions["meaning"] = meaning
-        web_page = "html" in response.headers.get("content-type", "")
-        response.status_code = 404 if web_page else 500  # final, or repeated
+        kind = response.headers.get("content-type", "")
+        final = "html" in kind or "event-stream" in kind
+        response.status_code = 404 if final else 500  # which is repeated
     full = _context_full(response.status_code, response.text)
     if full or "insufficient_quota" in response.text:
         response.headers["x-should-retry"] = "false"
@@ -370,13 +380,18 @@ def _reply_in(answer) -> tuple:  # a ChatCompletion; the reply, did it hold reas
     called = message.tool_calls if isinstance(message.tool_calls, list) else []
     called = [call for call in called if hasattr(call, "function")]
     calls = [_call_in(call, i) for i, call in enumerate(called)]
-    thoughts = any(getattr(message, f"reasoning{s}", None) for s in ("_content", ""))
+    beside = (message.model_extra or {}).items()
+    thoughts = any(v for k, v in beside if k.startswith(("reasoning", "thinking")))
     thoughts = thoughts or len(spoken) < len(parts)
     refused = message.refusal or any("refusal" in p for p in spoken)
     refused = refused or end == "content_filter"
+    cut = end in ("length", "max_tokens")
+    usual = thoughts or cut or end in (None, "stop")
     faults = {
-        "cut off": end in ("length", "max_tokens"),
-        "empty": not (calls or refused or any(map(str.strip, texts))),
+        "cut off": cut,
+        "empty" if usual else f"empty, finish_reason {str(end)[:40]}": not (
+            calls or refused or any(map(str.strip, texts))
+        ),
         "refused": refused,
     }
     tokens = (_count(getattr(usage, name, None)) for name in _TOKENS)
@@ -385,6 +400,7 @@ def _reply_in(answer) -> tuple:  # a ChatCompletion; the reply, did it hold reas
 
 # %% ../../nbs/engine/endpoint.ipynb #d7ab6afc
 _MEANING = {
+    400: "what was asked is refused (--request changes or leaves out fields)",
     401: "the key is missing or wrong",
     403: "the key is not allowed to do this",
     404: "wrong address, or no such model",
@@ -395,7 +411,13 @@ def _said_in_error(
     response, said
 ) -> str:  # an answer; what is in it, or in its `error`
     "What a server says about an error, in whichever form."
+    beside = ""  # what OpenRouter was told by the server behind it
     while isinstance(said, dict):
+        match said:
+            case {"choices": [{"error": error}, *_]}:
+                said = dict(error=error)
+            case {"metadata": {"raw": raw}}:
+                beside = f" {raw}"
         known = (said[k] for k in ("error", "message", "detail") if said.get(k))
         said = next(known, json.dumps(said))
     said = said if isinstance(said, str) else json.dumps(said)
@@ -404,7 +426,9 @@ def _said_in_error(
     meaning = response.extensions.get("meaning", meaning)
     wait = headers.get("retry-after")
     wait = f" (Retry-After: {wait})" if wait else ""
-    return f"{meaning}: {said or headers.get('location', 'no further word')}{wait}"
+    return (
+        f"{meaning}: {said or headers.get('location', 'no further word')}{beside}{wait}"
+    )
 
 # %% ../../nbs/engine/endpoint.ipynb #a59b9cf5
 _FULL = re.compile(

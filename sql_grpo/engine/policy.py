@@ -17,7 +17,6 @@ import numpy as np, torch
 from fastcore.basics import patch
 from torch.distributed.fsdp import FSDPModule
 from transformers import PreTrainedTokenizerBase, Trainer, TrainingArguments
-from transformers.generation import MinPLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from ..common.basics import in_notebook, terminal_progress
 from ..world.tasks import Task
@@ -28,29 +27,17 @@ from .cache import check_attention, is_out_of_memory, KVCache, rows_for
 from .codec import ChatCodec, TokenRecord
 
 # %% ../../nbs/engine/policy.ipynb #0bb1b4cb
-# of an option its rule, and the value that leaves out nothing
-_LEAVE_OUT = dict(
-    top_k=(TopKLogitsWarper, 0),
-    top_p=(TopPLogitsWarper, 1.0),
-    min_p=(MinPLogitsWarper, 0.0),
-)
-
-
 def _draw(
     logits: torch.Tensor,  # (n, vocabulary)
     temperature: float,  # 0 is greedy
     uniform: torch.Tensor | None = None,  # (n,) in [0, 1); not needed for greedy
-    rules: list | tuple = (),  # of `_LEAVE_OUT`
 ) -> tuple[torch.Tensor, torch.Tensor]:  # tokens (n,), their log-probabilities (n,)
     "Draw a token for each row. Log-probabilities are of all tokens, as a trainer computes them."
     logps = (logits / (temperature or 1.0)).log_softmax(-1)
     if temperature == 0:
         tokens = logps.argmax(-1, keepdim=True)
     else:
-        kept = logps
-        for rule in rules:
-            kept = rule(None, kept)
-        ends = kept.exp().cumsum(-1, dtype=torch.float64)
+        ends = logps.exp().cumsum(-1, dtype=torch.float64)
         at = uniform.to(ends)[:, None] * ends[:, -1:]
         tokens = torch.searchsorted(ends, at, right=True).clamp(max=ends.shape[1] - 1)
     return tokens[:, 0], logps.gather(1, tokens)[:, 0]
@@ -135,7 +122,6 @@ class LMPolicy(TokenPolicy):
         max_rows: int | None = None,  # episodes at once; None: what rows_for says
         first: str = "",  # the word that each first reply begins with
         dtype: torch.dtype | None = None,  # of a lean pass; None: the model's
-        **likely,  # top_k, top_p and min_p, as in TRL
     ):
         "Raises ValueError for a temperature below 0, or an unusable chat template."
         super().__init__(tokenizer, rules, name)
@@ -144,11 +130,6 @@ class LMPolicy(TokenPolicy):
         self.model, self.dtype, self.cache = model, dtype, None
         self.temperature, self.seed, self.max_rows = temperature, seed, max_rows
         self.first = self.codec.plain_ids(first)
-        self.left_out = [
-            rule(likely[option])
-            for option, (rule, off) in _LEAVE_OUT.items()
-            if likely.get(option) not in (None, off)
-        ]
 
     def check(self, tasks: list[Task]) -> None:
         "Raises `ValueError` for a model that cannot be played, or too long a prompt."
@@ -269,7 +250,7 @@ def choose(
     uniform = None
     if self.temperature:
         uniform = torch.tensor([s.dice.random() for s in seats], dtype=torch.float64)
-    return _draw(logits, self.temperature, uniform, self.left_out)
+    return _draw(logits, self.temperature, uniform)
 
 
 @patch
@@ -395,9 +376,8 @@ def _lm_policy(trainer: Trainer, rules: Rules) -> LMPolicy:
     "A trainer's model as a policy, with the trainer's options of sampling."
     args = trainer.args
     model = trainer.accelerator.unwrap_model(trainer.model)
-    likely = {option: getattr(args, option) for option in _LEAVE_OUT}
     half, tokenizer = half_precision(args), trainer.processing_class
-    return LMPolicy(model, tokenizer, rules, args.temperature, dtype=half, **likely)
+    return LMPolicy(model, tokenizer, rules, args.temperature, dtype=half)
 
 
 class RolloutFunc:

@@ -881,7 +881,7 @@ def find_checkpoint(
             )
     where = Path(where).expanduser()
     if why := _why_broken(where):
-        inside = checkpoints_in(where)
+        inside = checkpoints_in(where if where.is_dir() else output_dir)
         hint = f"; did you mean {str(inside[0])!r}?" if inside else ""
         raise ValueError(f"{str(where)!r} is no checkpoint: {why}{hint}")
     return str(where)

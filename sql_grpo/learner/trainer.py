@@ -346,7 +346,7 @@ def _show_group(
 
 # %% ../../nbs/learner/trainer.ipynb #e29c720c
 _WINDOW = 10  # generations that are looked at together
-_LITTLE = 0.07  # nats of entropy, below which there is hardly anything to explore
+_LITTLE = 0.065  # nats of entropy, below which there is hardly anything to explore
 _SIGNS = dict(  # what a generation shows, by its name in the log
     right="rewards/reward_correctness/mean",
     dead="groups/zero_spread",

@@ -279,7 +279,7 @@ def settle_run(config: SQLGRPOConfig) -> SQLGRPOConfig:
     config = take_over(config)
     found = find_checkpoint(config.resume_from_checkpoint, config.output_dir)
     if changed := found and changed_options(config, found):
-        said = (f"{k} {getattr(config, k)} instead of {v}" for k, v in changed.items())
+        said = (f"{k} {new} instead of {old}" for k, (new, old) in changed.items())
         say(f"going on from {found} with {', '.join(said)}")
     if 0 < config.max_steps <= (done := steps_done(found)):
         say(
@@ -484,10 +484,11 @@ def choose_checkpoint(self: Run) -> None:
     )
     alone = config.world_size == 1 and last in found
     if not alone or len(found) < 2 or n < ENOUGH:
-        times = f"{len(found)} time{'s' * (len(found) != 1)} on {n} training questions"
+        many = f"{len(found)} time{'s' * (len(found) > 1)} on {n} training questions"
+        times = many if found else "never"
         said = (
-            f"saved is the last state, since success was measured {times}: the best "
-            f"checkpoint is chosen by at least two measurements on {ENOUGH}"
+            f"saved is the last state (success was measured {times}; two measurements on "
+            f"{ENOUGH} or more choose the best checkpoint)"
         )
     elif best in found and found[best]["rate"] > found[last]["rate"]:
         self.trainer.go_back(Path(config.output_dir) / f"checkpoint-{best}")
@@ -703,11 +704,19 @@ def _show_played(args: EvalOptions) -> None:
         report = load_report(args.output_dir)
         if args.show:
             file, last = (
-                Path(args.output_dir) / "episodes.jsonl",
+                Path(args.output_dir, "episodes.jsonl"),
                 policies_of(report)[-1],
             )
-            lines = [line for _, line in from_jsonl(file) if line["policy"] == last]
-            print(show_episodes(lines, args.show))
+            try:
+                lines = [line for _, line in from_jsonl(file) if line["policy"] == last]
+                print(show_episodes(lines, args.show))
+            except FileNotFoundError:
+                why = "reports of earlier versions have none: play the questions again"
+                raise ValueError(f"there is no {file}; {why}") from None
+            except (KeyError, TypeError) as e:
+                raise ValueError(
+                    f"{file} has a line that is no episode ({e})"
+                ) from None
         if args.against:
             print(compare_reports(report, load_report(args.against)))
 
@@ -723,7 +732,8 @@ def _show_card(args: EvalOptions, rules: Rules, records: list, card: str) -> Non
     share = ": its share of one list" * one_list(args.data_source, args.data_path)
     turns = f"{rules.max_turns} turn{'s' * (rules.max_turns > 1)}"
     source = f"{args.data_source}, {args.split}{share}"
-    print(f"{args.model} on {len(records)} questions ({source}), {turns}\n\n{card}")
+    asked = f"{len(records)} question{'s' * (len(records) != 1)}"
+    print(f"{args.model} on {asked} ({source}), {turns}\n\n{card}")
     if rules.on_last_turn == "submit":
         out = [r for r in records if r.outcome == "out_of_turns"]
         print(

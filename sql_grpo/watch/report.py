@@ -555,7 +555,7 @@ def compare_reports(report: dict, other: dict) -> str:
     before, after, _ = zip(*rows, strict=True)
     d = paired_difference(before, after)
     rates = (f"{100 * sum(x) / d['n']:.1f} %" for x in (after, before))
-    said = f"{new} beside {old} of the other report: {' instead of '.join(rates)}"
-    said += f" of the {d['n']} questions of both are right"
+    said = f"{new} beside {old} of the other report, {d['n']} questions of both: "
+    said += f"{' right instead of '.join(rates)}"
     points = f"points (95 % interval), won : lost: {difference_text(d)}"
     return "\n".join([said, points, what_changed(rows)])
