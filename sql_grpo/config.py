@@ -505,18 +505,18 @@ class SQLGRPOConfig(Options, GRPOConfig):
 
 # %% ../nbs/learner/config.ipynb #4e5a0002
 _IN_THE_WEIGHTS = "model_name peft lora_ demonstration drafts optim".split()
-_RATES = ["learning_rate", "lr_scheduler", "warmup_steps", "weight_decay", "adam_"]
+_SCHEDULING = ["learning_rate", "lr_scheduler", "warmup_steps", "weight_decay", "adam_"]
 _BY_MEMORY = ["per_device_train_", "gradient_accumulation_", "steps_per_generation"]
 _ELSEWHERE = ["output_dir", "resume_from_checkpoint", "hub_token", *_SETTLED[:-1]]
 
 
-def _as_json(config: SQLGRPOConfig) -> dict:
+def _plain_options(config: SQLGRPOConfig) -> dict:
     return json.loads(json.dumps(config.to_dict(), default=str))
 
 
 def save_options(config: SQLGRPOConfig, checkpoint: str | Path) -> None:
     "Keep the options of a run in its checkpoint."
-    text = json.dumps(_as_json(config), indent=1)
+    text = json.dumps(_plain_options(config), indent=1)
     (Path(checkpoint) / "options.json").write_text(text, encoding="utf-8")
 
 
@@ -525,10 +525,10 @@ def changed_options(config: SQLGRPOConfig, checkpoint: str | Path) -> dict:
     file = Path(checkpoint) / "options.json"
     then = json_object(file) if file.is_file() else {}
     sharded = config.deepspeed or os.environ.get("ACCELERATE_USE_DEEPSPEED") == "true"
-    fixed = (*_IN_THE_WEIGHTS, *_RULES, *_RATES * bool(sharded))
+    fixed = (*_IN_THE_WEIGHTS, *_RULES, *_SCHEDULING * bool(sharded))
     silent = (*_ELSEWHERE, *_BY_MEMORY * (not config.batch_given))
     found = {}
-    for name, new in _as_json(config).items():
+    for name, new in _plain_options(config).items():
         old = then.get(name, new)
         both = [str(x) for x in (new, old)]
         if new == old or all(map(os.path.exists, both)) and os.path.samefile(*both):

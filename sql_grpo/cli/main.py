@@ -200,7 +200,7 @@ def _show(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _in_words(e: Exception) -> str:
+def _last_words(e: Exception) -> str:
     "An error that nobody has put into words before: what helps, and what it says itself."
     helps = "an error that is not known here"
     if is_disk_full(e):
@@ -258,7 +258,7 @@ def main(argv: list | None = None) -> int | None:  # exit code, where there is o
     except Exception as e:  # of any library: a command's last line is not a traceback
         if os.environ.get("SQL_GRPO_TRACEBACK"):
             raise
-        print(f"sql_grpo {name}: {_in_words(e)}", file=sys.stderr, flush=True)
+        print(f"sql_grpo {name}: {_last_words(e)}", file=sys.stderr, flush=True)
         return 1
 
 # %% ../../nbs/cli/main.ipynb #ea69e0a3

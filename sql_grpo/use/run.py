@@ -703,10 +703,8 @@ def _show_played(args: EvalOptions) -> None:
             raise ValueError(f"give a model to play, or the {earlier}")
         report = load_report(args.output_dir)
         if args.show:
-            file, last = (
-                Path(args.output_dir, "episodes.jsonl"),
-                policies_of(report)[-1],
-            )
+            file = Path(args.output_dir, "episodes.jsonl")
+            last = policies_of(report)[-1]
             try:
                 lines = [line for _, line in from_jsonl(file) if line["policy"] == last]
                 print(show_episodes(lines, args.show))

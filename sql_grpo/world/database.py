@@ -443,7 +443,7 @@ class Database:
         return result
 
 # %% ../../nbs/world/database.ipynb #d8a60021
-_TOGETHER = 100  # names that are tried in one query
+_TRIED_AT_ONCE = 100  # names that are tried in one query
 
 
 @patch
@@ -453,8 +453,8 @@ def spelt(self: Database, name: str) -> str:
     if self.plain(name) and low not in self._stands:
         names = {low, *map(str.lower, filter(self.plain, self._names()))}
         new = sorted(names - self._stands.keys())
-        for i in range(0, len(new), _TOGETHER):
-            self._stands |= self._tried(new[i : i + _TOGETHER])
+        for i in range(0, len(new), _TRIED_AT_ONCE):
+            self._stands |= self._tried(new[i : i + _TRIED_AT_ONCE])
     plain = self.plain(name) and self._stands.get(low, True)
     return name if plain else escaped(self.quote(name))
 

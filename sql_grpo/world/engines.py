@@ -1043,7 +1043,7 @@ def open_database(where: str | Path | Database, **kwargs) -> Database:
         if not os.path.exists(where):
             raise FileNotFoundError(f"no such database: {where}")
         s = os.stat(where)  # a file's content is looked at anew if that has changed
-        kind_of = _kind_of.__wrapped__ if stat.S_ISDIR(s.st_mode) else _kind_of
+        kind_of = _engine_kind.__wrapped__ if stat.S_ISDIR(s.st_mode) else _engine_kind
         kind = kind_of(where, (s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))
         where = os.path.abspath(where)
     elif not (kind := engine_of(where)):
@@ -1061,7 +1061,7 @@ def open_database(where: str | Path | Database, **kwargs) -> Database:
 
 
 @lru_cache(maxsize=1000)
-def _kind_of(where: str, state: tuple) -> type:
+def _engine_kind(where: str, state: tuple) -> type:
     "What kind of database a file or folder is. Raises ValueError if it is none."
     files = is_files(where)
     if os.path.isdir(where) and not files:

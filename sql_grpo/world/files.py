@@ -317,7 +317,7 @@ _CELL = re.compile(
 )
 
 
-_WHOLE = 2**63  # from here on SQLite rounds whole numbers
+_ROUNDED_FROM = 2**63  # from here on SQLite rounds whole numbers
 
 
 def _type_of(kinds: set[str]) -> str:  # of its cells, as _CELL names them
@@ -344,7 +344,7 @@ def kinds(self: Sheet) -> list[Counter]:
                     kind = "MIXED"
                 if len(x) > 16 and kind in ("INTEGER", "REAL", "COMMA"):
                     value = Decimal(x.strip().replace(",", "."))
-                    if kind == "INTEGER" and abs(value) >= _WHOLE:
+                    if kind == "INTEGER" and abs(value) >= _ROUNDED_FROM:
                         kind = "MIXED"
                     elif type(exact(value)) is Decimal:
                         self.long.setdefault(self.names[i], x)
@@ -413,7 +413,7 @@ class _Parquet:
             ):
                 whole = str(kind) == "uint64"
                 if whole or str(kind).startswith("decimal") and kind.precision > 15:
-                    most = _WHOLE if whole or not kind.scale else 0
+                    most = _ROUNDED_FROM if whole or not kind.scale else 0
                     for x in column if name not in self.long else ():
                         if x and abs(x) >= most and type(exact(Decimal(x))) is Decimal:
                             self.long[name] = f"{Decimal(x):f}"
@@ -481,7 +481,7 @@ def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  
                 said.append(f"{label}: {name} is read as text, {what}")
         for name, text in source.long.items():
             kind = types[name.lower()]
-            whole = kind == "INTEGER" and abs(Decimal(text)) < _WHOLE
+            whole = kind == "INTEGER" and abs(Decimal(text)) < _ROUNDED_FROM
             if kind != "TEXT" and not whole:
                 what = f"such as {text}, to 15 digits"
                 said.append(f"{label}: {name} has numbers that SQLite rounds, {what}")
