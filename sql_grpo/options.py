@@ -96,9 +96,9 @@ class Options(DataOptions):
     trace_every: int = 160  # steps between two transcripts; 0: never
     success_every: int = 160  # steps between two measurements of success; 0: never
     # training questions that success is measured on, and half as many evaluation
-    # questions; from 100 on they choose the best checkpoint
+    # questions; from 100 on they tell the best checkpoint
     dashboard_questions: int = 100
-    # the checkpoint that got most of the measured training questions right, or the last
+    # the best checkpoint where it is clearly better than the last, or always the last
     save: Literal["best", "last"] = "best"
     disable_tqdm: bool = True  # no progress bars
     project: str = "sql_grpo"  # name in trackers

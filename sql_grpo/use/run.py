@@ -467,7 +467,7 @@ def learn_from_rewards(self: Run) -> None:
 # %% ../../nbs/use/run.ipynb #cbba0272
 @patch
 def choose_checkpoint(self: Run) -> None:
-    "Go back to the best checkpoint, if success was measured often enough, and say what is saved."
+    "Go back to the best checkpoint where it is clearly better than the last, and say what is saved."
     config, state = self.config, self.trainer.state
     if config.save == "last":
         return
@@ -490,11 +490,11 @@ def choose_checkpoint(self: Run) -> None:
             f"saved is the last state (success was measured {times}; two measurements on "
             f"{ENOUGH} or more choose the best checkpoint)"
         )
-    elif best in found and found[best]["rate"] > found[last]["rate"]:
+    elif best in found and found[best]["low"] > found[last]["rate"]:
         self.trainer.go_back(Path(config.output_dir) / f"checkpoint-{best}")
         said = f"saved is {told(best)}, not the last, {told(last)}; --save last is that"
     else:
-        said = f"saved is the last, {told(last)}: the best of {len(found)} measurements"
+        said = f"saved is the last, {told(last)}: none of {len(found)} is clearly better"
     say(said)
     self.told["saved"] = said
 
