@@ -57,7 +57,8 @@ class EvalOptions(ModelOptions, DataOptions):
     # without one nothing is played, and the report in output_dir is shown
     model: str | None = None
     # train, eval; of the embedded ones also dev, plain, eval_train_dbs, eval_heldout_dbs
-    split: str = "eval"
+    # (default: all questions of question_file about one database, else eval)
+    split: str | None = None
     answers_only: bool = False  # gold SQL is run once, for its result, and thrown away
     n: int | None = None  # how many questions, drawn with the seed (default: all)
     # for report.json, report.md, transcripts.md, episodes.jsonl; until then an

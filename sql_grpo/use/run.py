@@ -614,15 +614,15 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
         raise ValueError(f"--n must be at least 1, got {args.n}")
     # for what is printed and saved
     args.data_source = without_password(args.data_source)
-    source = dict(path=args.data_path, questions=args.question_file)
-    more = dict(split=args.split, variants=not args.answers_only)
-    tasks = load_tasks(args.data_source, **source, **more)
-    if args.question_file and one_list(args.data_source, args.data_path):
-        tasks = share_out(tasks, args.split)
+    source, split = args.data_source, args.split or "eval"
+    where = dict(path=args.data_path, questions=args.question_file)
+    tasks = load_tasks(source, split, **where, variants=not args.answers_only)
+    own = args.question_file and one_list(source, args.data_path)
+    if own and args.split:
+        tasks = share_out(tasks, split)
+    args.split = f"all of {args.question_file}" if own and not args.split else split
     if not tasks:
-        raise ValueError(
-            f"there are no questions in {args.data_source}, split {args.split}"
-        )
+        raise ValueError(f"there are no questions in {source}, split {args.split}")
     if args.n is not None:
         tasks = pick_some(tasks, args.n, args.seed)
     report = check_tasks(tasks, strict=False)
@@ -727,7 +727,8 @@ def _cost(policy: Policy) -> str:  # an `EndpointPolicy`
 
 def _show_card(args: EvalOptions, rules: Rules, records: list, card: str) -> None:
     "What was played, and how well."
-    share = ": its share of one list" * one_list(args.data_source, args.data_path)
+    shared = one_list(args.data_source, args.data_path) and args.split in ("train", "eval")
+    share = ": its share of one list" * shared
     turns = f"{rules.max_turns} turn{'s' * (rules.max_turns > 1)}"
     source = f"{args.data_source}, {args.split}{share}"
     asked = f"{len(records)} question{'s' * (len(records) != 1)}"
