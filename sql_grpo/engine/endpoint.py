@@ -288,6 +288,8 @@ def _connect(
         tries = int(sent.headers["x-stainless-retry-count"]) + 1
         gave_up = f"gave up after {tries} attempts: " if tries > 1 else ""
         line = one_line(_hide(what, key), 300)
+        if "tools" in request and "tool" in line:
+            line += "; --instructions standard asks without tools"
         raise EndpointError(f"{self.url}: {gave_up}{line}")
 
     try:

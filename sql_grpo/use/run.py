@@ -494,7 +494,9 @@ def choose_checkpoint(self: Run) -> None:
         self.trainer.go_back(Path(config.output_dir) / f"checkpoint-{best}")
         said = f"saved is {told(best)}, not the last, {told(last)}; --save last is that"
     else:
-        said = f"saved is the last, {told(last)}: none of {len(found)} is clearly better"
+        said = (
+            f"saved is the last, {told(last)}: none of {len(found)} is clearly better"
+        )
     say(said)
     self.told["saved"] = said
 
@@ -727,7 +729,10 @@ def _cost(policy: Policy) -> str:  # an `EndpointPolicy`
 
 def _show_card(args: EvalOptions, rules: Rules, records: list, card: str) -> None:
     "What was played, and how well."
-    shared = one_list(args.data_source, args.data_path) and args.split in ("train", "eval")
+    shared = one_list(args.data_source, args.data_path) and args.split in (
+        "train",
+        "eval",
+    )
     share = ": its share of one list" * shared
     turns = f"{rules.max_turns} turn{'s' * (rules.max_turns > 1)}"
     source = f"{args.data_source}, {args.split}{share}"
