@@ -79,7 +79,7 @@ from sql_grpo.learner.fit import (
     steps_done,
 )
 from ..evaluation import Comparison, Evaluation, evaluate
-from ..evaluation import policies_of, unusable_replies
+from ..evaluation import paired_difference, policies_of, unusable_replies
 from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import ENOUGH, LiveVisualizationCallback, read_log
 from sql_grpo.watch.report import (
@@ -396,7 +396,7 @@ def learn_from_demonstrations(self: Run) -> None:
 
 @patch
 def learn_own(self: Run) -> None:
-    "Learn drafts, then what was kept, which is measured in parts that were not learned."
+    "Learn drafts, then what was kept, measured in parts that were not learned; save what is better."
     own, model, config = self.own, self.trainer.model, self.config
     trained = {n: p for n, p in model.named_parameters() if p.requires_grad}
 
@@ -407,10 +407,13 @@ def learn_own(self: Run) -> None:
             with self.counting("demonstrations"):
                 learn_demonstrations(model, self.tokenizer, rows, how)
 
-    def learn_kept(left_out: list[Task]):
+    def go_back():
         with torch.no_grad():
             for name, weight in drafted.items():
                 trained[name].copy_(weight)
+
+    def learn_kept(left_out: list[Task]):
+        go_back()
         learn("kept questions", own.without(left_out), config.demonstration_epochs)
 
     learn("drafts", own.drafts, 1)
@@ -418,6 +421,8 @@ def learn_own(self: Run) -> None:
     if own.last:
         learn_kept(sum(own.parts, []))
         return self.begin_grpo()
+    if own.drafts and own.parts:
+        self.measure("drafted")
     found = []
     for part in own.parts:
         learn_kept(part)
@@ -429,6 +434,18 @@ def learn_own(self: Run) -> None:
     ]
     self.found["trained"] = Evaluation("trained", *every)
     say(repr(self.found["trained"]))
+    if first := self.found.get("drafted"):
+        right = [{r.id: r.correct for r in ev.records} for ev in (first, *found[:-1])]
+        new = {i: ok for part in right[1:] for i, ok in part.items() if i in right[0]}
+        d = paired_difference([right[0][i] for i in new], [*new.values()])
+        if new and d["ci_high"] < 0:
+            go_back()
+            self.found["trained"] = Evaluation("trained", first.records, first.episodes)
+            self.told["saved"] = (
+                "what it was after drafts alone is saved: kept questions make it worse at "
+                f"those held back ({d['gained']} won : {d['lost']} lost)"
+            )
+            say(self.told["saved"])
 
 
 @patch
