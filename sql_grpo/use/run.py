@@ -435,10 +435,10 @@ def learn_own(self: Run) -> None:
     self.found["trained"] = Evaluation("trained", *every)
     say(repr(self.found["trained"]))
     if first := self.found.get("drafted"):
-        right = [{r.id: r.correct for r in ev.records} for ev in (first, *found[:-1])]
-        new = {i: ok for part in right[1:] for i, ok in part.items() if i in right[0]}
-        d = paired_difference([right[0][i] for i in new], [*new.values()])
-        if new and d["ci_high"] < 0:
+        before = {r.id: r.correct for r in first.records}
+        kept = [r for ev in found[:-1] for r in ev.records if r.id in before]
+        d = paired_difference([before[r.id] for r in kept], [r.correct for r in kept])
+        if kept and d["ci_high"] < 0:
             go_back()
             self.found["trained"] = Evaluation("trained", first.records, first.episodes)
             self.told["saved"] = (
@@ -746,10 +746,8 @@ def _cost(policy: Policy) -> str:  # an `EndpointPolicy`
 
 def _show_card(args: EvalOptions, rules: Rules, records: list, card: str) -> None:
     "What was played, and how well."
-    shared = one_list(args.data_source, args.data_path) and args.split in (
-        "train",
-        "eval",
-    )
+    whole = args.split.startswith("all of")
+    shared = one_list(args.data_source, args.data_path) and not whole
     share = ": its share of one list" * shared
     turns = f"{rules.max_turns} turn{'s' * (rules.max_turns > 1)}"
     source = f"{args.data_source}, {args.split}{share}"
