@@ -364,7 +364,6 @@ NEEDS = dict(
     random="nothing",
     base="nothing",
     warmed="demonstrations",
-    drafted="nothing",
     trained="answers",
     more_warmup="demonstrations",
     more_demonstrations="gold SQL",

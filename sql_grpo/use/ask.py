@@ -32,7 +32,7 @@ from ..evaluation import unusable_replies
 from ..watch.report import finished_run
 from ..judge.results import as_read, query_behind, results_match
 from .questions import KeptQuestions
-from ..rollout import Policy, rollout
+from ..rollout import Policy, ScriptedPolicy, rollout
 
 # first: it keeps bitsandbytes quiet, which the next import loads
 from sql_grpo.learner.models import (
@@ -247,8 +247,13 @@ def ask(
         )
     policy.check([task])
     kept = KeptQuestions(keep) if keep else None
-    answer = vote(rollout(policy, [task] * votes, watch=watch))
-    return replace(answer, keep=kept)
+    sql = kept and kept.sql(task.question)
+    if again := sql and task.database().query(sql).ok:
+        policy, votes = ScriptedPolicy([f"QUERY {sql}", "ANSWER"]), 1
+    answer = replace(vote(rollout(policy, [task] * votes, watch=watch)), keep=kept)
+    if again:
+        answer.note = f"by the SQL in {kept.path.name}"
+    return answer
 
 # %% ../../nbs/use/ask.ipynb #0eea0002
 def _kept(it: Answer, **right) -> None:

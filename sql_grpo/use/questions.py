@@ -143,6 +143,18 @@ class KeptQuestions:
         given = text_encoding(self.path, str(self.path), [])
         return "utf-8" if given == "utf-8-sig" else "utf-8-sig"
 
+    def _by_question(self, entries: list) -> tuple[Callable, dict]:
+        "What a field is called here, and the first entry of each question."
+        called = {field_name(name): name for name in chain(*entries)}
+        its = lambda field: called.get(field, field)
+        return its, {_same(e.get(its("question"))): e for e in reversed(entries)}
+
+    def sql(self, question: str) -> str:
+        "The SQL that is kept with a question; empty if there is none. Raises ValueError."
+        with self._alone():
+            its, known = self._by_question(self._read()[0])
+        return known.get(_same(question), {}).get(its("query")) or ""
+
     def put(
         self,
         *found: dict,  # a question, and its `query` or `answer`, or a query that is `wrong`
@@ -150,9 +162,7 @@ class KeptQuestions:
         "Keep questions. Raises ValueError if they cannot be written."
         with self._alone():
             entries, text = self._read()
-            called = {field_name(name): name for name in chain(*entries)}
-            its = lambda field: called.get(field, field)
-            known = {_same(e.get(its("question"))): e for e in reversed(entries)}
+            its, known = self._by_question(entries)
             for right in found:
                 asked = _same(right["question"])
                 if asked not in known:

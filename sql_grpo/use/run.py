@@ -79,7 +79,7 @@ from sql_grpo.learner.fit import (
     steps_done,
 )
 from ..evaluation import Comparison, Evaluation, evaluate
-from ..evaluation import paired_difference, policies_of, unusable_replies
+from ..evaluation import policies_of, unusable_replies
 from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import ENOUGH, LiveVisualizationCallback, read_log
 from sql_grpo.watch.report import (
@@ -396,7 +396,7 @@ def learn_from_demonstrations(self: Run) -> None:
 
 @patch
 def learn_own(self: Run) -> None:
-    "Learn drafts, then what was kept, measured in parts that were not learned; save what is better."
+    "Learn drafts, then what was kept, measured in parts that were not learned."
     own, model, config = self.own, self.trainer.model, self.config
     trained = {n: p for n, p in model.named_parameters() if p.requires_grad}
 
@@ -407,22 +407,22 @@ def learn_own(self: Run) -> None:
             with self.counting("demonstrations"):
                 learn_demonstrations(model, self.tokenizer, rows, how)
 
-    def go_back():
+    def go_back(share: float):  # to what drafts taught
         with torch.no_grad():
             for name, weight in drafted.items():
-                trained[name].copy_(weight)
+                trained[name].lerp_(weight, share)
 
     def learn_kept(left_out: list[Task]):
-        go_back()
+        go_back(1.0)
         learn("kept questions", own.without(left_out), config.demonstration_epochs)
+        if own.drafts:
+            go_back(0.5)  # Wortsman et al. 2022, arXiv:2109.01903
 
     learn("drafts", own.drafts, 1)
     drafted = {name: p.detach().clone() for name, p in trained.items()}
     if own.last:
         learn_kept(sum(own.parts, []))
         return self.begin_grpo()
-    if own.drafts and own.parts:
-        self.measure("drafted")
     found = []
     for part in own.parts:
         learn_kept(part)
@@ -434,18 +434,6 @@ def learn_own(self: Run) -> None:
     ]
     self.found["trained"] = Evaluation("trained", *every)
     say(repr(self.found["trained"]))
-    if first := self.found.get("drafted"):
-        before = {r.id: r.correct for r in first.records}
-        kept = [r for ev in found[:-1] for r in ev.records if r.id in before]
-        d = paired_difference([before[r.id] for r in kept], [r.correct for r in kept])
-        if kept and d["ci_high"] < 0:
-            go_back()
-            self.found["trained"] = Evaluation("trained", first.records, first.episodes)
-            self.told["saved"] = (
-                "what it was after drafts alone is saved: kept questions make it worse at "
-                f"those held back ({d['gained']} won : {d['lost']} lost)"
-            )
-            say(self.told["saved"])
 
 
 @patch
