@@ -111,8 +111,7 @@ class OwnQuestions:
 
     def without(self, part: list[Task]) -> list[Task]:
         "The kept questions that are not in a part."
-        ids = {t.id for t in part}
-        return [t for t in self.kept if t.id not in ids]
+        return [t for t in self.kept if t not in part]
 
     def encode(self, tokenizer: PreTrainedTokenizerBase, config: SQLGRPOConfig) -> None:
         "Make `rows` of tokens, by the question's id, of all with SQL. Raises ValueError if none fits."
