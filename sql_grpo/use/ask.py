@@ -26,13 +26,13 @@ from sql_grpo.world.database import (
     one_line,
 )
 from ..world.engines import open_database, source_digest
-from ..world.replies import as_text
-from ..environment import Episode, Rules, format_result
+from ..world.replies import SQLAction, as_text
+from ..environment import Episode, Rules, SQLEnvironment, format_result
 from ..evaluation import unusable_replies
 from ..watch.report import finished_run
 from ..judge.results import as_read, query_behind, results_match
 from .questions import KeptQuestions
-from ..rollout import Policy, ScriptedPolicy, rollout
+from ..rollout import Policy, rollout
 
 # first: it keeps bitsandbytes quiet, which the next import loads
 from sql_grpo.learner.models import (
@@ -228,6 +228,17 @@ def question_task(
     return Task("ask", db.name, as_text(question.strip()), db_path=db)
 
 
+def _by_sql(task: Task, sql: str, watch: Callable | None) -> Episode:
+    "An episode that sends this SQL."
+    env = SQLEnvironment()
+    env.reset(task)
+    for action in (SQLAction("QUERY", sql), SQLAction("ANSWER")):
+        env.step(action)
+        if watch:
+            watch(env.episode)
+    return env.episode
+
+
 def ask(
     policy: Policy,  # what plays
     database: str | os.PathLike | Database,  # a file or URL, or one that is open
@@ -237,7 +248,14 @@ def ask(
     keep: str | os.PathLike | None = None,  # a question file, for `right` and its kin
 ) -> Answer:
     "A policy's answer to a question about a database. Raises ValueError if it cannot be asked."
-    task = question_task(database, question)
+    task, failed = question_task(database, question), ""
+    kept = KeptQuestions(keep) if keep else None
+    if sql := kept and kept.sql(task.question, task.db_id):
+        answer = Answer(_by_sql(task, sql, watch), keep=kept)
+        answer.note = f"by the SQL in {kept.path.name}"
+        if answer.sql:
+            return answer
+        failed = f"the SQL in {kept.path.name} fails"
     if votes < 1:
         raise ValueError(f"votes must be at least 1, got {votes}")
     if votes > 1 and getattr(policy, "temperature", None) == 0.0:
@@ -246,13 +264,8 @@ def ask(
             "give it a temperature"
         )
     policy.check([task])
-    kept = KeptQuestions(keep) if keep else None
-    sql = kept and kept.sql(task.question)
-    if again := sql and task.database().query(sql).ok:
-        policy, votes = ScriptedPolicy([f"QUERY {sql}", "ANSWER"]), 1
     answer = replace(vote(rollout(policy, [task] * votes, watch=watch)), keep=kept)
-    if again:
-        answer.note = f"by the SQL in {kept.path.name}"
+    answer.note = "; ".join(filter(None, [failed, answer.note]))
     return answer
 
 # %% ../../nbs/use/ask.ipynb #0eea0002

@@ -111,7 +111,10 @@ class OwnQuestions:
 
     def without(self, part: list[Task]) -> list[Task]:
         "The kept questions that are not in a part."
-        return [t for t in self.kept if t not in part]
+        held = {
+            (t.db_id, t.question) for t in part
+        }  # a list of its own has ids of its own
+        return [t for t in self.kept if (t.db_id, t.question) not in held]
 
     def encode(self, tokenizer: PreTrainedTokenizerBase, config: SQLGRPOConfig) -> None:
         "Make `rows` of tokens, by the question's id, of all with SQL. Raises ValueError if none fits."

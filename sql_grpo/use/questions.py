@@ -143,17 +143,18 @@ class KeptQuestions:
         given = text_encoding(self.path, str(self.path), [])
         return "utf-8" if given == "utf-8-sig" else "utf-8-sig"
 
-    def _by_question(self, entries: list) -> tuple[Callable, dict]:
-        "What a field is called here, and the first entry of each question."
-        called = {field_name(name): name for name in chain(*entries)}
-        its = lambda field: called.get(field, field)
-        return its, {_same(e.get(its("question"))): e for e in reversed(entries)}
-
-    def sql(self, question: str) -> str:
-        "The SQL that is kept with a question; empty if there is none. Raises ValueError."
+    def sql(self, question: str, db_id: str = "") -> str:
+        "The SQL that is kept with a question about a database; empty if there is none. Raises ValueError."
         with self._alone():
-            its, known = self._by_question(self._read()[0])
-        return known.get(_same(question), {}).get(its("query")) or ""
+            there = self.path.exists() and self.path.read_bytes().strip()
+            entries = [e for _, e in raw_entries(self.path)] if there else []
+        for e in entries:
+            asked, query = e.get("question"), e.get("query")
+            its = isinstance(asked, str) and _same(asked) == _same(question)
+            here = not (e.get("db_id") and db_id) or e["db_id"] == db_id
+            if its and here and isinstance(query, str) and query.strip():
+                return query
+        return ""
 
     def put(
         self,
@@ -162,7 +163,9 @@ class KeptQuestions:
         "Keep questions. Raises ValueError if they cannot be written."
         with self._alone():
             entries, text = self._read()
-            its, known = self._by_question(entries)
+            called = {field_name(name): name for name in chain(*entries)}
+            its = lambda field: called.get(field, field)
+            known = {_same(e.get(its("question"))): e for e in reversed(entries)}
             for right in found:
                 asked = _same(right["question"])
                 if asked not in known:
