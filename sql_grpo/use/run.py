@@ -396,7 +396,7 @@ def learn_from_demonstrations(self: Run) -> None:
 
 @patch
 def learn_own(self: Run) -> None:
-    "Learn drafts, then what was kept, measured in parts that were not learned."
+    "Learn drafts, then what was kept, as far as is best in parts that were not learned."
     own, model, config = self.own, self.trainer.model, self.config
     trained = {n: p for n, p in model.named_parameters() if p.requires_grad}
 
@@ -415,20 +415,33 @@ def learn_own(self: Run) -> None:
     def learn_kept(left_out: list[Task]):
         go_back(1.0)
         learn("kept questions", own.without(left_out), config.demonstration_epochs)
-        if own.drafts:
-            go_back(0.5)  # Wortsman et al. 2022, arXiv:2109.01903
 
+    # back to what drafts taught: Wortsman et al. 2022, arXiv:2109.01903
+    ways = (0.0, 0.5) if own.drafts else (0.0,)
     learn("drafts", own.drafts, 1)
     drafted = {name: p.detach().clone() for name, p in trained.items()}
     if own.last:
         learn_kept(sum(own.parts, []))
+        go_back(ways[-1])
         return self.begin_grpo()
-    found = []
+    tried = {way: [] for way in ways}
     for part in own.parts:
         learn_kept(part)
-        found.append(self.play(part, "trained"))
+        for back in ways:
+            go_back(back)
+            tried[back].append(self.play(part, "trained"))
+    right = {w: sum(r.correct for ev in tried[w] for r in ev.records) for w in ways}
+    best = max(reversed(ways), key=right.get)
     learn_kept([])
-    found.append(self.play(own.held, "trained"))
+    go_back(best)
+    found = [*tried[best], self.play(own.held, "trained")]
+    if own.parts and own.drafts:
+        whole, half = right.values()
+        self.told["saved"] = (
+            f"held back, {whole} are right the whole way with kept questions, "
+            f"{half} half of the way: {'half' if best else 'the whole'} is saved"
+        )
+        say(self.told["saved"])
     every = [
         [x for ev in found for x in getattr(ev, a)] for a in ("records", "episodes")
     ]
