@@ -111,9 +111,8 @@ class OwnQuestions:
 
     def without(self, part: list[Task]) -> list[Task]:
         "The kept questions that are not in a part."
-        held = {
-            (t.db_id, t.question) for t in part
-        }  # a list of its own has ids of its own
+        # a list of its own has ids of its own
+        held = {(t.db_id, t.question) for t in part}
         return [t for t in self.kept if (t.db_id, t.question) not in held]
 
     def encode(self, tokenizer: PreTrainedTokenizerBase, config: SQLGRPOConfig) -> None:
