@@ -87,6 +87,7 @@ class Answer:
     votes: int = 1  # episodes that agree on it
     of: int = 1  # episodes that were played
     keep: KeptQuestions | None = None  # where it is kept, once it is judged
+    other: "Answer | None" = None  # where it is not sure, the next in votes
     result: Result | None = field(default=None, init=False)  # None: no answer
     sql: str | None = field(default=None, init=False)  # behind it; None: a guess
     note: str = field(default="", init=False)  # on where it comes from
@@ -136,14 +137,22 @@ class Answer:
         one = len(self.rows) == 1 and len(self.columns) == 1
         return self.rows[0][0] if one else None
 
+    @property
+    def unsure(self) -> bool:
+        "Do fewer than five of eight episodes agree on it?"
+        return self.result is not None and 8 * self.votes < 5 * self.of
+
     def origin(self) -> str:
         "Where it comes from, and how many agree."
         votes = f"{self.votes} of {self.of} episodes agree" if self.of > 1 else ""
+        votes = f"not sure: {votes}" if self.unsure else votes
         return "; ".join(filter(None, [self.note, votes]))
 
     def __repr__(self) -> str:
         "The answer and its SQL in a line."
-        return f"<Answer {one_line(str(self), 60)!r}: {self.sql or self.origin() or 'no query'}>"
+        behind = self.sql or self.origin() or "no query"
+        unsure = ", not sure" * bool(self.unsure and self.sql)
+        return f"<Answer {one_line(str(self), 60)!r}{unsure}: {behind}>"
 
 # %% ../../nbs/use/ask.ipynb #71eae8c5
 # rows of an answer that are shown, and characters; all are in `rows`
@@ -181,6 +190,7 @@ def _repr_markdown_(self: Answer) -> str:
         self.origin() and f"*{self.origin()}*",
         f"<details><summary>the {n} turn{'s' * (n != 1)}</summary>\n\n"
         f"{self.episode._repr_markdown_()}\n\n</details>",
+        self.other and f"Next in votes:\n\n{self.other._repr_markdown_()}",
     ]
     return "\n\n".join(filter(None, parts))
 
@@ -188,11 +198,11 @@ def _repr_markdown_(self: Answer) -> str:
 def vote(
     episodes: list[Episode],  # of one question, at least one
 ) -> Answer:
-    "The answer that most episodes agree on, and how many do."
+    "The answer that most episodes agree on, and how many do; the next, where that is not sure."
 
     def agree(a, b):
         same = a.sql is not None and a.sql == b.sql
-        return same or results_match(
+        return same or a.rows == b.rows or results_match(
             as_read(a.result), as_read(b.result), ordered=False
         )
 
@@ -207,9 +217,12 @@ def vote(
             camp.append(answer)
     if not camps:
         return Answer(episodes[0], 0, len(episodes))
-    best = max(camps, key=len)
-    shown = next((a for a in best if a.sql), best[0])  # rather one with SQL
-    return replace(shown, votes=len(best), of=len(episodes))
+    found = []
+    for camp in sorted(camps, key=len, reverse=True)[:2]:
+        shown = next((a for a in camp if a.sql), camp[0])  # rather one with SQL
+        found.append(replace(shown, votes=len(camp), of=len(episodes)))
+    first, *others = found
+    return replace(first, other=others[0]) if others and first.unsure else first
 
 # %% ../../nbs/use/ask.ipynb #7de0a640
 VOTE_TEMPERATURE = 0.7  # of the sampling, where several episodes vote on an answer
@@ -264,7 +277,9 @@ def ask(
             "give it a temperature"
         )
     policy.check([task])
-    answer = replace(vote(rollout(policy, [task] * votes, watch=watch)), keep=kept)
+    answer = vote(rollout(policy, [task] * votes, watch=watch))
+    other = answer.other and replace(answer.other, keep=kept)
+    answer = replace(answer, keep=kept, other=other)
     answer.note = "; ".join(filter(None, [failed, answer.note]))
     return answer
 
@@ -283,7 +298,7 @@ def right(self: Answer) -> None:
     if self.sql and not self.part:
         return _kept(self, query=self.sql)
     rows = [[*row] if len(row) > 1 else row[0] for row in self.rows]
-    _kept(self, answer=rows[0] if len(rows) == len(self.columns) == 1 else rows)
+    self.is_answer(rows[0] if len(rows) == len(self.columns) == 1 else rows)
 
 
 @patch
@@ -372,9 +387,9 @@ def _typed() -> Iterable[str]:
             yield line
 
 # %% ../../nbs/use/ask.ipynb #164e4245
-_CHOICES = (
-    "[y] right, [n] wrong, [s] the SQL is ..., [a] the answer is ..., Enter to skip: "
-)
+_CHOICES = "{}, [s] the SQL is ..., [a] the answer is ..., Enter to skip: "
+_ONE = "[y] right, [n] wrong"
+_TWO = "[y] the first is right, [o] the other, [n] neither"
 
 
 def _judged(answer: Answer) -> None:
@@ -388,11 +403,15 @@ def _judged(answer: Answer) -> None:
     acts |= dict.fromkeys(["n", "no", "wrong"], lambda _: answer.wrong())
     acts["s"] = lambda rest: answer.is_sql(rest or input("SQL: "), sure)
     acts["a"] = lambda rest: answer.is_answer(answer_cell(rest or input("answer: ")))
-    while said := input(_CHOICES).strip():
+    if answer.other:
+        acts["o"] = lambda _: answer.other.right()
+    choices = _CHOICES.format(_TWO if answer.other else _ONE)
+    while said := input(choices).strip():
         what, _, rest = said.partition(" ")
         try:
             if what.lower() not in acts:
-                raise ValueError(f"expected y, n, s or a, got {what!r}")
+                letters = "y, o, n, s or a" if answer.other else "y, n, s or a"
+                raise ValueError(f"expected {letters}, got {what!r}")
             acts[what.lower()](rest.strip())
             return print(f"({answer.keep.path.name})\n")
         except (ValueError, OSError) as e:
@@ -407,14 +426,21 @@ def _show_turn(episode: Episode):
     print(f"> {turn.action}{came}", flush=True)
 
 
-def _as_json(answer: Answer) -> str:
-    "All that is known of an answer, in a line."
+def _as_text(answer: Answer) -> str:
+    "An answer, its SQL and where it comes from; below it the next in votes, if there is one."
+    origin = answer.origin() and f"({answer.origin()})"
+    parts = [f"{answer}", answer.sql and f"\n{answer.sql}", origin]
+    if answer.other:
+        parts.append(f"\nnext in votes:\n{_as_text(answer.other)}")
+    return "\n".join(filter(None, parts))
+
+
+def _fields(answer: Answer) -> dict:
+    "All that is known of an answer."
     ep = answer.episode
     odd = lambda x: isinstance(x, float) and not math.isfinite(x)
     plain = lambda x: format_value(x) if odd(x) else x
-    fields = dict(
-        question=ep.task.question,
-        error=None,
+    return dict(
         outcome=ep.outcome,
         answer=None if answer.result is None else str(answer),
         columns=answer.columns,
@@ -424,10 +450,17 @@ def _as_json(answer: Answer) -> str:
         note=answer.note,
         votes=answer.votes,
         of=answer.of,
+        unsure=answer.unsure,
+        other=answer.other and _fields(answer.other),
         turns=[
             dict(action=str(t.action), observation=t.observation.text) for t in ep.turns
         ],
     )
+
+
+def _as_json(answer: Answer) -> str:
+    "The same, in a line."
+    fields = dict(question=answer.episode.task.question, error=None) | _fields(answer)
     return json.dumps(fields, ensure_ascii=False, default=format_value)
 
 
@@ -454,10 +487,11 @@ def _ask_each(
             watch = None if args.json or args.csv or args.votes > 1 else _show_turn
             begun = time.perf_counter()
             answer = ask(policy, db, question, args.votes, watch, args.keep)
-            sql, origin = answer.sql or "", answer.origin()
-            behind = f"\n\n{sql}" * bool(sql) + f"\n({origin})" * bool(origin)
-            said = _as_json(answer) if args.json else f"\n{answer}{behind}\n"
-            said = answer.df.to_csv(index=False).rstrip() if args.csv else said
+            said = _as_json(answer) if args.json else f"\n{_as_text(answer)}\n"
+            if args.csv:
+                said = answer.df.to_csv(index=False).rstrip()
+                if answer.unsure:
+                    print(answer.origin(), file=sys.stderr)
             print(said, flush=True)
             if args.stats:
                 _show_stats(time.perf_counter() - begun)

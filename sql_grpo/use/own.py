@@ -141,14 +141,16 @@ class OwnQuestions:
     def plan(self, config: SQLGRPOConfig, model: torch.nn.Module) -> str:
         "What will be done, and about how long learning takes, in a line."
         passes, kept = config.demonstration_epochs, len(self.kept)
-        said = f"{len(self.drafts)} drafts are learned once"
-        if kept:
-            said += f", then {kept} kept questions {passes} times"
+        unsaid, back = sum(not t.query for t in self.kept), sum(map(len, self.parts))
+        learned = [f"{len(self.drafts)} drafts once"] * bool(self.drafts)
+        learned += [f"{kept - unsaid} kept questions {passes} times"] * (kept > unsaid)
+        said = f"learning {', then '.join(learned) or 'by GRPO only'}"
+        if unsaid:
+            how = "" if config.max_steps else " (--max_steps 80)"
+            said += f"; {unsaid} without SQL, which only GRPO learns{how}"
+        if back:
             many = "in turn, in parts" if len(self.parts) > 1 else "in part"
-            back = sum(map(len, self.parts))
             said += f"; {back} are measured while they are held back, {many}"
-        if unsaid := sum(not t.query for t in self.kept):
-            said += f" ({unsaid} without SQL, which only GRPO learns)"
         few = f"; {len(self.held)} drafts are measured too, since so few questions say little"
         often = [(t, 1) for t in self.drafts]
         rounds = [*self.parts] * (not self.last) + [sum(self.parts, []) * self.last]
@@ -157,7 +159,8 @@ class OwnQuestions:
             n * len(self.rows[t.id]["input_ids"]) for t, n in often if t.id in self.rows
         )
         minutes = max(1, round(_seconds_to_learn(tokens, model) / 60))
-        took = f"; learning takes about {minutes} min"
+        took = f"; this takes about {minutes} min" * bool(learned)
+        took += f", then GRPO, {config.max_steps} updates" * (config.max_steps > 0)
         return f"{said}{few * bool(self.held)}{took}; output in {config.output_dir}"
 
 
