@@ -202,8 +202,10 @@ def vote(
 
     def agree(a, b):
         same = a.sql is not None and a.sql == b.sql
-        return same or a.rows == b.rows or results_match(
-            as_read(a.result), as_read(b.result), ordered=False
+        return (
+            same
+            or a.rows == b.rows
+            or results_match(as_read(a.result), as_read(b.result), ordered=False)
         )
 
     camps = []
