@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Number', 'MAX_SQL_CHARS', 'same_number', 'results_match', 'is_ordered', 'answer_matches', 'as_read', 'once',
-           'is_correct', 'without_sql', 'query_behind', 'reads_table', 'reading_queries', 'is_grounded',
+           'is_correct', 'without_sql', 'only_columns', 'query_behind', 'reads_table', 'reading_queries', 'is_grounded',
            'suite_correct']
 
 # %% ../../nbs/judge/results.ipynb #5cc4eb52
@@ -417,7 +417,7 @@ def without_sql(task: Task) -> Task:
 _PICKS, _PICK_CELLS = 50, 5_000
 
 
-def _only(result: Result, picked: tuple | None) -> Result:
+def only_columns(result: Result, picked: tuple | None) -> Result:
     "Some columns of a result, by their positions; None for all."
     if picked is None or not result.ok or max(picked) >= len(result.columns):
         return result
@@ -441,7 +441,9 @@ def _behind(turns: list, answer: str):
             picks, cells = picks + 1, cells + height * len(picked or range(n))
             if picks > _PICKS or cells > _PICK_CELLS:
                 return None
-            if answer_matches(_only(turn.result, picked), answer, headers=headers):
+            if answer_matches(
+                only_columns(turn.result, picked), answer, headers=headers
+            ):
                 return turn.sql, picked
     return None
 
@@ -513,7 +515,9 @@ def _depends_on_rows(task, sql: str, picked: tuple | None):
     golds = [_on_half(db, task.query, rest) for rest in (0, 1)]
     if all(same(gold) or not gold.ok for gold in golds):
         return True
-    return not all(same(_only(_on_half(db, sql, rest), picked)) for rest in (0, 1))
+    return not all(
+        same(only_columns(_on_half(db, sql, rest), picked)) for rest in (0, 1)
+    )
 
 
 def reading_queries(episode: Episode) -> list:
@@ -543,7 +547,7 @@ def suite_correct(episode: Episode) -> bool | None:  # None: no variants, or no 
         gold = db.query(task.query)
         if not gold.ok or gold.truncated:
             continue
-        said, golds = _only(db.query(behind[0]), behind[1]), [gold]
+        said, golds = only_columns(db.query(behind[0]), behind[1]), [gold]
         golds += ties(task.query, db, gold)
         if not any(results_match(g, said, _order_counts(task)) for g in golds):
             return False

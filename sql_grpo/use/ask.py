@@ -30,7 +30,12 @@ from ..world.replies import SQLAction, as_text
 from ..environment import Episode, Rules, SQLEnvironment, format_result
 from ..evaluation import unusable_replies
 from ..watch.report import finished_run
-from ..judge.results import as_read, query_behind, results_match
+from sql_grpo.judge.results import (
+    as_read,
+    only_columns,
+    query_behind,
+    results_match,
+)
 from .questions import KeptQuestions
 from ..rollout import Policy, rollout
 
@@ -103,11 +108,8 @@ class Answer:
             self.sql, columns = behind
             if ep.submitted is None:
                 self.result = next(t.result for t in ep.turns if t.sql == self.sql)
-            if columns is not None:
-                rows = [tuple(row[i] for i in columns) for row in self.rows]
-                names = [self.columns[i] for i in columns]
-                self.part = True
-                self.result = replace(self.result, columns=names, rows=rows)
+            self.part = columns is not None
+            self.result = only_columns(self.result, columns)
         elif self.result:
             self.note = "no query is behind this: a guess"
         if self.sql:  # with names that other programs find, too
@@ -140,7 +142,7 @@ class Answer:
     @property
     def unsure(self) -> bool:
         "Do fewer than five of eight episodes agree on it?"
-        return self.result is not None and 8 * self.votes < 5 * self.of
+        return 8 * self.votes < 5 * self.of
 
     def origin(self) -> str:
         "Where it comes from, and how many agree."
@@ -201,11 +203,10 @@ def vote(
     "The answer that most episodes agree on, and how many do; the next, where that is not sure."
 
     def agree(a, b):
-        same = a.sql is not None and a.sql == b.sql
-        return (
-            same
-            or a.rows == b.rows
-            or results_match(as_read(a.result), as_read(b.result), ordered=False)
+        shown = [(x.rows, len(x.columns), x.result.truncated) for x in (a, b)]
+        as_one = (lambda r: r) if a.sql and b.sql else as_read  # a guess is a text
+        return shown[0] == shown[1] or results_match(
+            as_one(a.result), as_one(b.result), ordered=False
         )
 
     camps = []
@@ -294,13 +295,15 @@ def _kept(it: Answer, **right) -> None:
 
 @patch
 def right(self: Answer) -> None:
-    "Keep the question with this answer. Raises ValueError if there is none."
-    if self.result is None:
-        raise ValueError("there is no answer: say what the SQL is, or the answer")
+    "Keep the question with this answer. Raises ValueError if there is nothing in it."
+    if not self.rows:
+        nothing = "no answer" if self.result is None else "nothing in the answer"
+        raise ValueError(f"there is {nothing}: say what the SQL is, or the answer")
     if self.sql and not self.part:
         return _kept(self, query=self.sql)
     rows = [[*row] if len(row) > 1 else row[0] for row in self.rows]
-    self.is_answer(rows[0] if len(rows) == len(self.columns) == 1 else rows)
+    one = rows[0] if len(rows) == len(self.columns) == 1 else rows
+    self.is_answer(answer_cell(one) if isinstance(one, str) else one)
 
 
 @patch
@@ -483,7 +486,7 @@ def _ask_each(
         print(f"{db.name}: {one_line(', '.join(db.tables), 300)} (Ctrl-D ends)")
     code = 0
     for question in questions:
-        if not talk and not args.json and len(args.question) != 1:
+        if not (talk or args.json or args.csv or len(args.question) == 1):
             print(f"? {as_text(question.strip())}")
         try:
             watch = None if args.json or args.csv or args.votes > 1 else _show_turn
@@ -491,9 +494,12 @@ def _ask_each(
             answer = ask(policy, db, question, args.votes, watch, args.keep)
             said = _as_json(answer) if args.json else f"\n{_as_text(answer)}\n"
             if args.csv:
-                said = answer.df.to_csv(index=False).rstrip()
-                if answer.unsure:
-                    print(answer.origin(), file=sys.stderr)
+                # as they are: beside a NULL, pandas makes whole numbers floats
+                exact = pd.DataFrame(answer.rows, columns=answer.columns, dtype=object)
+                said = exact.to_csv(index=False).rstrip("\n")
+                if answer.unsure or answer.result is None:
+                    why = answer.origin() if answer.rows else str(answer)
+                    print(f"{as_text(question.strip())} {why}", file=sys.stderr)
             print(said, flush=True)
             if args.stats:
                 _show_stats(time.perf_counter() - begun)

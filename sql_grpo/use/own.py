@@ -140,27 +140,34 @@ class OwnQuestions:
 
     def plan(self, config: SQLGRPOConfig, model: torch.nn.Module) -> str:
         "What will be done, and about how long learning takes, in a line."
-        passes, kept = config.demonstration_epochs, len(self.kept)
-        unsaid, back = sum(not t.query for t in self.kept), sum(map(len, self.parts))
-        learned = [f"{len(self.drafts)} drafts once"] * bool(self.drafts)
-        learned += [f"{kept - unsaid} kept questions {passes} times"] * (kept > unsaid)
+        passes, back = config.demonstration_epochs, sum(self.parts, [])
+        unsaid = sum(not t.query for t in self.kept)
+        drafts, kept = (
+            sum(t.id in self.rows for t in ts)
+            for ts in (self.drafts, self.without(back if self.last else []))
+        )
+        learned = [f"{drafts} drafts once"] * bool(drafts)
+        learned += [f"{kept} kept questions {passes} times"] * bool(kept)
         said = f"learning {', then '.join(learned) or 'by GRPO only'}"
         if unsaid:
             how = "" if config.max_steps else " (--max_steps 80)"
             said += f"; {unsaid} without SQL, which only GRPO learns{how}"
         if back:
-            many = "in turn, in parts" if len(self.parts) > 1 else "in part"
-            said += f"; {back} are measured while they are held back, {many}"
-        few = f"; {len(self.held)} drafts are measured too, since so few questions say little"
+            others = len(self.without(back)) == len(self.kept)
+            how = "" if others else " while they are held back"
+            how += ", in turn, in parts" * (len(self.parts) > 1)
+            said += f"; {len(back)} {'others ' * others}are measured{how}"
+        few = f"; {len(self.held)} drafts are held back and measured"
         often = [(t, 1) for t in self.drafts]
-        rounds = [*self.parts] * (not self.last) + [sum(self.parts, []) * self.last]
+        rounds = [*self.parts] * (not self.last) + [back * self.last]
         often += [(t, passes) for part in rounds for t in self.without(part)]
         tokens = sum(
             n * len(self.rows[t.id]["input_ids"]) for t, n in often if t.id in self.rows
         )
         minutes = max(1, round(_seconds_to_learn(tokens, model) / 60))
         took = f"; this takes about {minutes} min" * bool(learned)
-        took += f", then GRPO, {config.max_steps} updates" * (config.max_steps > 0)
+        took += ", then GRPO" * bool(config.max_steps)
+        took += f", {config.max_steps} updates" * (config.max_steps > 0)
         return f"{said}{few * bool(self.held)}{took}; output in {config.output_dir}"
 
 
@@ -174,7 +181,18 @@ def own_questions(config: SQLGRPOConfig) -> OwnQuestions:
         )
     parts, last = in_parts(kept), bool(other or config.max_steps)
     parts = [other] if other else parts[:1] if last else parts
-    return OwnQuestions(kept, drafts, held, parts, last)
+    own = OwnQuestions(kept, drafts, held, parts, last)
+    if not (config.max_steps or drafts or any(t.query for t in kept)):
+        raise ValueError(
+            "no kept question has SQL, and drafts is 0: only GRPO would learn, with "
+            "--max_steps 80"
+        )
+    if config.max_steps and not own.to_play():
+        raise ValueError(
+            "all kept questions are measured, and GRPO has none to play: keep some with "
+            "other SQL, or let some be drafted"
+        )
+    return own
 
 # %% ../../nbs/use/own.ipynb #0e11000c
 def own_defaults(given: dict) -> dict:  # options, and what is missing in them
