@@ -200,7 +200,7 @@ def _repr_markdown_(self: Answer) -> str:
 def vote(
     episodes: list[Episode],  # of one question, at least one
 ) -> Answer:
-    "The answer that most episodes agree on, and how many do; the next, where that is not sure."
+    "What most episodes agree on; where that is not sure, with the next in votes."
 
     def agree(a, b):
         shown = [(x.rows, len(x.columns), x.result.truncated) for x in (a, b)]
@@ -220,11 +220,12 @@ def vote(
             camp.append(answer)
     if not camps:
         return Answer(episodes[0], 0, len(episodes))
-    found = []
-    for camp in sorted(camps, key=len, reverse=True)[:2]:
-        shown = next((a for a in camp if a.sql), camp[0])  # rather one with SQL
-        found.append(replace(shown, votes=len(camp), of=len(episodes)))
-    first, *others = found
+
+    def shown(camp):
+        one = next((a for a in camp if a.sql), camp[0])  # rather one with SQL
+        return replace(one, votes=len(camp), of=len(episodes))
+
+    first, *others = map(shown, sorted(camps, key=len, reverse=True))
     return replace(first, other=others[0]) if others and first.unsure else first
 
 # %% ../../nbs/use/ask.ipynb #7de0a640
