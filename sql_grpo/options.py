@@ -276,6 +276,7 @@ PRESETS = {
         save_merged=False,
         max_context=1024,
         max_steps=0,
+        save_steps=16,
         output_dir="outputs/own",
     ),
     "t4": _CODE | dict(gradient_checkpointing=True, output_dir="outputs/t4"),
