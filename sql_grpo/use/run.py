@@ -79,7 +79,8 @@ from sql_grpo.learner.fit import (
     steps_done,
 )
 from ..evaluation import Comparison, Evaluation, evaluate
-from ..evaluation import policies_of, unusable_replies
+from ..evaluation import policies_of
+from ..engine.endpoint import unusable_replies
 from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import ENOUGH, LiveVisualizationCallback, read_log
 from sql_grpo.watch.report import (
