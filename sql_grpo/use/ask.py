@@ -38,8 +38,6 @@ from sql_grpo.judge.results import (
 )
 from .questions import KeptQuestions
 from ..rollout import Policy, rollout
-
-# first: it keeps bitsandbytes quiet, which the next import loads
 from sql_grpo.learner.models import (
     best_here,
     check_model,

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import changed_options, parse_args, SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from fastcore.basics import patch
@@ -34,6 +32,7 @@ from sql_grpo.common.basics import (
     terminal_progress,
     written_whole,
 )
+from ..config import changed_options, parse_args, SQLGRPOConfig
 from ..cli.main import EvalOptions, read_command
 from ..options import Options, add_options
 from ..world.engines import source_digest, without_password
