@@ -259,7 +259,9 @@ def show_examples(
 def _row_lines(result: Result, most: int | None = None) -> list[str]:
     "Rows as observations print them; below the first ones, of how many."
     lines = [" | ".join(map(format_value, row)) for row in result.rows]
-    return lines[:most] + [f"... of {len(lines)} rows"] * (len(lines) > len(lines[:most]))
+    return lines[:most] + [f"... of {len(lines)} rows"] * (
+        len(lines) > len(lines[:most])
+    )
 
 
 def _differs(ep: Episode) -> str:
