@@ -6,13 +6,6 @@
 __all__ = ['DEMONSTRATIONS', 'folder_config', 'is_small', 'rules_for', 'read_rewards', 'SQLGRPOConfig', 'save_options',
            'changed_options', 'preset_config', 'preset_for', 'parse_args']
 
-# %% ../nbs/learner/config.ipynb #0c4b9f63
-import logging
-
-# %% ../nbs/learner/config.ipynb #d3f7e18a
-# of a package not needed here
-logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR)
-
 # %% ../nbs/learner/config.ipynb #4d9059b6
 import argparse, copy, importlib.util, json, math, os, sys, threading
 from collections.abc import Callable

@@ -13,8 +13,6 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
 import torch, trl
 from datasets import Dataset
 from transformers import (
@@ -29,6 +27,7 @@ from transformers.utils import logging as hf_logging
 
 from ..use.options import BenchOptions, read_command
 from ..common.basics import detect_runtime, markdown_table, or_exit, peak_memory
+from ..config import SQLGRPOConfig
 from ..engine.codec import CHATML, ChatCodec, TokenRecord
 from ..engine.policy import LMPolicy, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments

@@ -10,15 +10,14 @@ import hashlib, math, random, time
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
-from ..common.basics import say
-from ..world.drafts import draft_questions
-from ..world.engines import open_database
-from ..world.tasks import Task, database_name, one_list, sql_difficulty
 import torch
 from transformers import PreTrainedTokenizerBase
 
+from ..common.basics import say
+from ..config import SQLGRPOConfig
+from ..world.drafts import draft_questions
+from ..world.engines import open_database
+from ..world.tasks import Task, database_name, one_list, sql_difficulty
 from ..engine.codec import ChatCodec
 from sql_grpo.learner.demonstrations import (
     demonstration_rows,

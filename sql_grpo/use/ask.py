@@ -28,7 +28,7 @@ from sql_grpo.world.database import (
 from ..world.engines import open_database, source_digest
 from ..world.replies import SQLAction, as_text
 from ..environment import Episode, Rules, SQLEnvironment, format_result
-from ..evaluation import unusable_replies
+from ..engine.endpoint import unusable_replies
 from ..watch.report import finished_run
 from sql_grpo.judge.results import (
     as_read,
@@ -38,8 +38,6 @@ from sql_grpo.judge.results import (
 )
 from .questions import KeptQuestions
 from ..rollout import Policy, rollout
-
-# first: it keeps bitsandbytes quiet, which the next import loads
 from sql_grpo.learner.models import (
     best_here,
     check_model,
