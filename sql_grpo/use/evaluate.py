@@ -23,7 +23,8 @@ from sql_grpo.world.tasks import (
 from ..environment import Rules
 from ..judge.results import without_sql
 from ..rollout import Policy
-from ..evaluation import Comparison, evaluate, policies_of, unusable_replies
+from ..evaluation import Comparison, evaluate, policies_of
+from ..engine.endpoint import unusable_replies
 from sql_grpo.watch.report import (
     compare_reports,
     episode_lines,
