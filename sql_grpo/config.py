@@ -31,7 +31,8 @@ from .world.engines import without_password
 from .world.tasks import one_list
 from .environment import Rules
 from .judge.games import find_game, Game, reward_name
-from .options import PRESETS, Options, helps, read_options, train_parser
+from .common.command import helps, read_options
+from .options import PRESETS, Options, train_parser
 
 # %% ../nbs/learner/config.ipynb #d6a00682
 def folder_config(model_name: str) -> dict:
