@@ -16,6 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from fastcore.docments import docments
 from .common.basics import Parser, full_path
 from .environment import Rules
+from .world.verbs import VERBS
 
 # %% ../nbs/00_setup.ipynb #7a100003
 @dataclass
@@ -206,13 +207,11 @@ def read_options(parser: argparse.ArgumentParser, argv: list | None = None) -> d
 
 # %% ../nbs/00_setup.ipynb #ecc0ff3c
 # instructions that the code model was measured with
-_FOUR_ACTIONS = """\
+_LINES = "\n".join(f"{verb} {verb.argument.form}".strip() for verb in VERBS)
+_IN_LINES = f"""\
 You answer questions about a SQLite database whose columns you do not know. Each of your replies \
 is one line, with one action and nothing else:
-DESCRIBE <table>
-SAMPLE <table>
-QUERY <one SELECT statement>
-ANSWER
+{_LINES}
 First DESCRIBE the tables that you need, then QUERY. When the last result answers the question, \
 reply ANSWER."""
 _SPIDER = dict(
@@ -228,7 +227,7 @@ _SPIDER = dict(
 )
 _CODE = _SPIDER | dict(
     model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct",
-    instructions=_FOUR_ACTIONS,
+    instructions=_IN_LINES,
     max_turn_tokens=96,
     coach="actions,repeats,values",
     demonstration_tokens=500,
