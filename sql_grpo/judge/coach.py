@@ -17,7 +17,8 @@ from ..world.database import one_line
 from ..world.replies import SQLAction, as_text, ends_at
 from ..world.replies import parse_action, parse_actions
 from ..world.values import named_values
-from ..world.verbs import ANSWER, DESCRIBE, QUERY, SELECT, VERBS, Verb, find_verb
+from ..world.verbs import ANSWER, DESCRIBE, QUERY, SELECT, TABLE, VERBS
+from ..world.verbs import words_of
 
 # %% ../../nbs/judge/coach.ipynb #c0ac401a
 class Coach:
@@ -25,6 +26,8 @@ class Coach:
 
     def __init__(self, env: SQLEnvironment):
         self.env = env
+        self.looks = words_of(env.verbs, TABLE)
+        self.noted = words_of(env.verbs, TABLE, SELECT)  # when they are sent again
 
     def __getattr__(self, name: str):
         if name == "env":  # of a copy that is being made
@@ -83,12 +86,6 @@ def joined(turns: list[Turn]) -> str:
 
 # %% ../../nbs/judge/coach.ipynb #c0ac401b
 @patch
-def _verb(self: Coach, action: SQLAction) -> Verb:
-    "The verb of an action."
-    return find_verb(action.action_type, self.env.verbs)
-
-
-@patch
 def _actions(self: Coach, reply: SQLAction | str | bytes, sent: set) -> list[SQLAction]:
     "The actions of a reply that are carried out, at least one."
     verbs, every = self.env.verbs, "actions" in self.env.rules.coach
@@ -100,7 +97,7 @@ def _actions(self: Coach, reply: SQLAction | str | bytes, sent: set) -> list[SQL
         actions = [parse_action(reply, verbs)]
     if every:
         actions = [one for action in actions for one in self._each_table(action)]
-    new = [a for a in actions if not self._verb(a).looks or a.key not in sent]
+    new = [a for a in actions if a.action_type not in self.looks or a.key not in sent]
     return new or actions[:1]
 
 
@@ -108,7 +105,7 @@ def _actions(self: Coach, reply: SQLAction | str | bytes, sent: set) -> list[SQL
 def _each_table(self: Coach, action: SQLAction) -> list[SQLAction]:
     "An action for each table of `DESCRIBE song, genre`."
     db, named = self.env.db, action.argument
-    if not self._verb(action).looks or db.named(named) in db.tables:
+    if action.action_type not in self.looks or db.named(named) in db.tables:
         return [action]
     names = dict.fromkeys(filter(None, map(str.strip, re.split(r",|\band\b", named))))
     known = any(db.named(name) in db.tables for name in names)
@@ -125,15 +122,14 @@ _FOR_ANSWER = 3  # turns that are kept for two queries and an ANSWER
 @patch
 def _left_out(self: Coach, action: SQLAction, before: Turn) -> str:
     "Why the rest of a reply is not carried out; empty if it is."
-    verb, left = self._verb(action), before.observation.turns_left
-    word = verb.word
-    if not verb.looks and self._verb(before.action).looks:
+    word, left = action.action_type, before.observation.turns_left
+    if word not in self.looks and before.action.action_type in self.looks:
         why = "carried out, since it was written before you saw the columns"
-    elif verb is ANSWER and action.argument:
+    elif word == ANSWER.word and action.argument:
         why = "taken, since it was written before you saw the result"
-    elif verb is ANSWER and before.failed:
+    elif word == ANSWER.word and before.failed:
         why = "taken, since the action before it failed"
-    elif verb.looks and left <= _FOR_ANSWER:
+    elif word in self.looks and left <= _FOR_ANSWER:
         word = f"{word} {action.argument}"
         why = f"carried out, since {left} turn{' is' if left == 1 else 's are'} left"
     else:
@@ -159,8 +155,7 @@ def _sent(self: Coach, replies: list) -> set:
     if "repeats" not in self.env.rules.coach:
         return set()
     turns = [turn for reply in replies[-_RECENT:] for turn in reply]
-    verbs = [(self._verb(turn.action), turn.action.key) for turn in turns]
-    return {key for verb, key in verbs if verb.looks or verb.argument is SELECT}
+    return {t.action.key for t in turns if t.action.action_type in self.noted}
 
 
 @patch

@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['TABLE', 'SELECT', 'LAST_RESULT', 'VALUE', 'TEXT', 'DESCRIBE', 'SAMPLE', 'QUERY', 'ANSWER', 'VERBS', 'Argument',
-           'Verb', 'check_verbs', 'find_verb']
+           'Verb', 'check_verbs', 'find_verb', 'words_of']
 
 # %% ../../nbs/world/verbs.ipynb #5eb00009
 import inspect, re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 
 # %% ../../nbs/world/verbs.ipynb #5eb0000b
 @dataclass(frozen=True, eq=False)
@@ -158,10 +159,17 @@ def check_verbs(verbs: Iterable[Verb]) -> tuple[Verb, ...]:
     return verbs
 
 
-def find_verb(word: str, verbs: Iterable[Verb] = VERBS) -> Verb:
+@cache
+def find_verb(word: str, verbs: tuple[Verb, ...] = VERBS) -> Verb:
     "The verb of this word. Raises ValueError if there is none."
     for verb in verbs:
         if verb.word == word:
             return verb
     known = ", ".join(map(str, verbs))
     raise ValueError(f"no action {word!r}: it must be one of {known}")
+
+
+@cache
+def words_of(verbs: tuple[Verb, ...], *arguments: Argument) -> frozenset[str]:
+    "The words of the verbs that have one of these arguments."
+    return frozenset(verb.word for verb in verbs if verb.argument in arguments)
