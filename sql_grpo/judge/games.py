@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['INSTRUCTIONS', 'TEXT2SQL_INSTRUCTIONS', 'Messages', 'Context', 'AGENT', 'SINGLE_TURN', 'GAMES', 'parse_query',
            'Text2SQLEnvironment', 'RewardResult', 'BaseReward', 'SyntaxReward', 'ExecutionReward', 'SemanticReward',
-           'CombinedReward', 'create_sql_reward', 'reward_name', 'Game', 'find_game', 'new_environment']
+           'CombinedReward', 'create_sql_reward', 'Game', 'find_game', 'new_environment']
 
 # %% ../../nbs/judge/games.ipynb #1beddd91
 import re
@@ -22,7 +22,7 @@ from ..common.basics import from_file
 from ..environment import Rules, SQLEnvironment, SQLObservation
 from .coach import Coach
 from .results import MAX_SQL_CHARS, is_correct, reads_table
-from ..rewards import REWARDS, as_trl, correctness, result_progress
+from ..rewards import REWARDS, correctness, result_progress, reward_name
 from ..world.database import Database, Result
 from ..world.engines import open_database
 from ..world.replies import SQLAction, as_text, parse_actions
@@ -332,11 +332,6 @@ def create_sql_reward(reward_type: str = "combined") -> BaseReward:
         names = ", ".join(rewards)
         raise ValueError(f"reward_type is {reward_type!r}; it must be one of {names}")
     return rewards[reward_type]()
-
-
-def reward_name(reward: Callable) -> str:
-    "The name of a reward without the reward_ of logs."
-    return as_trl(reward).__name__.removeprefix("reward_")
 
 # %% ../../nbs/judge/games.ipynb #6a3e000a
 @dataclass(frozen=True)
