@@ -316,22 +316,22 @@ class CombinedReward(BaseReward):
 
     def compute(self, prompt, completion, answer, context=None) -> RewardResult:
         "From -0.62 to 0.96 with the default weights."
-        found = [p.compute(prompt, completion, answer, context) for p in self.parts]
         score, details = 0.0, {}
-        for weight, part, r in zip(self.weights, self.parts, found, strict=True):
-            score += weight * r.score
-            details |= {reward_name(part): r.score, **r.details}
+        for weight, part in zip(self.weights, self.parts, strict=True):
+            result = part.compute(prompt, completion, answer, context)
+            score += weight * result.score
+            details |= {reward_name(part): result.score, **result.details}
         return RewardResult(round(score, 6), details)
 
 
 def create_sql_reward(reward_type: str = "combined") -> BaseReward:
     "The reward syntax, execution, semantic or combined. Raises ValueError for another name."
-    known = SyntaxReward, ExecutionReward, SemanticReward, CombinedReward
-    rewards = {reward_name(kind()): kind for kind in known}
+    whole = CombinedReward()
+    rewards = {reward_name(reward): reward for reward in (*whole.parts, whole)}
     if reward_type not in rewards:
         names = ", ".join(rewards)
         raise ValueError(f"reward_type is {reward_type!r}; it must be one of {names}")
-    return rewards[reward_type]()
+    return rewards[reward_type]
 
 # %% ../../nbs/judge/games.ipynb #6a3e000a
 @dataclass(frozen=True)
