@@ -12,7 +12,6 @@ import math, random, time
 from contextlib import contextmanager
 from pathlib import Path
 
-# first: it keeps bitsandbytes quiet, which the next imports load
 from ..config import save_options, SQLGRPOConfig
 import torch
 from datasets import Dataset, concatenate_datasets
