@@ -18,7 +18,8 @@ from transformers.integrations import integration_utils
 from ..common.basics import is_main, load_env
 from ..config import SQLGRPOConfig
 from ..environment import Rules
-from ..options import Options, helps
+from ..common.command import helps
+from ..options import Options
 from ..world.database import one_line
 from ..world.embedded import ADAPTED
 from ..judge.games import AGENT, SINGLE_TURN

@@ -20,7 +20,6 @@ from queue import Empty, LifoQueue
 from time import perf_counter, sleep
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-import sqlglot
 from fastcore.basics import patch
 from sqlglot import exp
 
@@ -29,6 +28,7 @@ from .database import BUSY, TOO_SLOW, Cell, Column, Database, Result
 from .database import SQLiteDatabase
 from .database import exact, file_state, one_line
 from .files import READ, FilesDatabase, is_files
+from .sql import parse_sql
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
 def plain_cell(
@@ -299,7 +299,9 @@ def _why_refused(self: EngineDatabase, sql: str) -> str | None:
 
 
 @patch
-def _refuse(self: EngineDatabase, names: Iterable):  # pairs: a name, is it refused anywhere
+def _refuse(
+    self: EngineDatabase, names: Iterable
+):  # pairs: a name, is it refused anywhere
     "Refuse names that have effects; those that are no words wherever they are found."
     names = sorted((n.casefold().replace('"', '""'), anywhere) for n, anywhere in names)
     words = {n[:63]: anywhere for n, anywhere in names if _SQL_WORD.fullmatch(n)}
@@ -307,14 +309,11 @@ def _refuse(self: EngineDatabase, names: Iterable):  # pairs: a name, is it refu
     self.effects = words, others  # at once: other threads read it
 
 # %% ../../nbs/world/engines.ipynb #e41c0081
-_MAX_PARSED = 10_000  # characters of a query that is looked into for single precision
-
-
 @patch
 def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
     "Whether columns of a result are of single precision; nothing, where that has no part in it."
     low = sql.lower()
-    if len(sql) > _MAX_PARSED or not any(name in low for name in self._singles):
+    if not any(name in low for name in self._singles):
         return ()
     selected = _selected(sql, self.dialect)
     if len(selected) != len(columns):  # a star
@@ -325,12 +324,8 @@ def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
 @lru_cache(maxsize=1024)
 def _selected(sql: str, dialect: str) -> list:
     "The names in each column that a query selects, and 'float' for a cast; [] if it is not known."
-    try:
-        tree = sqlglot.parse_one(sql, read=dialect)
-    except (sqlglot.errors.SqlglotError, RecursionError, IndexError):
-        return []
     names = []
-    for column in getattr(tree, "selects", []):
+    for column in getattr(parse_sql(sql, dialect).tree, "selects", []):
         names.append({x.name.lower() for x in column.find_all(exp.Column)})
         if any(x.is_type("float") for x in column.find_all(exp.Cast)):
             names[-1].add("float")
@@ -839,7 +834,6 @@ def _duckdb_reply(con, sql, max_rows, max_bytes, seconds, trusted):
     except (duckdb.Error, RuntimeError, ValueError, TypeError, ArithmeticError) as e:
         message = str(e).split("\n\nLINE ")[0]
         return (one_line(message.partition(": ")[2] or message, 300),)
-
 
 # %% ../../nbs/world/engines.ipynb #e41c002c
 def _duckdb_fault(cur, sql: str) -> str | None:
