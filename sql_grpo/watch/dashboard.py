@@ -10,7 +10,6 @@ import base64, html, io, json, math, os, re, sys, time, warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-import sql_grpo.config  # noqa: F401 - first: it keeps bitsandbytes quiet, which the next imports load
 from fastcore.basics import patch
 import numpy as np
 import torch

@@ -38,9 +38,8 @@ from sql_grpo.evaluation import (
     paired_difference,
     policies_of,
     report_table,
-    said_below,
-    unusable_replies,
 )
+from ..engine.endpoint import unusable_replies
 from .pictures import COLORS
 
 # %% ../../nbs/watch/report.ipynb #263c6379
@@ -434,7 +433,10 @@ def _sections(comparison: Comparison, report: dict) -> dict:  # heading -> its t
         found[heading] = str(markdown_table(head, rows)) * bool(rows)
 
     found["Scores"] = (_NOTES["needs"] + "\n\n") * bool(report.get("needs"))
-    found["Scores"] += report_table(report) + said_below(*evs.values())
+    found["Scores"] += report_table(report)
+    for name, e in evs.items():
+        if unusable := unusable_replies(e.episodes):
+            found["Scores"] += f"\n\n{name}: {unusable}"
     pairs = "Differences on the same questions"
     found[pairs] = differences_table(report) * bool(report["paired"])
     if many := report.get("pass_at_k"):
