@@ -38,16 +38,16 @@ from trl import GRPOTrainer, SFTConfig, SFTTrainer
 from ..common.basics import QUIET, detect_runtime, is_main, say
 from ..engine.cache import is_out_of_memory
 from ..engine.codec import CHATML
-from sql_grpo.learner.models import (
+from sql_grpo.learner.checkpoints import (
     checkpoints_in,
     find_checkpoint,
     lock_output_dir,
     move_away,
-    optimizer_for,
     save_state,
     unfinished,
     whole_checkpoint,
 )
+from .optimizer import optimizer_for
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
 
 # %% ../../nbs/learner/fit.ipynb #127c642e

@@ -27,7 +27,7 @@ from sql_grpo.learner.demonstrations import (
     play_demonstrations,
     teacher,
 )
-from ..learner.models import best_here
+from ..learner.model import best_here
 from ..training import load_questions
 from ..watch.report import finished_run
 
@@ -204,4 +204,4 @@ def own_defaults(given: dict) -> dict:  # options, and what is missing in them
     if finished_run(given.get("output_dir", free)) and not resumed:
         taken = f"output_dir {given['output_dir']} holds a finished run"
         raise ValueError(f"{taken}: give another one, or none, for {free}")
-    return dict(model_name=best_here(), output_dir=free) | given
+    return dict(model_name=best_here().name, output_dir=free) | given

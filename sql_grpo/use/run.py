@@ -49,14 +49,16 @@ from ..environment import Rules
 from ..judge.results import without_sql
 from ..rollout import built_in_policy, Policy, rollout, ScriptedPolicy
 from ..engine.policy import whole_model
-from sql_grpo.learner.models import (
+from ..learner.adapters import take_over
+from sql_grpo.learner.checkpoints import (
     checkpoints_in,
     find_checkpoint,
-    load_model_and_tokenizer,
     lock_output_dir,
+)
+from sql_grpo.learner.weights import (
+    load_model_and_tokenizer,
     model_folder,
     save_model,
-    take_over,
 )
 from sql_grpo.learner.demonstrations import (
     fingerprint,
@@ -302,7 +304,7 @@ def _check_options(config: SQLGRPOConfig, baselines: bool) -> None:
         at = f"http://{config.vllm_server_host}:{config.vllm_server_port}"
         url, context = config.vllm_server_base_url or at, config.rules.max_context
         check_vllm_server(url, config.model_name, context, config.vllm_server_timeout)
-    if config.model_name == "embedded" != config.data_source:
+    if config.model.embedded and config.data_source != "embedded":
         say(
             "the embedded model reads template wordings only: for questions of your "
             "own take --preset own (--model_name smollm2-spider --peft lora)"
@@ -341,7 +343,7 @@ def prepare(
     begun = time.perf_counter()
     model, tokenizer = load_model_and_tokenizer(config)
     wall = dict(warmup=time.perf_counter() - begun, eval=0.0)
-    if config.model_name == "embedded":
+    if config.model.embedded:
         say("base model: from the package")
         wall["warmup"] = None
     config = fit_batch(model, config)
@@ -573,7 +575,7 @@ def report(self: Run, told: dict | None = None) -> dict:
         learned_tokens=self.counted.get("tokens", 0),
         parameters=model.num_parameters(),
         trained_parameters=model.num_parameters(only_trainable=True),
-        base_origin="from the package" if config.model_name == "embedded" else None,
+        base_origin="from the package" if config.model.embedded else None,
         device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
         torch=torch.__version__,
         threads=torch.get_num_threads(),

@@ -21,11 +21,11 @@ from ..common.basics import is_main, load_env
 from ..environment import Rules
 from ..options import Options, helps
 from ..world.database import one_line
-from ..world.embedded import ADAPTED
 from ..judge.games import AGENT, SINGLE_TURN
 from ..learner.baselines import BASELINES
 from ..evaluation import GROUPS, report_table
-from ..learner.models import CODE_MODEL, model_folder
+from ..learner.model import find_model, PACKAGED
+from ..learner.weights import model_folder
 
 # %% ../../nbs/use/share.ipynb #a1f20c09
 _TRACKERS = {
@@ -106,17 +106,6 @@ _DATA = dict(  # what, its licence, its name on the Hub
     own=("questions and databases of the author's own", "not stated", None),
 )
 
-
-def _hub_name(name: str) -> str | None:
-    "A model's name on the Hub; None for the embedded model and for one in a folder."
-    known = {
-        "smollm2": "HuggingFaceTB/SmolLM2-135M-Instruct",
-        "qwen-coder-spider": CODE_MODEL,
-    }
-    here = name in ("embedded", *ADAPTED) or Path(name).expanduser().exists()
-    named = not here and re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name)
-    return known.get(name, name if named else None)
-
 # %% ../../nbs/use/share.ipynb #a1f20c24
 # options that do not shape the model, by how their names begin; some are paths
 _NOT_SHOWN = dict(
@@ -152,7 +141,7 @@ def card_facts(config: SQLGRPOConfig) -> dict:
     versions = {d: importlib.metadata.version(d) for d in dists}
     return dict(
         data=config.data_source if config.data_source in _DATA else "own",
-        base_model=_hub_name(config.model_name),
+        base_model=config.model.hub,
         peft=config.peft,
         options=_shown_options(config),
         negative_weight=config.negative_weight,
@@ -193,7 +182,8 @@ def _card_data(
 ) -> ModelCardData:
     "The metadata of a card."
     base, [_, _, data] = report["base_model"], _DATA[report["data"]]
-    ours = report["model"] == report["data"] == "embedded"
+    known = {row.name: row for row in PACKAGED}.get(report["model"])
+    ours = known and known.licence == "MIT" and report["data"] == "embedded"
     link = f"https://huggingface.co/{base}" if base else None
     other = dict(license="other", license_name="not-chosen-yet", license_link=link)
     tags = ["sql_grpo", "text-to-sql", "sql", "sqlite", "grpo", "trl"]
@@ -219,8 +209,9 @@ def _command(report: dict) -> str:
     n, model = report.get("processes", 1), report["model"]
     launch = f"torchrun --standalone --nproc_per_node {n} -m sql_grpo.cli.main"
     words = [*(launch if n > 1 else "sql_grpo").split(), "train"]
-    if model != "embedded":
-        base = model if model == "smollm2" else report["base_model"] or "FOLDER"
+    if model != SQLGRPOConfig.model_name:
+        known = any(model == row.name for row in PACKAGED)
+        base = model if known else report["base_model"] or "FOLDER"
         words += ["--model_name", base]
     for name, value in report["options"].items():
         if isinstance(value, (bool, dict)):  # as the command line reads them
@@ -290,7 +281,7 @@ def _check_hub(
             "once, and checkpoints would take the transcripts of your data along",
         ),
         (
-            not whole and not _hub_name(config.model_name),
+            not whole and not config.model.hub,
             "push_to_hub would upload adapters of a model that nobody else has: "
             "leave out save_merged",
         ),
