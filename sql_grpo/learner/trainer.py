@@ -43,7 +43,8 @@ from sql_grpo.rewards import (
     trl_arguments,
 )
 from ..rollout import built_in_policy, rollout
-from .models import MasterWeights, whole_checkpoint
+from .checkpoints import whole_checkpoint
+from .optimizer import MasterWeights
 from .tree import reads_trees, tree_logps
 
 # %% ../../nbs/learner/trainer.ipynb #57057b9e
