@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['INSTRUCTIONS', 'TEXT2SQL_INSTRUCTIONS', 'Messages', 'Context', 'AGENT', 'SINGLE_TURN', 'GAMES', 'parse_query',
            'Text2SQLEnvironment', 'RewardResult', 'BaseReward', 'SyntaxReward', 'ExecutionReward', 'SemanticReward',
-           'CombinedReward', 'create_sql_reward', 'reward_name', 'Game', 'find_game', 'new_environment']
+           'CombinedReward', 'create_sql_reward', 'Game', 'find_game', 'new_environment']
 
 # %% ../../nbs/judge/games.ipynb #1beddd91
 import re
@@ -21,7 +21,7 @@ from ..common.basics import from_file
 from ..environment import Rules, SQLEnvironment, SQLObservation
 from .coach import Coach
 from .results import MAX_SQL_CHARS, is_correct, reads_table
-from ..rewards import REWARDS, as_trl, correctness, result_progress
+from ..rewards import REWARDS, correctness, result_progress, reward_name
 from ..world.database import Database, Result
 from ..world.engines import open_database
 from ..world.replies import SQLAction, as_text, parse_actions
@@ -286,27 +286,22 @@ class CombinedReward(BaseReward):
 
     def compute(self, prompt, completion, answer, context=None) -> RewardResult:
         "From -0.62 to 0.96 with the default weights."
-        found = [p.compute(prompt, completion, answer, context) for p in self.parts]
         score, details = 0.0, {}
-        for weight, part, r in zip(self.weights, self.parts, found, strict=True):
-            score += weight * r.score
-            details |= {reward_name(part): r.score, **r.details}
+        for weight, part in zip(self.weights, self.parts, strict=True):
+            result = part.compute(prompt, completion, answer, context)
+            score += weight * result.score
+            details |= {reward_name(part): result.score, **result.details}
         return RewardResult(round(score, 6), details)
 
 
 def create_sql_reward(reward_type: str = "combined") -> BaseReward:
     "The reward syntax, execution, semantic or combined. Raises ValueError for another name."
-    known = SyntaxReward, ExecutionReward, SemanticReward, CombinedReward
-    rewards = {reward_name(kind()): kind for kind in known}
+    whole = CombinedReward()
+    rewards = {reward_name(reward): reward for reward in (*whole.parts, whole)}
     if reward_type not in rewards:
         names = ", ".join(rewards)
         raise ValueError(f"reward_type is {reward_type!r}; it must be one of {names}")
-    return rewards[reward_type]()
-
-
-def reward_name(reward: Callable) -> str:
-    "The name of a reward without the reward_ of logs."
-    return as_trl(reward).__name__.removeprefix("reward_")
+    return rewards[reward_type]
 
 # %% ../../nbs/judge/games.ipynb #6a3e000a
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 __all__ = ['load_pretrained', 'load_model_and_tokenizer', 'model_folder', 'save_model']
 
 # %% ../../nbs/learner/weights.ipynb #f29d0da9
-import os, sys, textwrap, warnings, json
+import sys, textwrap, warnings, json
 from dataclasses import asdict, replace
 from pathlib import Path
 

@@ -49,7 +49,9 @@ def settle(
     episodes = rollout(player, [task] * 3, asked.rules)
     try_rewards(rewards, episodes, trainer_state=TrainerState())
     decided = adapter_options(asked)  # rank, scale and layers of adapters that go on
-    decided |= dict(resume_from_checkpoint=checkpoint, reward_weights=[*rewards.values()])
+    decided |= dict(
+        resume_from_checkpoint=checkpoint, reward_weights=[*rewards.values()]
+    )
     decided |= sharing_options(asked)  # names of the run and of its repository
     config = asked.with_(**decided)
     _say_where_it_goes_on(config, checkpoint)

@@ -158,7 +158,9 @@ class Run:
     counted: dict = field(default_factory=dict)
     evaluations: dict = field(default_factory=dict)  # by name
     remarks: dict = field(default_factory=dict)  # what the report has besides
-    seconds: dict = field(default_factory=lambda: dict(warmup=None, eval=0.0))  # by phase
+    seconds: dict = field(
+        default_factory=lambda: dict(warmup=None, eval=0.0)
+    )  # by phase
 
     config = property(lambda self: self.settled.config)
     tokenizer = property(lambda self: self.settled.tokenizer)
@@ -464,7 +466,9 @@ def choose_checkpoint(self: Run) -> None:
         choice = f"saved is {named(best)}, {others}"
     else:
         n_measured = len(success)
-        choice = f"saved is the last, {named(last)}: none of {n_measured} is clearly better"
+        choice = (
+            f"saved is the last, {named(last)}: none of {n_measured} is clearly better"
+        )
     say(choice)
     self.remarks["saved"] = choice
 

@@ -24,7 +24,7 @@ from ..world.database import one_line
 from ..judge.games import AGENT, SINGLE_TURN
 from ..learner.baselines import BASELINES
 from ..evaluation import GROUPS, report_table
-from ..learner.model import find_model, PACKAGED
+from ..learner.model import PACKAGED
 from ..learner.weights import model_folder
 
 # %% ../../nbs/use/share.ipynb #a1f20c09
