@@ -60,41 +60,22 @@ def as_text(text: str | bytes) -> str:
 
 # %% ../../nbs/world/replies.ipynb #7e910010
 _WRAPPING = re.compile(
-    r"""<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)|<\|channel\|>final\b
-    |<\|start(?:_of_role)?\|>\w+|<(thinking|thoughts?|reasoning|scratch_pad)>.*?(?:</\1>|\Z)
-    |\[THINK\].*?(?:\[/THINK\]|\Z)|<\|START_THINKING\|>.*?(?:<\|END_THINKING\|>|\Z)
-    |<[|｜][^<>\n]{1,40}[|｜]>|｜DSML｜|</?s>|\[/?INST\]|<(?:bos|eos|start_of_turn>(?:model)?|end_of_\w{4,9})>""",
+    r"""<think>.*?(?:</think>|\Z)|\[THINK\].*?(?:\[/THINK\]|\Z)
+    |<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)|<\|channel\|>final\b
+    |<\|start(?:_of_role)?\|>\w+|<[|｜][^<>\n]{1,40}[|｜]>""",
     re.S | re.X,
 )
 
 
-_LITERAL = re.compile(r"(?<![\w'])'(?:[^'\n]|'')*+'(?!\w)")
-_HIDDEN = "\ufdd0\ufdd1\ufdd2"  # no text holds these; they stand for marks in literals
-_HIDE = str.maketrans("<`~", _HIDDEN)
-_SHOW = str.maketrans(_HIDDEN, "<`~")
-
-
 def _unwrapped(text: str) -> str:
-    "A reply without thoughts and chat marks; what looks like these in SQL's literals is hidden."
-    if "'" in text and re.search("<|```|~~~", text):
-        text = _LITERAL.sub(lambda m: m[0].translate(_HIDE), text)
-    before, _, after = text.rpartition("</think>")
-    said = after.partition("<think>")[0]
-    text = said if said.strip() else before.partition("<think>")[0]
-    return _WRAPPING.sub("", text.replace("<escape>", '"')).strip()
+    "A reply without thoughts, which may have begun in the prompt, and without chat marks."
+    text = _WRAPPING.sub("", text.replace("<escape>", '"'))
+    return text.rpartition("</think>")[2].strip()
 
 # %% ../../nbs/world/replies.ipynb #5a1c0009
-_SELECTS = (
-    r'(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\))?\s*AS\b)'
-)
-_BEGINS_SQL = re.compile(
-    rf"""(?:--[^\n]*\n\s*|/\*(?:(?!\*/).)*\*/\s*)*(?:\(\s*)*(?:{_SELECTS}|VALUES\s*\(
-    |(?-i:FROM)\s+["\w(]|(?-i:TABLE)\s+["\w.]+\s*;?\s*\Z)""",
-    re.I | re.S | re.X,
-)
-_QUOTES = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/""", re.S)
-_READING = "SQLITE_SELECT", "SQLITE_READ", "SQLITE_FUNCTION", "SQLITE_RECURSIVE"
-_READING = {getattr(apsw, name) for name in _READING}
+_SELECTS = r"(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?[^\s()]+\s*(?:\([^()]*\)\s*)?AS\b)"
+_BEGINS_SQL = re.compile(rf"(?:--[^\n]*\n\s*)*(?:\(\s*)*{_SELECTS}", re.I)
+_QUOTES = re.compile(r"""'[^']*'|"[^"]*"|--[^\n]*""")
 _MOST_STEPS = 10_000  # of compiling; a gold query takes fewer than 100
 
 
@@ -104,7 +85,6 @@ def _empty(thread: int) -> apsw.Connection:
     con = apsw.Connection(":memory:", statementcachesize=0)
     con.limit(apsw.SQLITE_LIMIT_VDBE_OP, 2000)
     con.set_progress_handler(lambda: True, _MOST_STEPS)  # True: give up
-    con.authorizer = lambda what, *_: int(what not in _READING)  # OK is 0, DENY 1
     con.exec_trace = lambda *_: False  # do not run it
     return con
 
@@ -112,7 +92,7 @@ def _empty(thread: int) -> apsw.Connection:
 @lru_cache(maxsize=256)
 def _is_statement(sql: str) -> bool:
     "Does SQLite take it for one SELECT? It is compiled for an empty database, and not run."
-    if not _BEGINS_SQL.match(sql) or re.search(r";\s*\S|`|</", _QUOTES.sub("", sql)):
+    if not _BEGINS_SQL.match(sql) or re.search(r";\s*\S", _QUOTES.sub("", sql)):
         return False
     try:
         _empty(get_ident()).execute(sql)
@@ -131,22 +111,18 @@ def _word_line(words: tuple) -> re.Pattern:
     one = "|".join(words)
     return re.compile(
         r"(?:^|;)(?![ \t]*--)[ \t>*_`#-]*(?:\d+[.)][ \t]*[*_`]*)?"
-        r"(?P<label>(?:next[ \t]+)?action[ \t]*[:：][ \t*_`]*"  # or another one before capitals
-        rf"|(?!(?:{one}|SELECT|WITH)\b)[^\W\d_][\w \t]{{0,24}}[:：][ \t*_`]*(?=(?-i:{one})\b))?"
-        rf"(?P<word>{one})\b[*_`]*(?:[ \t]*[:：][*_`]*)?",
+        rf"(?:[^\W\d_][\w \t]{{0,24}}[:：][ \t*_`]*(?=(?-i:{one})\b))?"
+        rf"(?P<word>{one})\b[*_`]*(?:[ \t]*:[*_`]*)?",
         re.M | re.I,
     )
 
 # %% ../../nbs/world/replies.ipynb #7e910016
-# what no SQL says: a label, a sentence, a tag, a fence, a row of a table
+# what no SQL says: a heading, a label, a sentence, letters beyond ASCII
 _REMARK = re.compile(
     r"""\#+[ ]|[*_>-]*[ \t]*(?:[^\W\d_][\w \t*]{0,30}[:：][*_]*(?=\s|\Z)
-    |(?!(?:From|Where|Group|Order|Having|Limit|Union|Join|Inner|Left|And|Or|On|Select)\b(?![ ](?:this|that|the|it|we|you)\b))
-    [A-Z][a-z'’]*,?[ ][^\W\d_]+[ ,]?[\w'"`(*]|[^\x00-\x7f])|</?\w+>|```|~~~|\|(?!\|)|\(\d+[ ]rows?\)""",
+    |[A-Z][a-z'’]*,?[ ][^\W\d_]+[ ,]?[\w'"`(*]|[^\x00-\x7f])""",
     re.X,
 )
-
-
 _BREAK = re.compile(r"\n[ \t]*(?=\S)|;[ \t]*(?=\S)")
 
 
@@ -160,13 +136,10 @@ def _statement(text: str, words: tuple = ACTIONS) -> str:
             last = word and not text[word.end() :].strip("; \n*`.")
             ends = last and _is_statement(begun)
         else:
-            action = word and (word["word"].isupper() or _is_statement(begun))
-            ends = action or _REMARK.match(text, m.end())
-        if ends and apsw.complete(begun + "\n;"):  # it is not within a literal
+            ends = word and word["word"].isupper() or _REMARK.match(text, m.end())
+        if ends:
             return begun
-    bare = text.rstrip("*`\"'.] \n")
-    bare = bare[1:-1] if bare[:1] + bare[-1:] == "()" else bare
-    return bare if not whole and _is_statement(bare) else text
+    return text
 
 # %% ../../nbs/world/replies.ipynb #5a1c0004
 def _parsed(text: str):
@@ -185,83 +158,58 @@ def _json_cell(x) -> str:
     "A value of JSON as a cell of an observation, a list as a row."
     if isinstance(x, (list, tuple)):
         return " | ".join(map(_json_cell, x))
-    text = "NULL" if x is None else str(x).lower() if isinstance(x, bool) else str(x)
-    return " ".join(text.splitlines())
+    return " ".join(str("NULL" if x is None else x).splitlines())
 
 
 def _as_lines(x) -> str:
     "Parsed JSON with a row a line: of values, lists or records."
     while isinstance(x, dict):
-        inner = [
-            v for k, v in x.items() if len(x) == 1 or k in ("rows", "data", "records")
-        ]
-        inner = [v for v in inner if isinstance(v, (list, dict))]
-        x = inner[0] if inner else [x]
+        [*values] = x.values()
+        wraps = len(values) == 1 and isinstance(values[0], (list, dict))
+        x = values[0] if wraps else [x]
     if x and all(isinstance(row, dict) and {*row} == {*x[0]} for row in x):
         x = [[row[k] for k in x[0]] for row in x]
     return "\n".join(map(_json_cell, x)) or "(0 rows)"
 
 
-_RULE = re.compile(r"(?=[^-]*-)[ \t|+:=-]{3,}")  # of a table
-_ITEM = re.compile(r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
-_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}{1,2}")
-
-
 def as_rows(answer: str) -> str:
-    "A written table or list, as Markdown, JSON or Python have it, with a row a line; else the same text."
+    "A Markdown table, or JSON, with a row a line; any other text as it is."
     text = answer.strip()
-    if boxed := _BOXED.fullmatch(text.strip(" $.")):
-        return boxed[1].strip()
-    if text[:1] == "{" and "}\n{" in text:  # a record a line
-        text = f"[{','.join(text.splitlines())}]"
-    if text[:1] + text[-1:] in ("[]", "{}", "()"):
-        found = _parsed(text)
-        if isinstance(found, tuple):
-            found = [found] if found else None
-        bare = text[1:-1] if text[0] == "[" else answer
-        return _as_lines(found) if isinstance(found, (list, dict)) else bare
-    lines = [re.sub(r"\*\*([^*|]+)\*\*", r"\1", s.strip()) for s in text.split("\n")]
-    rules = [i for i, line in enumerate(lines) if _RULE.fullmatch(line)]
-    framed = all(line[:1] == line[-1:] == "|" != line for line in lines)
-    if len(rules) < len(lines) and (framed or rules and rules[0] < 2):
-        header = next((i for i in rules if 0 < i < len(lines) - 1), -1)
-        rows = [line for i, line in enumerate(lines) if i > header and i not in rules]
-        return "\n".join(
-            row.removeprefix("|").removesuffix("|").strip() for row in rows
-        )
-    items = [_ITEM.sub("", line, count=1) for line in lines if _ITEM.match(line)]
-    return "\n".join(items) if len(items) == len(lines) > 1 else answer
+    if text[:1] + text[-1:] in ("[]", "{}"):
+        parsed = _parsed(text)
+        return _as_lines(parsed) if isinstance(parsed, (list, dict)) else answer
+    lines = [line.strip() for line in text.split("\n")]
+    if not all(line[:1] == line[-1:] == "|" != line for line in lines):
+        return answer
+    if len(lines) > 2 and re.fullmatch(r"[ \t|:-]+", lines[1]):  # below a header
+        del lines[:2]
+    return "\n".join(line[1:-1].strip() for line in lines)
 
 # %% ../../nbs/world/replies.ipynb #7e910042
-_LANGUAGE = r"(?:sqlite3?|postgres(?:ql)?|psql|pgsql|mysql|mariadb|duckdb|tsql|sql)\b"
-_FIRST_WORD = rf"[ \t]*(?:{'|'.join(ACTIONS)}|SELECT|WITH|VALUES|FROM)\b"
-_FENCED = re.compile(  # its first line is a title, unless SQL begins there
-    rf"(?:`{{3,}}|~{{3,}})(?P<head>[ \t]*(?:{_LANGUAGE}|text)(?={_FIRST_WORD})|(?!{_FIRST_WORD})[^\n`]*\n|)"
-    r"(?P<inner>.*?)(?:`{3,}|~{3,}|\Z)",
-    re.S | re.I,
+# a block that is not closed ends with the text: so a search takes linear time
+_FENCED = re.compile(
+    r"(?<![`~])(?:`{3,}+|~{3,}+)(?P<head>[^\n`~]*)\n(?P<inner>.*?)(?:`{3,}|~{3,}|\Z)",
+    re.S,
 )
 _SAID = re.compile(
-    r"""(?:^[ \t>]*(?:[*_\#]*[ \t]*answer[ \t*_]*[:：][\s*_]*|[*\#]+[ \t]*answer[* \t]*\n\s*)
-    |(?<!what[ ])(?<!what[ ]the[ ])\b(?:final|(?:the|my)(?:[ \t]+(?:final|correct))?)[ \t]+answer[ \t*]*
-    (?:(?:is)?[ \t*]*[:：][\s*]*|is[ \t*]+)(?=["'`~$\w\\|\[{-]))
-    (?!(?:not|un\w+|in|found|to[ ]be|going|still|probably|clear|wrong|right|about)\b)(?=\S)""",
+    r"""(?:^[ \t*_\#]*|\b(?:final|the)[ \t]+)answer[ \t*_]*
+    (?:(?:is)?[ \t*_]*[:：][\s*_]*|is[ \t*]+(?=[\w"'`~$\\|\[{-]))
+    (?!(?:not|un\w+|about)\b)(?=\S)""",
     re.M | re.I | re.X,
 )
+_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}")
 _BOLD = re.compile(r"\*\*(?=\S)([^*\n]*[^*\s])\*\*")
 
 
 def _answer_in(text: str) -> str:
-    "What an answer says: a block, the one bold thing in a sentence, or its first paragraph."
-    text = text.strip()
-    if block := _FENCED.match(text):
-        return block["inner"].strip()
+    "What an answer says: what is boxed, the one bold thing, or its first paragraph."
     if boxed := _BOXED.search(text):
         return boxed[1].strip()
-    text = re.split(r"\n[ \t]*\n", text)[0]
-    if said := _SAID.match(text):
-        text = text[said.end() :].partition("\n")[0].strip(' *$."')
-    bold = _BOLD.findall(text) if len(text.split()) > 3 else []
-    return bold[0].strip(" .") if len(bold) == 1 else _BOLD.sub(r"\1", text).strip()
+    text = text.strip().partition("\n\n")[0]
+    if opening := _SAID.match(text):
+        text = text[opening.end() :].partition("\n")[0].strip(' *$."')
+    bold = _BOLD.findall(text)
+    return bold[0].strip(" .") if len(bold) == 1 else text.strip()
 
 # %% ../../nbs/world/replies.ipynb #7e91001a
 _TOOLS = dict(
@@ -270,9 +218,8 @@ _TOOLS = dict(
     ANSWER="answer|submit",
     QUERY="query|sql",
 )  # a part of the name
-_NAME_KEYS = "name", "tool_name", "tool", "function", "action", "action_type"
-_INPUT_KEYS = "arguments parameters input action_input tool_input argument args".split()
-_VALUE_KEYS = "sql query statement table table_name value answer final_answer".split()
+_NAME_KEYS = "name", "tool_name", "function", "action", "action_type"
+_INPUT_KEYS = "arguments", "parameters", "input", "action_input"
 
 
 @lru_cache(maxsize=1024)
@@ -283,28 +230,24 @@ def _tool_kind(name: str, words: tuple) -> str | None:
     return next((k for k, part in _TOOLS.items() if re.search(part, name, re.I)), None)
 
 
-def _called(name: str, given, words: tuple) -> list:  # of actions
-    "The action of a call, none for an unknown tool; its argument may be JSON, or any form but a call."
+def _called(name: str, argument, words: tuple) -> list:  # of actions
+    "The action of a call, none for an unknown tool; its argument may be JSON, or SQL in a block."
     kind = _tool_kind(name, words)
     if kind is None:
         return []
-    if isinstance(given, str) and given.strip()[:1] in ("{", '"'):
-        given = _parsed(given) or given
-    if isinstance(given, dict):
-        keys = [k for k in _VALUE_KEYS if k in given]
-        whole = kind not in ("DESCRIBE", "SAMPLE", "QUERY") and len(given) > 1
-        if whole and not keys:
-            return [SQLAction(kind, json.dumps(given, ensure_ascii=False))]
-        given = given[keys[0]] if keys else next(iter(given.values()), "")
-    if isinstance(given, (list, dict)):
-        return [SQLAction(kind, _as_lines(given))]
-    text = "" if given is None else str(given).strip()
-    if kind != "QUERY":
-        return [SQLAction(kind, re.sub(rf"\A{kind}:? +(?=\S)", "", text))]
-    if _BEGINS_SQL.match(text):
-        return [SQLAction(kind, _statement(text, words))]
-    found = _actions_in(text, words, _JSON, _TAGGED, _FUNCTION, _REACT)
-    return [a for a in found if a.action_type == kind][:1] or [SQLAction(kind, text)]
+    if isinstance(argument, str) and argument.strip()[:1] in ("{", '"'):
+        argument = _parsed(argument) or argument
+    if isinstance(argument, dict):
+        if kind not in ACTIONS and len(argument) > 1:
+            return [SQLAction(kind, json.dumps(argument, ensure_ascii=False))]
+        first = next(iter(argument.values()), "")
+        argument = argument.get("value", first)
+    if isinstance(argument, (list, dict)):
+        return [SQLAction(kind, _as_lines(argument))]
+    text = "" if argument is None else str(argument).strip()
+    wrapped = kind == "QUERY" and not _BEGINS_SQL.match(text)
+    actions = _scan(text, words, _BLOCKS + _lines(words)) if wrapped else []
+    return [a for a in actions if a.action_type == kind][:1] or [SQLAction(kind, text)]
 
 
 def _in_json(x, words: tuple, name: str = "") -> list:  # of actions
@@ -314,71 +257,64 @@ def _in_json(x, words: tuple, name: str = "") -> list:  # of actions
     if not isinstance(x, dict):
         return []
     names = (x[k] for k in _NAME_KEYS if isinstance(x.get(k), str))
-    own = next((n for n in names if _tool_kind(n, words)), None)
-    rest = {k: v for k, v in x.items() if v is not own or own is None}
-    given = next((x[k] for k in _INPUT_KEYS if k in x), rest)
-    found = _called(own or name, given, words) or _in_json([*x.values()], words)
-    for key in ("sql", "query", "answer", "final_answer"):
-        found = found or (_called(key, x, words) if x.get(key) is not None else [])
-    return found
+    tool = next((n for n in names if _tool_kind(n, words)), None)
+    rest = {k: v for k, v in x.items() if v is not tool or tool is None}
+    argument = next((x[k] for k in _INPUT_KEYS if k in x), rest)
+    actions = _called(tool or name, argument, words)
+    actions = actions or _in_json([*x.values()], words)
+    for key in ("sql", "query", "answer"):
+        if not actions and x.get(key) is not None:
+            actions = _called(key, x[key], words)
+    return actions
 
 # %% ../../nbs/world/replies.ipynb #7e91001c
 _DECODER = json.JSONDecoder(strict=False)
 _JSON = re.compile(  # the name of a call may stand before its arguments
     r"(?:\b(?P<name>\w{1,40}+)[^\w'\"{[]{0,40}"
-    r"(?:(?:\[args\]|args|arguments|parameters|input|json|\d+)[^\w'\"{[]{0,40})?)?[{[]",
+    r"(?:(?:\[args\]|json|\d+)[^\w'\"{[]{0,40})?)?[{[]",
     re.I,
 )
 
 
 def _json_call(m: re.Match, words: tuple) -> tuple:
-    text, start, name = m.string, m.end() - 1, m["name"] or ""
+    text, start = m.string, m.end() - 1
     try:
-        found, end = _DECODER.raw_decode(text, start)
+        parsed, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         end = text.rfind("}") + 1
-        found = _parsed(text[start:end])
-    if not isinstance(found, (dict, list)):
+        parsed = _parsed(text[start:end])
+    if not isinstance(parsed, (dict, list)):
         return m.end(), []
-    name = name if _tool_kind(name, words) else ""
-    line = text[text.rfind("\n", 0, start) + 1 : start]
-    marked = name or any(k in text[start:end] for k in _INPUT_KEYS)
-    if not marked and re.search(r"\w", line):  # an example in a sentence
-        return end, []
-    return end, _in_json(found, words, name)
+    return end, _in_json(parsed, words, m["name"] or "")
 
 # %% ../../nbs/world/replies.ipynb #7e91001d
 _TAGGED = re.compile(
-    r'<[\w:]*(?:function|invoke)\w*(?:=|\s+name=")(\w+)"?>(.*?)(?:</[\w:]*(?:function|invoke)|\Z)'
-    r"|<tool_call>\s*(\w+)\s*(?=<arg_key>)(.*?)(?:</tool_call>|\Z)",
+    r'<[\w:]*(?:function|invoke)\w*(?:=|\s+name=")(\w+)"?>.*?(?:</[\w:]*(?:function|invoke)|\Z)'
+    r"|<tool_call>\s*(\w+)\s*(?=<arg_key>).*?(?:</tool_call>|\Z)",
     re.S,
 )
 _PARAMETER = re.compile(
-    r'<\w*parameter(?:=|\s+name=")(\w+)"?[^<>]*>(.*?)</\w*parameter>'
-    r"|<arg_key>(\w+)</arg_key>\s*<arg_value>(.*?)</arg_value>",
+    r'<\w*parameter(?:=|\s+name=")\w+"?>(.*?)</\w*parameter>'
+    r"|<arg_value>(.*?)</arg_value>",
     re.S,
 )
 
 
 def _tag_call(m: re.Match, words: tuple) -> tuple:
-    found = [p.groups("") for p in _PARAMETER.finditer(m[0])]
-    given = {a or c: html.unescape((b or d).strip()) for a, b, c, d in found}
-    is_call = given or "{" not in m[0]
-    return m.end(), _called(m[1] or m[3], given, words) if is_call else []
+    values = [p[1] or p[2] or "" for p in _PARAMETER.finditer(m[0])]
+    is_call = values or "{" not in m[0]
+    argument = html.unescape(values[0]) if values else ""
+    return m.end(), _called(m[1] or m[2], argument, words) if is_call else []
 
 # %% ../../nbs/world/replies.ipynb #7e91001e
-_FUNCTION = re.compile(
-    r"(?P<alone>^|[\[(,][ \t]*)?\b(?P<name>\w{1,40}+)(?:\.\w++)?\(\s*(?:\w+\s*=\s*)?",
-    re.M,
-)
+_FUNCTION = re.compile(r"\b(?P<name>\w{1,40}+)(?:\.\w++)?\(\s*(?:\w+\s*=\s*)?", re.M)
 _GIVEN = re.compile(
-    r"""(?:\"{3}(.*?)\"{3}|'''(.*?)'''|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.|'')*)'
-    |\[([^()]*)\]|(?P<bare>[\w.-]*))\s*(?:,[^()]*)?\)""",
-    re.S | re.X,
+    r"""(?:\"{3}(.*?)\"{3}|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([\w.-]*))\s*\)""",
+    re.S,
 )
 _REACT = re.compile(
-    r"^[ \t*]*action[ \t*]*:[ \t*]*(\w+)[ \t]*\n[ \t*]*(?:action )?(?:input|argument)s?[ \t*]*:[ \t*]*"
-    r"(?P<mark>[\"']|`(?!`)|)(.*?)(?P=mark)\s*(?=\n[ \t]*observation\b|\Z)",
+    r"^[ \t*]*action[ \t*]*:[ \t*]*(\w+)[ \t]*\n"
+    r"[ \t*]*(?:action )?(?:input|argument)[ \t*]*:[ \t*]*(.*)",
     re.M | re.I | re.S,
 )
 
@@ -387,70 +323,60 @@ def _python_call(m: re.Match, words: tuple) -> tuple | None:
     if not _tool_kind(m["name"], words):
         return None
     given = _GIVEN.match(m.string, m.end())
-    if not given or given["bare"] is not None and m["alone"] is None:
+    if not given:
         return m.end(), []
-    value = next(v for v in given.groups() if v is not None)
-    value = re.sub(r"\\(.)", lambda e: {"n": "\n"}.get(e[1], e[1]), value)
-    value = value.replace("''", "'") if given[4] else value
-    return given.end(), _called(m["name"], value, words)
+    return given.end(), _called(m["name"], given[given.lastindex], words)
 
 
 def _react_call(m: re.Match, words: tuple) -> tuple:
-    return m.end(), _called(m[1], m[3], words)
+    return m.end(), _called(m[1], m[2], words)
 
 # %% ../../nbs/world/replies.ipynb #7e910013
 def _action_line(m: re.Match, words: tuple) -> tuple | None:
     word = m["word"]
     kind = word.upper()
-    begins = m.start() == 0 and (kind in ACTIONS or word.islower())
-    if not (word.isupper() or m["label"] or begins):
+    if not word.isupper() and (m.start() or kind not in ACTIONS):
         return None
-    rest = m.string[m.end() :].lstrip(" \t\n[" if kind == "QUERY" else None)
-    if rest[:1] == "{":  # a call
-        return None
+    rest = m.string[m.end() :].lstrip()
     block = _FENCED.match(rest)
     if block:
-        given = block["inner"]
+        argument = block["inner"]
     elif kind == "QUERY":
-        is_sql = _BEGINS_SQL.match(rest.strip("*`\"'("))
-        given = _statement(rest, words) if is_sql else rest.partition("\n")[0]
+        is_sql = _BEGINS_SQL.match(rest)
+        argument = _statement(rest, words) if is_sql else rest.partition("\n")[0]
     else:
         more = (n for n in m.re.finditer(rest) if n["word"].isupper())
-        given = rest[: next((n.start() for n in more), None)]
+        argument = rest[: next((n.start() for n in more), None)]
     if kind in ("DESCRIBE", "SAMPLE"):
-        given = re.match(r'(?:"[^"\n]*"|`[^`\n]*`|[^;\n])*', given)[0]
-    end = len(m.string) - len(rest) + (block.end() if block else len(given))
-    for mark in ("**", "`", '"', "'"):
-        if m[0].count(mark) % 2 or given.startswith(mark) and kind == "QUERY":
-            given = given.removeprefix(mark).partition(mark)[0]
-    given = _answer_in(given) if kind == "ANSWER" else given.strip()
-    return end, [SQLAction(kind, given)]
+        argument = re.match(r"[^;\n]*", argument)[0]
+    end = len(m.string) - len(rest) + (block.end() if block else len(argument))
+    for mark in ("**", "`", '"'):
+        if m[0].count(mark) % 2 or argument.startswith(mark) and kind == "QUERY":
+            argument = argument.removeprefix(mark).partition(mark)[0]
+    argument = _answer_in(argument) if kind == "ANSWER" else argument.strip()
+    return end, [SQLAction(kind, argument)]
 
 # %% ../../nbs/world/replies.ipynb #5a1c0002
 _TAG = re.compile(
-    r"<(?!tool_call|function|invoke)(?P<head>[a-z_]\w{0,30})>(?P<inner>.*?)(?:</(?P=head)>|\Z)",
-    re.S | re.I,
+    r"<(?P<head>[a-z_]\w{0,30})>(?P<inner>.*?)(?:</(?P=head)>|\Z)", re.S | re.I
 )
-_SAYS_SQL = re.compile(rf"\s*\{{?[.]?(?:{_LANGUAGE}|query\Z)", re.I)
 
 
 def _block(m: re.Match, words: tuple) -> tuple:
-    "What stands in a tag or a fence: any form but the same, or what the tag or the fence's first line says."
-    inner, says_sql = m["inner"].strip(), _SAYS_SQL.match(m["head"])
-    if says_sql and not re.match("[<`~{[]", inner):
-        if inner and not _word_line(words).match(inner):
-            return m.end(), [SQLAction("QUERY", _statement(inner, words))]
-    found = _scan(inner, words, _forms(words), (_TAG, _FENCED))
-    if not found and inner and m["head"].lower() == "answer":
-        found = [SQLAction("ANSWER", _answer_in(inner))]
-    return m.end(), found
+    "What a tag or a fence holds: SQL or an answer, if it says so, or any form but a block."
+    head, inner = m["head"].lower(), m["inner"].strip()
+    if "sql" in head and inner and not _word_line(words).match(inner):
+        return m.end(), [SQLAction("QUERY", _statement(inner, words))]
+    actions = _scan(inner, words, _CALLS + _lines(words))
+    if not actions and inner and head == "answer":
+        actions = [SQLAction("ANSWER", _answer_in(inner))]
+    return m.end(), actions
 
 # %% ../../nbs/world/replies.ipynb #5a1c0010
-_SELECT = re.compile(rf"\A{_BEGINS_SQL.pattern}|\b{_SELECTS}", re.I | re.S | re.X)
-_BEFORE = re.compile(  # on a line, behind a colon, a semicolon or QUERY, or in quotes
-    r"""(?:(?P<own>^(?:\w{0,9}[=\#-]*>)?[ \t>*]*|;[ \t]*)|[:：][ \t*_]*|\bQUERY[ \t:]+
-    |(?:\A|(?<=[\s(:]))(?P<mark>"|`{1,2})[ \t]*)\Z""",
-    re.M | re.X,
+_SELECT = re.compile(rf"\A{_BEGINS_SQL.pattern}|\b{_SELECTS}", re.I)
+_BEFORE = re.compile(  # on a line, behind a semicolon or a colon, or in quotes
+    r"""(?:(?P<line>^[ \t>*]*|;[ \t]*)|[:：][ \t*_]*|(?:\A|(?<=\s))(?P<mark>["`])[ \t]*)\Z""",
+    re.M,
 )
 
 
@@ -458,72 +384,62 @@ def _shown_sql(m: re.Match, words: tuple, prose: bool = False) -> tuple | None:
     "SQL that begins the text; or which SQLite takes, in capitals on a line or behind a semicolon."
     text, start = m.string, m.start()
     before = _BEFORE.search(text, max(0, start - 30), start)
-    owns = before and before["own"] is not None and m[0][:4].isupper()
-    begins = before and before.start() == 0
-    if not before or not (begins or owns or prose):
+    if not before:
+        return None
+    begins, in_line = before.start() == 0, before["line"] is not None
+    if not (begins or prose or in_line and m[0][:4].isupper()):
         return None
     sql = text[start:]
     sql = sql.partition(before["mark"])[0] if before["mark"] else sql
     sql = _statement(sql, words)
-    likely = begins or prose and m[0][:4].isupper() and " " in sql
-    end, taken = start + len(sql), likely or _is_statement(sql)
-    return end, [SQLAction("QUERY", sql.strip())] if taken else []
+    is_sql = begins or _is_statement(sql)
+    return start + len(sql), [SQLAction("QUERY", sql.strip())] if is_sql else []
 
 # %% ../../nbs/world/replies.ipynb #20b7bfcc
-@lru_cache(maxsize=32)
-def _forms(words: tuple) -> list:  # of marks, regular expression, reader
-    "A form's reader is asked where its expression matches; a text without one of its marks has none."
-    return [
-        ("{[", _JSON, _json_call),
-        ("<", _TAGGED, _tag_call),
-        ("(", _FUNCTION, _python_call),
-        (":", _REACT, _react_call),
-        ("<", _TAG, _block),
-        ("`~", _FENCED, _block),
-        ("", _word_line(words), _action_line),
-        ("", _SELECT, _shown_sql),
-    ]
-
-
+# marks of which a text with this form holds one, what finds the form, what reads it
+_CALLS = [
+    ("{[", _JSON, _json_call),
+    ("<", _TAGGED, _tag_call),
+    ("(", _FUNCTION, _python_call),
+    (":", _REACT, _react_call),
+]
+_BLOCKS = [("<", _TAG, _block), ("`~", _FENCED, _block)]
 _AT_MOST = 20  # actions of a reply, and places of each form that are read
 
 
-def _scan(text: str, words: tuple, forms: list, without: tuple = ()) -> list:
+def _lines(words: tuple) -> list:
+    return [("", _word_line(words), _action_line), ("", _SELECT, _shown_sql)]
+
+
+def _scan(text: str, words: tuple, forms: list) -> list:  # of actions
     "The actions of the form that stands first, then of the first behind it, and so on."
-    found, taken, at = {}, [], 0
+    matches, actions, at = {}, [], 0
     for i, (marks, pattern, _) in enumerate(forms):
-        if pattern not in without and (not marks or any(c in text for c in marks)):
+        if not marks or any(c in text for c in marks):
             if m := pattern.search(text):
-                found[i] = m
-    tries = dict.fromkeys(found, 0)
-    while found and len(taken) < _AT_MOST:
-        i = min(found, key=lambda i: (found[i].start(), i))
-        m, (_, pattern, read) = found.pop(i), forms[i]
-        end, actions = at, []
-        if m.start() >= at:  # not within what was taken
-            candidate = read(m, words)
-            tries[i] += candidate is not None
-            end, actions = candidate or (m.end(), [])
-        if actions:
-            taken += actions
+                matches[i] = m
+    tries = dict.fromkeys(matches, 0)
+    while matches and len(actions) < _AT_MOST:
+        i = min(matches, key=lambda i: (matches[i].start(), i))
+        m, (_, pattern, read) = matches.pop(i), forms[i]
+        end, more = at, []
+        if m.start() >= at:  # not within what was read
+            reading = read(m, words)
+            tries[i] += reading is not None
+            end, more = reading or (m.end(), [])
+        if more:
+            actions += more
             at = end
         if tries[i] < _AT_MOST and (m := pattern.search(text, max(end, m.start() + 1))):
-            found[i] = m
-    return taken
+            matches[i] = m
+    return actions
 
 # %% ../../nbs/world/replies.ipynb #7e910023
-_ROWS_BEGIN = re.compile(
-    r"[|\[{]|(?:[-*•]|\d+[.)])[ \t][^\n]*\n[ \t]*(?:[-*•]|\d+[.)])[ \t]"
-)
-
-
 def _concluded(m: re.Match, words: tuple) -> tuple:
     rest = m.string[m.start() if m.re is _BOXED else m.end() :]
-    rows = _FENCED.match(rest) or _ROWS_BEGIN.match(rest)
-    value = _answer_in(rest if rows else rest.partition("\n")[0]).strip('*$ "`.')
-    is_open = value[:1] in ("[", "{") and _parsed(value) is None
-    said = [SQLAction("ANSWER", value)] if value and not is_open else []
-    return len(m.string), said
+    value = _answer_in(rest if rest[0] == "|" else rest.partition("\n")[0])
+    value = value.strip('*$ "`.')
+    return len(m.string), [SQLAction("ANSWER", value)] if value else []
 
 
 _PROSE = [
@@ -534,29 +450,30 @@ _PROSE = [
 
 # %% ../../nbs/world/replies.ipynb #7e910022
 def _is_plan(action: SQLAction) -> bool:
-    "Is it a step in words, such as `DESCRIBE the tables to see their columns`?"
+    "Is it a step in words: `DESCRIBE the tables to see their columns`, `ANSWER with the name`?"
     kind, argument = action.action_type, action.argument
     if kind == "QUERY":
         return not _BEGINS_SQL.match(argument)
-    parts = re.split(r",|\band\b", argument) if kind in ACTIONS[:2] else []
-    return any(len(p.split()) > 3 or ":" in p for p in parts) or argument[:5] == "with "
+    names = argument.split(",") if kind in ("DESCRIBE", "SAMPLE") else []
+    is_long = any(len(name.split()) > 3 or ":" in name for name in names)
+    return is_long or argument.startswith("with ")
 
 
 _CALLING = re.compile(r'<tool_call>|\[TOOL_CALLS\]|"(?:arguments|parameters)"\s*:')
 
 
-def _actions_in(text: str, words: tuple, *without) -> list:  # of actions
+def _actions_in(text: str, words: tuple) -> list:  # of actions
     "What the forms hold, or the first kind of prose; plans only if there is nothing else."
-    found = _scan(text, words, _forms(words), without)
-    if not found and _CALLING.search(text):
+    actions = _scan(text, words, _CALLS + _BLOCKS + _lines(words))
+    if not actions and _CALLING.search(text):
         why = (
             f"the tool call cannot be read: it is no JSON, or not of {', '.join(words)}"
         )
         return [SQLAction("QUERY", text, fault=why)]
     for form in _PROSE:
-        found = found or _scan(text, words, [form])
-    clear = [a for a in found if not _is_plan(a)]
-    return clear if any(a.argument for a in clear) else found
+        actions = actions or _scan(text, words, [form])
+    clear = [a for a in actions if not _is_plan(a)]
+    return clear if any(a.argument for a in clear) else actions
 
 
 @lru_cache(maxsize=64)
@@ -566,21 +483,20 @@ def _read_reply(text: str, words: tuple) -> tuple:  # of actions; empty if there
     word = _word_line(words).match(whole)
     sql = whole[word.end() :].strip() if word else whole
     if not word or word["word"].upper() == "QUERY":
-        plain = _BEGINS_SQL.match(sql)
-        plain = plain and not re.search(r"\A\(|[<`~\n;]|[*\"'.]\Z", sql)
-        if plain:
+        one_line = _BEGINS_SQL.match(sql) and not re.search(r"[\n;]|\*\Z", sql)
+        if one_line and (not re.search("[<`]", sql) or _is_statement(sql)):
             return (SQLAction("QUERY", sql),)
     try:
-        found = _actions_in(_unwrapped(text), words)
+        actions = _actions_in(_unwrapped(text), words)
     except (RecursionError, ValueError):  # nested too deeply; a number too long
         return ()
-    actions = []
-    for a in found[:_AT_MOST]:
+    read = []
+    for a in actions[:_AT_MOST]:
         is_sql = a.action_type == "ANSWER" and _is_statement(a.argument)
         kind = "QUERY" if is_sql else a.action_type  # SQL is no answer
-        given = as_text(a.argument).translate(_SHOW)  # JSON may hold half a character
-        actions.append(SQLAction(kind, given, a.note, a.fault))
-    return tuple(actions)
+        # JSON may hold half a character
+        read.append(SQLAction(kind, as_text(a.argument), a.note, a.fault))
+    return tuple(read)
 
 
 def is_action(text: str | bytes, own_actions: Iterable[str] = ()) -> bool:
@@ -593,9 +509,8 @@ _LOOK_FIRST = re.compile(
     r"(?P<end>[;\n][ \t\n;>*_`]*)(?:QUERY|ANSWER|SELECT|WITH)\b"
 )
 _SAYS = re.compile(  # what the database says, or where its turn begins
-    r"\n[ \t>*]*(?:user|human|observation|database|(?:sql[ _]?)?result|output)[ \t*]*:"
-    r"|(?<!\s)\s*(?:<\|?(?:tool_response|start_of_turn|im_start|start_header_id|function_results?)\|?>|\[TOOL_RESULTS\])"
-    r"(?!assistant|model)",
+    r"\n[ \t>*]*(?:user|observation|database|(?:sql[ _]?)?result)[ \t*]*:"
+    r"|(?<!\s)\s*(?:<tool_response>|<\|im_start\|>)",
     re.I,
 )
 
@@ -641,4 +556,4 @@ def parse_actions(
         return list(actions.values())
     known = f"{', '.join(words[:-1])} or {words[-1]}"
     note = f"no action was found in this reply; begin it with {known}"
-    return [SQLAction("QUERY", _unwrapped(text).translate(_SHOW) or text.strip(), note)]
+    return [SQLAction("QUERY", _unwrapped(text) or text.strip(), note)]
