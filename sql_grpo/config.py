@@ -6,13 +6,6 @@
 __all__ = ['DEMONSTRATIONS', 'folder_config', 'is_small', 'rules_for', 'read_rewards', 'SQLGRPOConfig', 'save_options',
            'changed_options', 'preset_config', 'preset_for', 'parse_args']
 
-# %% ../nbs/learner/config.ipynb #0c4b9f63
-import logging
-
-# %% ../nbs/learner/config.ipynb #d3f7e18a
-# of a package not needed here
-logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR)
-
 # %% ../nbs/learner/config.ipynb #4d9059b6
 import argparse, copy, importlib.util, json, math, os, sys, threading
 from collections.abc import Callable
@@ -38,7 +31,8 @@ from .world.engines import without_password
 from .world.tasks import one_list
 from .environment import Rules
 from .judge.games import find_game, Game, reward_name
-from .options import PRESETS, Options, helps, read_options, train_parser
+from .common.command import helps, read_options
+from .options import PRESETS, Options, train_parser
 
 # %% ../nbs/learner/config.ipynb #d6a00682
 def folder_config(model_name: str) -> dict:

@@ -8,14 +8,13 @@ __all__ = ['load_questions', 'question_prompts', 'load_question_prompts', 'build
 # %% ../nbs/04_training.ipynb #550c2742
 from collections.abc import Callable
 
-# first: it keeps bitsandbytes quiet
-from .config import SQLGRPOConfig
 from accelerate.utils import gather_object
 from datasets import Dataset
 from peft import PeftModel
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .common.basics import pick_some
+from .config import SQLGRPOConfig
 from .world.tasks import Task
 from .world.tasks import load_tasks, share_out
 from .judge.results import without_sql

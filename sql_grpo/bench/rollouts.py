@@ -13,8 +13,6 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
 import torch, trl
 from datasets import Dataset
 from transformers import (
@@ -27,8 +25,9 @@ from transformers import (
 )
 from transformers.utils import logging as hf_logging
 
-from ..cli.main import read_command
+from ..use.options import BenchOptions, read_command
 from ..common.basics import detect_runtime, markdown_table, or_exit, peak_memory
+from ..config import SQLGRPOConfig
 from ..engine.codec import CHATML, ChatCodec, TokenRecord
 from ..engine.policy import LMPolicy, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments
@@ -393,7 +392,7 @@ def bench_table(name: str, found: dict) -> str:  # of run_rounds; Markdown
 # %% ../../nbs/bench/rollouts.ipynb #0dc95e5a
 def main(argv: list | None = None) -> None:  # by default the command line's
     "The command `sql_grpo bench`. Raises SystemExit with 2 for bad input."
-    args, _ = read_command("bench", argv)
+    args, _ = read_command(BenchOptions, argv)
     gpu, n, out = torch.cuda.is_available(), args.episodes, {}
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     warnings.filterwarnings("ignore", category=FutureWarning)

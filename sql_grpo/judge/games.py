@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-import sqlglot
 from sqlglot import exp
 
 from ..common.basics import from_file
@@ -26,6 +25,7 @@ from ..rewards import REWARDS, as_trl, correctness, result_progress
 from ..world.database import Database, Result
 from ..world.engines import open_database
 from ..world.replies import SQLAction, as_text, parse_actions
+from ..world.sql import parse_sql
 from ..world.tasks import Task
 
 # %% ../../nbs/judge/games.ipynb #5a6c50f7
@@ -38,40 +38,13 @@ def _sql_in(completion: str | bytes | list) -> str:
     return (queries or [str(actions[0])])[-1].rstrip("; \n")
 
 # %% ../../nbs/judge/games.ipynb #c763465c
-_MAX_STEPS = 10  # of the parser, for each token; gold queries take at most 3
-
-
-class _Bounded:
-    "What makes a parser of sqlglot give up when it goes back and forth too often."
-
-    def parse(self, raw_tokens, sql):
-        self.steps_left = _MAX_STEPS * len(raw_tokens) + 100
-        return super().parse(raw_tokens, sql)
-
-    def _advance(self, times=1):
-        self.steps_left -= 1
-        if self.steps_left < 0:
-            raise RecursionError("too many ways to read this SQL")
-        super()._advance(times)
-
-
-@lru_cache
-def _parser_of(dialect: str):  # the dialect, a class
-    known = sqlglot.Dialect.get_or_raise(dialect)
-    return known, type("Parser", (_Bounded, known.parser_class), {})
-
-
 @lru_cache(maxsize=4096)
 def parse_query(sql: str, dialect: str = "sqlite") -> exp.Expression | None:
     "The tree of one query, a SELECT or several with UNION and the like; None for everything else."
     begins = re.match(r"[\s(]*(?:SELECT|WITH|VALUES)\b", sql, re.I)
     if len(sql) > MAX_SQL_CHARS or not begins:
         return None
-    known, parser = _parser_of(dialect)
-    try:
-        trees = parser(dialect=known).parse(known.tokenize(sql), sql)
-    except (sqlglot.errors.SqlglotError, RecursionError):
-        return None
+    trees = parse_sql(sql, dialect).trees
     one = len(trees) == 1 and isinstance(trees[0], (exp.Query, exp.Values))
     return trees[0] if one else None
 
@@ -279,14 +252,11 @@ def _features(sql: str) -> tuple[Counter, Counter]:  # steps of the tree, words
     tree = parse_query(sql)
     if tree is None:
         return Counter(), Counter(_WORD_OR_SIGN.findall(sql[:MAX_SQL_CHARS].lower()))
-    try:
-        tree = _plain_form(tree)
-        nodes = [n for n in tree.walk() if not isinstance(n, exp.Identifier)]
-        steps = Counter((type(n.parent).__name__, type(n).__name__) for n in nodes)
-        words = _WORD_OR_SIGN.findall(tree.sql("sqlite"))
-        return steps, Counter(t if t[0] == "'" else t.lower() for t in words)
-    except RecursionError:
-        return Counter(), Counter()
+    tree = _plain_form(tree)
+    nodes = [n for n in tree.walk() if not isinstance(n, exp.Identifier)]
+    steps = Counter((type(n.parent).__name__, type(n).__name__) for n in nodes)
+    words = _WORD_OR_SIGN.findall(tree.sql("sqlite"))
+    return steps, Counter(t if t[0] == "'" else t.lower() for t in words)
 
 
 class SemanticReward(BaseReward):

@@ -14,8 +14,6 @@ from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import DEMONSTRATIONS, SQLGRPOConfig
 import torch
 from datasets import Dataset
 from peft import PeftModel
@@ -24,6 +22,7 @@ from sqlglot import exp
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..common.basics import digest_of, say, terminal_progress, written_whole
+from ..config import DEMONSTRATIONS, SQLGRPOConfig
 from sql_grpo.learner.models import (
     broken_files,
     checkpoints_in,

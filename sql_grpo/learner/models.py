@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import folder_config, is_small, rules_for, SQLGRPOConfig
 import httpx2, torch
 from accelerate import init_empty_weights
 from filelock import FileLock, Timeout
@@ -49,6 +47,7 @@ from sql_grpo.common.basics import (
     say,
     written_whole,
 )
+from ..config import folder_config, is_small, rules_for, SQLGRPOConfig
 from ..world.embedded import ADAPTED, model_path
 from ..environment import Rules
 from ..judge.games import find_game

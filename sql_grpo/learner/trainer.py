@@ -13,8 +13,6 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import save_options, SQLGRPOConfig
 import torch
 from datasets import Dataset, concatenate_datasets
 from fastcore.basics import patch
@@ -31,6 +29,7 @@ from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
 from ..common.basics import is_main, place_of, say
+from ..config import save_options, SQLGRPOConfig
 from ..world.tasks import Task
 from ..environment import Episode
 from ..judge.games import find_game

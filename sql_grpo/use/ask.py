@@ -15,7 +15,7 @@ import pandas as pd
 from fastcore.basics import patch
 
 from ..common.basics import full_path, or_exit, peak_memory
-from ..cli.main import AskOptions, ModelOptions, read_command
+from .options import AskOptions, ModelOptions, read_command
 from ..world.tasks import READERS, Task, answer_cell, answer_result
 from ..world.tasks import from_lines, raw_entries
 from sql_grpo.world.database import (
@@ -28,7 +28,7 @@ from sql_grpo.world.database import (
 from ..world.engines import open_database, source_digest
 from ..world.replies import SQLAction, as_text
 from ..environment import Episode, Rules, SQLEnvironment, format_result
-from ..evaluation import unusable_replies
+from ..engine.endpoint import unusable_replies
 from ..watch.report import finished_run
 from sql_grpo.judge.results import (
     as_read,
@@ -38,8 +38,6 @@ from sql_grpo.judge.results import (
 )
 from .questions import KeptQuestions
 from ..rollout import Policy, rollout
-
-# first: it keeps bitsandbytes quiet, which the next import loads
 from sql_grpo.learner.models import (
     best_here,
     check_model,
@@ -543,7 +541,7 @@ _players = {}  # by what a cell asks for, and the newest run
 
 def ask_cell(line: str, cell: str) -> Answer:
     "%%ask DATABASE and options of `sql_grpo ask`: the answer to the question in the cell."
-    args, chosen = read_command("ask", ["--database", *shlex.split(line)])
+    args, chosen = read_command(AskOptions, ["--database", *shlex.split(line)])
     key = line, args.model or newest_run(args.database)
     if key not in _players:
         _players[key] = _player(args, chosen)
@@ -591,7 +589,7 @@ def main(
     argv: list[str] | None = None,  # default: the command line
 ) -> None:
     "The command `sql_grpo ask`. Raises SystemExit: 2 if what was asked for is not there."
-    args, chosen = read_command("ask", argv)
+    args, chosen = read_command(AskOptions, argv)
     with or_exit("sql_grpo ask"):
         try:
             if code := _ask_all(args, chosen):

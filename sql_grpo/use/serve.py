@@ -47,7 +47,7 @@ from ..environment import Rules, SQLObservation
 from ..judge.games import new_environment
 from ..rewards import correctness
 from ..engine.tools import SQLToolEnvironment
-from ..cli.main import read_command, ServeOptions
+from .options import read_command, ServeOptions
 
 # %% ../../nbs/use/serve.ipynb #c11e0012
 class SQLEnvAction(Action):
@@ -527,7 +527,7 @@ def _load_splits(args: ServeOptions) -> dict:  # of lists of tasks
 
 def app_for(argv: list | None) -> FastAPI:
     "The application that `sql_grpo serve` with these arguments has, for tools that import one."
-    args, chosen = read_command("serve", argv)
+    args, chosen = read_command(ServeOptions, argv)
     return make_app(_load_splits(args), Rules(**chosen), args.max_sessions, args.web)
 
 # %% ../../nbs/use/serve.ipynb #5e4ec015
@@ -794,7 +794,7 @@ def main(
     argv: list | None = None,  # default: the command line
 ) -> None:
     "Serve until Ctrl-C, or write the folder of a Space. Raises SystemExit with 2 if it cannot."
-    args, chosen = read_command("serve", argv)
+    args, chosen = read_command(ServeOptions, argv)
     with or_exit(_PROG):
         if args.http and not args.mcp:
             raise ValueError("--http: has no effect without --mcp")

@@ -20,7 +20,6 @@ from queue import Empty, LifoQueue
 from time import perf_counter, sleep
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-import sqlglot
 from fastcore.basics import patch
 from sqlglot import exp
 
@@ -29,6 +28,7 @@ from .database import BUSY, Cell, Column, Database, Result
 from .database import SQLiteDatabase
 from .database import exact, file_state, one_line
 from .files import READ, FilesDatabase, is_files
+from .sql import parse_sql
 
 # %% ../../nbs/world/engines.ipynb #e41c000b
 def plain_cell(
@@ -348,14 +348,11 @@ def _refuse(self: EngineDatabase, names: list):  # pairs: a name, is it refused 
     self.effects = words, others  # at once: other threads read it
 
 # %% ../../nbs/world/engines.ipynb #e41c0081
-_MAX_PARSED = 10_000  # characters of a query that is looked into for single precision
-
-
 @patch
 def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
     "What a result says of its columns; nothing, where single precision has no part in it."
     said = sql.lower()
-    if len(sql) > _MAX_PARSED or not any(name in said for name in self._singles):
+    if not any(name in said for name in self._singles):
         return ()
     selected = _selected(sql, self.dialect)
     if len(selected) != len(columns):  # a star
@@ -366,10 +363,7 @@ def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
 @lru_cache(maxsize=1024)
 def _selected(sql: str, dialect: str) -> list:
     "The names in each column that a query selects, and 'float' for a cast; [] if it is not known."
-    try:
-        tree = sqlglot.parse_one(sql, read=dialect)
-    except (sqlglot.errors.SqlglotError, RecursionError, IndexError):
-        return []
+    tree = parse_sql(sql, dialect).tree
     found = [
         list(e.find_all(exp.Column, exp.Cast)) for e in getattr(tree, "selects", [])
     ]
