@@ -158,32 +158,52 @@ def _json_cell(x) -> str:
     "A value of JSON as a cell of an observation, a list as a row."
     if isinstance(x, (list, tuple)):
         return " | ".join(map(_json_cell, x))
-    return " ".join(str("NULL" if x is None else x).splitlines())
+    text = "NULL" if x is None else str(x).lower() if isinstance(x, bool) else str(x)
+    return " ".join(text.splitlines())
 
 
 def _as_lines(x) -> str:
     "Parsed JSON with a row a line: of values, lists or records."
     while isinstance(x, dict):
-        [*values] = x.values()
-        wraps = len(values) == 1 and isinstance(values[0], (list, dict))
-        x = values[0] if wraps else [x]
+        inner = [
+            v for k, v in x.items() if len(x) == 1 or k in ("rows", "data", "records")
+        ]
+        inner = [v for v in inner if isinstance(v, (list, dict))]
+        x = inner[0] if inner else [x]
     if x and all(isinstance(row, dict) and {*row} == {*x[0]} for row in x):
         x = [[row[k] for k in x[0]] for row in x]
     return "\n".join(map(_json_cell, x)) or "(0 rows)"
 
 
+_RULE = re.compile(r"(?=[^-]*-)[ \t|+:=-]{3,}")  # of a table
+_ITEM = re.compile(r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
+_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}{1,2}")
+
+
 def as_rows(answer: str) -> str:
-    "A Markdown table, or JSON, with a row a line; any other text as it is."
+    "A written table or list, as Markdown, JSON or Python have it, with a row a line; else the same text."
     text = answer.strip()
-    if text[:1] + text[-1:] in ("[]", "{}"):
+    if boxed := _BOXED.fullmatch(text.strip(" $.")):
+        return boxed[1].strip()
+    if text[:1] == "{" and "}\n{" in text:  # a record a line
+        text = f"[{','.join(text.splitlines())}]"
+    if text[:1] + text[-1:] in ("[]", "{}", "()"):
         parsed = _parsed(text)
-        return _as_lines(parsed) if isinstance(parsed, (list, dict)) else answer
-    lines = [line.strip() for line in text.split("\n")]
-    if not all(line[:1] == line[-1:] == "|" != line for line in lines):
-        return answer
-    if len(lines) > 2 and re.fullmatch(r"[ \t|:-]+", lines[1]):  # below a header
-        del lines[:2]
-    return "\n".join(line[1:-1].strip() for line in lines)
+        if isinstance(parsed, tuple):
+            parsed = [parsed] if parsed else None
+        bare = text[1:-1] if text[0] == "[" else answer
+        return _as_lines(parsed) if isinstance(parsed, (list, dict)) else bare
+    lines = [re.sub(r"\*\*([^*|]+)\*\*", r"\1", s.strip()) for s in text.split("\n")]
+    rules = [i for i, line in enumerate(lines) if _RULE.fullmatch(line)]
+    framed = all(line[:1] == line[-1:] == "|" != line for line in lines)
+    if len(rules) < len(lines) and (framed or rules and rules[0] < 2):
+        header = next((i for i in rules if 0 < i < len(lines) - 1), -1)
+        rows = [line for i, line in enumerate(lines) if i > header and i not in rules]
+        return "\n".join(
+            row.removeprefix("|").removesuffix("|").strip() for row in rows
+        )
+    items = [_ITEM.sub("", line, count=1) for line in lines if _ITEM.match(line)]
+    return "\n".join(items) if len(items) == len(lines) > 1 else answer
 
 # %% ../../nbs/world/replies.ipynb #7e910042
 # a block that is not closed ends with the text: so a search takes linear time
@@ -197,7 +217,6 @@ _SAID = re.compile(
     (?!(?:not|un\w+|about)\b)(?=\S)""",
     re.M | re.I | re.X,
 )
-_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}")
 _BOLD = re.compile(r"\*\*(?=\S)([^*\n]*[^*\s])\*\*")
 
 
@@ -238,10 +257,10 @@ def _called(name: str, argument, words: tuple) -> list:  # of actions
     if isinstance(argument, str) and argument.strip()[:1] in ("{", '"'):
         argument = _parsed(argument) or argument
     if isinstance(argument, dict):
-        if kind not in ACTIONS and len(argument) > 1:
+        keys = [k for k in ("value", "answer") if k in argument][:1] or [*argument]
+        if len(keys) > 1 and kind not in ("DESCRIBE", "SAMPLE", "QUERY"):
             return [SQLAction(kind, json.dumps(argument, ensure_ascii=False))]
-        first = next(iter(argument.values()), "")
-        argument = argument.get("value", first)
+        argument = argument[keys[0]] if keys else ""
     if isinstance(argument, (list, dict)):
         return [SQLAction(kind, _as_lines(argument))]
     text = "" if argument is None else str(argument).strip()
@@ -375,7 +394,7 @@ def _block(m: re.Match, words: tuple) -> tuple:
 # %% ../../nbs/world/replies.ipynb #5a1c0010
 _SELECT = re.compile(rf"\A{_BEGINS_SQL.pattern}|\b{_SELECTS}", re.I)
 _BEFORE = re.compile(  # on a line, behind a semicolon or a colon, or in quotes
-    r"""(?:(?P<line>^[ \t>*]*|;[ \t]*)|[:：][ \t*_]*|(?:\A|(?<=\s))(?P<mark>["`])[ \t]*)\Z""",
+    r"""(?:(?P<line>^[ \t>]*|;[ \t]*)|[:：][ \t*_]*|(?:\A|(?<=\s))(?P<mark>["`]|\*\*)[ \t]*)\Z""",
     re.M,
 )
 
