@@ -15,7 +15,7 @@ import torch
 from accelerate.utils import gather_object
 from fastcore.basics import patch
 from peft import PeftModel
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerState
 from transformers.utils import logging as hf_logging
 from trl import GRPOTrainer
 from trl.distributed import DistributedBackend
@@ -37,6 +37,7 @@ from ..common.command import add_options
 from ..options import Options
 from ..world.engines import source_digest
 from ..world.tasks import Task, one_list
+from ..rewards import try_rewards
 from ..rollout import built_in_policy, Policy, rollout, ScriptedPolicy
 from ..engine.policy import whole_model
 from sql_grpo.learner.models import (
@@ -54,7 +55,6 @@ from sql_grpo.learner.demonstrations import (
     learn_demonstrations,
 )
 from ..engine.vllm import check_vllm_server
-from ..learner.trainer import check_rewards, chosen_rewards
 from sql_grpo.training import (
     build_trainer,
     draw_eval_tasks,
@@ -311,8 +311,10 @@ def prepare(
         prompts, tasks = load_question_prompts(config)
         asked = draw_eval_tasks(config, every=True)
     eval_tasks = pick_some(asked, config.eval_questions or len(asked), config.seed)
-    rewards, _ = chosen_rewards(config, reward_funcs, reward_weights)
-    check_rewards(rewards, tasks[0], config)
+    rewards = config.choose_rewards(reward_funcs, reward_weights)
+    player = built_in_policy("random", 0, config.rules.mode)
+    episodes = rollout(player, tasks[:1] * 3, config.rules)
+    try_rewards(rewards, episodes, trainer_state=TrainerState())
     config = check_sharing(config)
     facts = card_facts(config)
     if not own:
