@@ -16,11 +16,10 @@ from decimal import Decimal
 from functools import lru_cache, wraps
 from itertools import chain, combinations, count
 
-import sqlglot
-
 from ..world.database import Database, Result, exact, format_value
 from ..world.engines import open_database
 from ..world.replies import as_rows
+from ..world.sql import parse_sql
 from ..world.tasks import Task, answer_result, ties
 from ..environment import Episode
 
@@ -178,9 +177,8 @@ def is_ordered(
     dialect: str = "sqlite",  # sqlglot's name for it
 ) -> bool:
     "Does `sql` have an outermost ORDER BY? Or any, where sqlglot cannot parse it."
-    try:
-        tree = sqlglot.parse_one(sql, read=dialect)
-    except (sqlglot.errors.SqlglotError, RecursionError):
+    tree = parse_sql(sql, dialect).tree
+    if not tree:
         return bool(re.search(r"\border\s+by\b", sql, re.I))
     return tree.args.get("order") is not None
 

@@ -10,8 +10,6 @@ import importlib.util, re, warnings
 from contextlib import contextmanager
 from pathlib import Path
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
 from peft.tuners.lora import LoraLayer
@@ -19,6 +17,7 @@ from peft.utils import load_peft_weights
 from peft.utils.integrations import dequantize_module_weight
 from transformers import PreTrainedModel
 from ..common.basics import full_path
+from ..config import SQLGRPOConfig
 from ..judge.games import find_game
 from .gguf import plain_model
 from .model import one_sentence

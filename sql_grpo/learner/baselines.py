@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
 import torch
 from datasets import Dataset, IterableDataset
 from peft import PeftModel
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..common.basics import json_object, pick_some, terminal_progress
+from ..config import SQLGRPOConfig
 from ..world.tasks import Task
 from ..environment import Episode
 from ..rewards import correctness

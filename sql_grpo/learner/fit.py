@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
 import torch
 from accelerate.utils import gather_object
 from datasets import Dataset, IterableDataset
@@ -36,6 +34,7 @@ from transformers import (
 from trl import GRPOTrainer, SFTConfig, SFTTrainer
 
 from ..common.basics import QUIET, detect_runtime, is_main, say
+from ..config import SQLGRPOConfig
 from ..engine.cache import is_out_of_memory
 from ..engine.codec import CHATML
 from sql_grpo.learner.checkpoints import (

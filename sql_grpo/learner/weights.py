@@ -10,8 +10,6 @@ import os, sys, textwrap, warnings, json
 from dataclasses import asdict, replace
 from pathlib import Path
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
 import httpx2, torch
 from huggingface_hub import HfApi
 from peft import PeftModel
@@ -27,6 +25,7 @@ from transformers import (
 from transformers.utils import logging as hf_logging
 
 from ..common.basics import is_main
+from ..config import SQLGRPOConfig
 from ..engine.codec import ChatCodec
 from sql_grpo.learner.adapters import (
     add_adapters,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 from ..common.basics import Parser, full_path, or_exit, written_whole
-from ..cli.main import read_command
+from .options import DraftOptions, read_command
 from ..world.database import format_value
 from ..world.drafts import draft_questions
 from ..world.engines import open_database
@@ -203,7 +203,7 @@ def main_data(argv: list) -> None:  # what follows `sql_grpo data`
 
 def main_draft(argv: list) -> None:  # what follows `sql_grpo draft`
     "The command `sql_grpo draft`. Raises SystemExit with 2 for bad input."
-    args, _ = read_command("draft", argv)
+    args, _ = read_command(DraftOptions, argv)
     with or_exit("sql_grpo draft"):
         kept = KeptQuestions(args.output)
         if args.n < 1:

@@ -11,15 +11,15 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
-# first: it keeps bitsandbytes quiet, which the next imports load
-from ..config import SQLGRPOConfig
 import httpx2
 from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_token
 from transformers.integrations import integration_utils
 
 from ..common.basics import is_main, load_env
+from ..config import SQLGRPOConfig
 from ..environment import Rules
-from ..options import Options, helps
+from ..common.command import helps
+from ..options import Options
 from ..world.database import one_line
 from ..judge.games import AGENT, SINGLE_TURN
 from ..learner.baselines import BASELINES

@@ -24,6 +24,7 @@ from sql_grpo.common.basics import (
 )
 from .database import SQLiteDatabase, quoted
 from .embedded import literal, write_script
+from .sql import parse_sql
 
 # %% ../../nbs/world/download.ipynb #a8c928b5
 def _fetch(url: str, part: Path, quiet: bool):
@@ -162,14 +163,11 @@ def _context_schema(
     context: str,  # CREATE TABLE statements
 ) -> dict:  # table -> {column: declared type}
     "The tables of a context; raises ValueError for anything but CREATE TABLE statements."
-    try:
-        statements = sqlglot.parse(context, read="sqlite")
-    except sqlglot.errors.SqlglotError as e:
-        raise ValueError(f"not SQL: {str(e).splitlines()[0]}") from None
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+    statements, fault = parse_sql(context)
+    if fault:
+        raise ValueError(fault)
     schema, spelled = {}, {}  # how a table or column was first spelled
-    for s in filter(None, statements):
+    for s in statements:
         if not isinstance(s, exp.Create) or not isinstance(s.this, exp.Schema):
             got = s.sql()[:60]
             raise ValueError(f"expected CREATE TABLE with columns, got {got!r}")
@@ -181,8 +179,6 @@ def _context_schema(
                 columns[c.name] = c.kind.sql("sqlite") if c.kind else ""
         if not columns:
             raise ValueError(f"table {name!r} has no columns")
-    if not schema:
-        raise ValueError("no CREATE TABLE in it")
     return schema
 
 # %% ../../nbs/world/download.ipynb #aab84684
@@ -349,15 +345,12 @@ def fill(
     "A database for a query: the best of some tries. Raises ValueError for a context that is none."
     schema, want, bare = _context_schema(context), _Demands(), None
     known = {c.lower() for columns in schema.values() for c in columns}
-    try:
-        tree = sqlglot.parse_one(query, read="sqlite")
+    if tree := parse_sql(query).tree:  # else any rows will do
         want = _demands(tree, known)
         if conditions := list(tree.find_all(exp.Where, exp.Having)):
             for node in conditions:
                 node.pop()
             bare = tree.sql("sqlite")
-    except (sqlglot.errors.SqlglotError, RecursionError):
-        pass  # any rows will do
     best = (-2, "")
     for k in range(_TRIES):
         # few rows now and then, for small groups
@@ -377,7 +370,10 @@ def context_database(
     seed: int | str = 0,  # another one gives other rows
 ) -> Path:
     "The SQLite file with `fill(context, query, seed)`, in the cache folder."
-    made_by = code_digest("world.download", "world.embedded") + sqlglot.__version__
+    made_by = (
+        code_digest("world.download", "world.embedded", "world.sql")
+        + sqlglot.__version__
+    )
     key = digest_of((made_by, context, query, str(seed)))
     path = cache_folder() / "context" / f"{name}-{key}.sqlite"
     if not path.exists():

@@ -18,9 +18,8 @@ from itertools import chain, combinations, count, groupby, islice, product
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import sqlglot
 from fastcore.script import anno_parser
-from sqlglot import exp
+from sqlglot import ErrorLevel, exp
 
 from ..common.basics import markdown_table, or_exit
 from sql_grpo.world.database import (
@@ -35,6 +34,7 @@ from .download import context_database, download_spider
 from .embedded import data_folder, variant_files, world_file
 from .engines import engine_of, open_database, without_password
 from .files import SQLITE, Sheet, is_files, text_encoding
+from .sql import parse_sql
 
 # %% ../../nbs/world/tasks.ipynb #d578f46c
 _GOLD_SECONDS = 30.0  # what a gold query may take where the machine is busy
@@ -124,9 +124,8 @@ def ties(
     "A query's results with ties at its limits broken otherwise; none if there are no ties."
     if not result.ok:
         return []
-    try:
-        tree = sqlglot.parse_one(sql, read=db.dialect)
-    except (sqlglot.errors.SqlglotError, RecursionError):
+    tree = parse_sql(sql, db.dialect).tree
+    if not tree:
         return []
     bag = lambda rows: tuple(sorted(map(repr, rows)))
     found, seconds = {}, 0
@@ -330,10 +329,7 @@ def sql_difficulty(
     dialect: str = "sqlite",  # sqlglot's name for it
 ) -> str:  # easy, medium, hard or extra; unknown if it cannot be parsed
     "Spider's hardness of a query (evaluation.py of taoyds/spider: eval_hardness)."
-    try:
-        tree = sqlglot.parse_one(sql, read=dialect)
-    except (sqlglot.errors.SqlglotError, RecursionError):
-        return "unknown"
+    tree = parse_sql(sql, dialect).tree
     if not isinstance(tree, exp.Query):
         return "unknown"
     clauses, nested, others = _hardness(tree)
@@ -761,13 +757,11 @@ def _put_in_sqlite(tasks: list[Task], db: Database) -> None:
     "Give tasks about files SQLite's words for gold SQL of DuckDB; what changes is said."
     told = {False: [], True: []}  # does SQLite run them as they are?
     rows = lambda result: sorted(map(repr, result.rows))
-    level = sqlglot.ErrorLevel.IGNORE
-    form = dict(read="duckdb", write="sqlite", unsupported_level=level)
     for t in tasks:
-        try:
-            [sql] = sqlglot.transpile(t.query, **form)
-        except (sqlglot.errors.SqlglotError, RecursionError, ValueError):
+        trees = parse_sql(t.query, "duckdb").trees
+        if len(trees) != 1:
             continue  # what it is, the judge will say
+        sql = trees[0].sql("sqlite", unsupported_level=ErrorLevel.IGNORE)
         given, found = db.query(t.query), db.query(sql)
         if found.ok and not (given.ok and rows(found) == rows(given)):
             t.query = t.query if given.ok else sql
