@@ -65,21 +65,21 @@ def _check_each(c) -> None:
     for f in fields(c):
         if not f.init or (value := getattr(c, f.name)) == f.default or value is None:
             continue
-        given = f"{f.name} is {value!r}; "
+        fault = f"{f.name} is {value!r}; "
         if get_origin(f.type) is Literal and value not in get_args(f.type):
-            raise ValueError(f"{given}it must be one of {', '.join(get_args(f.type))}")
+            raise ValueError(f"{fault}it must be one of {', '.join(get_args(f.type))}")
         kinds = get_args(f.type) or (f.type,)
         if f.name in ours and {int, float} & {*kinds}:
             least, whole = _LEAST.get(f.name, 0), "whole " * (float not in kinds)
             right = isinstance(value, int if whole else (int, float))
             if not right or not least <= value < math.inf:
-                raise ValueError(f"{given}expected a {whole}number of at least {least}")
+                raise ValueError(f"{fault}expected a {whole}number of at least {least}")
         for beginning, needs in _NEEDS.items():
             if f.name.startswith(beginning) and getattr(c, needs) in ("none", False):
-                raise ValueError(f"{given}it has no effect without {needs}")
+                raise ValueError(f"{fault}it has no effect without {needs}")
         if f.name in _UNUSED:
             why = "where models are loaded and episodes played without TRL"
-            raise ValueError(f"{given}it has no effect here, {why}")
+            raise ValueError(f"{fault}it has no effect here, {why}")
 
 # %% ../nbs/learner/config.ipynb #93b8554a
 DEMONSTRATIONS = ("none", "oracle", "explore", "self")
@@ -199,8 +199,8 @@ def _check_together(c) -> None:
 # %% ../nbs/learner/config.ipynb #9eb56175
 def _fit_to(c, runtime: Runtime) -> None:
     "Settle device, precision and checkpointing of a configuration for a machine."
-    told = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true"
-    c.use_cpu = c.use_cpu or runtime.device == "cpu" or told
+    by_launcher = os.environ.get("ACCELERATE_USE_CPU", "").lower() == "true"
+    c.use_cpu = c.use_cpu or runtime.device == "cpu" or by_launcher
     native = native_dtype(None) if c.use_cpu else runtime.dtype
     if c.fp16 and c.use_cpu:
         raise ValueError("fp16 is true, and there is no GPU to use; leave fp16 out")
@@ -244,7 +244,7 @@ _EVERY = (  # count steps, and fall on the last one of a generation
     "trace_every",
     "success_every",
 )
-_GONE = {  # options of before, and what is now said to them
+_GONE = {  # options of before, by why they are gone
     "it was measured, and gained nothing": (
         "advantage_level",
         "dynamic_sampling",
@@ -266,7 +266,7 @@ _GONE = {  # options of before, and what is now said to them
         "warmup_learning_rate",
     ),
 }
-_GONE = {name: said for said, names in _GONE.items() for name in names}
+_GONE = {name: why for why, names in _GONE.items() for name in names}
 _RULES = tuple(f.name for f in fields(Rules))
 _SETTLED = (
     "bf16",
@@ -281,11 +281,13 @@ _SETTLED = (
 def _others_awaited(seconds: float = 10):
     "Within, say for whom a process waits, if its launch has several and they do not come."
     n = int(os.environ.get("WORLD_SIZE", 1))
-    told = (
+    waiting = (
         f"waiting for {n - 1} more processes, since WORLD_SIZE is {n}: if it is left "
         "over from another run, unset it"
     )
-    clock = threading.Timer(seconds, print, [told], dict(file=sys.stderr, flush=True))
+    clock = threading.Timer(
+        seconds, print, [waiting], dict(file=sys.stderr, flush=True)
+    )
     clock.daemon = True
     if n > 1:
         clock.start()
@@ -312,29 +314,27 @@ class SQLGRPOConfig(Options, GRPOConfig):
 
     def __init__(self, **options):  # of `Options`, TRL's GRPOConfig, or `Rules`
         "Raises ValueError for what is not known, wrong, or does not go together."
-        given = {_known(name): value for name, value in options.items()}
-        self.given = [*given]  # names
-        self._chosen = {name: given.pop(name) for name in _RULES if name in given}
+        self.given = {_known(name): value for name, value in options.items()}
         for f in fields(self):
             if f.init:
-                made = f.default if f.default is not MISSING else f.default_factory()
-                setattr(self, f.name, given.get(f.name, made))
+                usual = f.default if f.default is not MISSING else f.default_factory()
+                setattr(self, f.name, self.given.get(f.name, usual))
         if self.steps_per_generation is None:  # as TRL, where batches are added up
-            added = given.get("gradient_accumulation_steps")
+            added = self.given.get("gradient_accumulation_steps")
             self.steps_per_generation = added or _BATCHES
-        if _is_sharded(vars(self)) and "gradient_accumulation_steps" not in given:
+        if _is_sharded(vars(self)) and "gradient_accumulation_steps" not in self.given:
             self.gradient_accumulation_steps = self.steps_per_generation
         self.__post_init__()
 
     def __post_init__(self):
         _expand_paths(self)
         self.data_source = without_password(self.data_source)
-        self.batch_given = self.per_device_train_batch_size is not None
         self.per_device_train_batch_size = self.per_device_train_batch_size or 16
         self.shuffle_dataset = not self.curriculum
         self.ddp_find_unused_parameters = bool(self.ddp_find_unused_parameters)
         self.ddp_broadcast_buffers = bool(self.ddp_broadcast_buffers)
-        self.rules = self.model.rules(self._chosen)
+        chosen = {name: self.given[name] for name in _RULES if name in self.given}
+        self.rules = self.model.rules(chosen)
         self.reward_weights = [*self.choose_rewards().values()]
         _check_each(self)
         _check_together(self)
@@ -353,20 +353,24 @@ class SQLGRPOConfig(Options, GRPOConfig):
             self.mixed_precision = "no"
 
     def with_(self, **changes) -> "SQLGRPOConfig":
-        "A copy with some options changed; nothing is settled anew. Raises ValueError."
-        given = {_known(name): value for name, value in changes.items()}
-        rules = {name: given.pop(name) for name in _RULES if name in given}
+        "A copy with some options changed; nothing is checked anew. Raises ValueError for a name."
+        options = {_known(name): value for name, value in changes.items()}
+        rules = {name: options.pop(name) for name in _RULES if name in options}
         other = copy.copy(self)
-        if "model_name" in given:
+        if "model_name" in options:
             vars(other).pop("model", None)
-        vars(other).update(given | dict(rules=replace(self.rules, **rules)))
-        other.given = [*dict.fromkeys([*self.given, *changes])]
+        vars(other).update(options | dict(rules=replace(self.rules, **rules)))
         return other
 
     @cached_property
     def model(self) -> Model:
         "What its name stands for. Raises ValueError."
         return find_model(self.model_name)
+
+    @property
+    def batch_given(self) -> bool:
+        "Did somebody choose the size of a batch, so that it is not halved to fit?"
+        return self.given.get("per_device_train_batch_size") is not None
 
     @property
     def updates_per_generation(self) -> int:
@@ -415,7 +419,7 @@ class SQLGRPOConfig(Options, GRPOConfig):
 
     def _repr_markdown_(self) -> str:
         "The line, and the options that differ from their defaults."
-        usual, told = SQLGRPOConfig(), helps(Options) | helps(Rules)
+        usual, comments = SQLGRPOConfig(), helps(Options) | helps(Rules)
         names = [f.name for f in fields(self) if f.init] + [*_RULES]
         rows = []
         for name in names:
@@ -423,7 +427,7 @@ class SQLGRPOConfig(Options, GRPOConfig):
                 getattr(c.rules if name in _RULES else c, name) for c in (self, usual)
             )
             if new != old and name not in _SETTLED:
-                rows.append([f"`{name}`", new, old, told.get(name, "")])
+                rows.append([f"`{name}`", new, old, comments.get(name, "")])
         head = ["option", "value", "default", ""]
         table = markdown_table(head, rows, left=4) if rows else ""
         return f"`{self!r}`\n\n{table}"
@@ -440,8 +444,9 @@ def _plain_options(config: SQLGRPOConfig) -> dict:
 
 
 def save_options(config: SQLGRPOConfig, checkpoint: str | Path) -> None:
-    "Keep the options of a run in its checkpoint."
-    text = json.dumps(_plain_options(config), indent=1)
+    "Keep in a checkpoint what a run was asked, and the options that came of it."
+    asked = {name: v for name, v in config.given.items() if name != "hub_token"}
+    text = json.dumps(_plain_options(config) | dict(asked=asked), indent=1, default=str)
     (Path(checkpoint) / "options.json").write_text(text, encoding="utf-8")
 
 
@@ -452,7 +457,7 @@ def changed_options(config: SQLGRPOConfig, checkpoint: str | Path) -> dict:
     sharded = config.deepspeed or os.environ.get("ACCELERATE_USE_DEEPSPEED") == "true"
     fixed = (*_IN_THE_WEIGHTS, *_RULES, *_SCHEDULING * bool(sharded))
     silent = (*_ELSEWHERE, *_BY_MEMORY * (not config.batch_given))
-    found = {}
+    changed = {}
     for name, new in _plain_options(config).items():
         old = then.get(name, new)
         both = [str(x) for x in (new, old)]
@@ -464,8 +469,8 @@ def changed_options(config: SQLGRPOConfig, checkpoint: str | Path) -> dict:
                 "or leave out resume_from_checkpoint"
             )
         if not name.startswith(silent):
-            found[name] = new, old
-    return found
+            changed[name] = new, old
+    return changed
 
 # %% ../nbs/learner/config.ipynb #e520adcc
 def preset_config(
@@ -475,25 +480,27 @@ def preset_config(
     "The configuration of a preset, with some options changed. Raises ValueError."
     if name not in PRESETS:
         raise ValueError(f"preset is {name!r}; it must be one of {', '.join(PRESETS)}")
-    own = dict(PRESETS[name])
-    if own.get("data_source", "") is None and not overrides.get("data_source"):
+    options = dict(PRESETS[name])
+    if options.get("data_source", "") is None and not overrides.get("data_source"):
         needs = "needs data_source: a database of yours, such as shop.sqlite"
         raise ValueError(f"preset {name} {needs}")
-    if overrides.get("data_source") not in (None, own.get("data_source")):
-        own.pop("data_path", None)  # it belongs to the preset's source
+    if overrides.get("data_source") not in (None, options.get("data_source")):
+        options.pop("data_path", None)  # it belongs to the preset's source
     if overrides.get("demonstrations") == "none":  # then these would have no effect
-        own = {k: v for k, v in own.items() if not k.startswith("demonstration_")}
+        options = {
+            k: v for k, v in options.items() if not k.startswith("demonstration_")
+        }
     if _is_sharded(overrides) and "steps_per_generation" not in overrides:
-        own |= _in_one_update(own)
-    return SQLGRPOConfig(**own | overrides)
+        options |= _in_one_update(options)
+    return SQLGRPOConfig(**options | overrides)
 
 
-def _in_one_update(own: dict) -> dict:  # options of a preset
+def _in_one_update(options: dict) -> dict:  # options of a preset
     "Those that change for as many generations, each learned in one update."
-    batches = own.get("steps_per_generation", _BATCHES)
-    updates = batches // own.get("gradient_accumulation_steps", 1)
+    batches = options.get("steps_per_generation", _BATCHES)
+    updates = batches // options.get("gradient_accumulation_steps", 1)
     every = [name for name in ("max_steps", *_EVERY) if hasattr(Options, name)]
-    usual = {name: own.get(name, getattr(Options, name)) for name in every}
+    usual = {name: options.get(name, getattr(Options, name)) for name in every}
     counts = {name: math.ceil(value / updates) for name, value in usual.items()}
     batches = dict(gradient_accumulation_steps=batches, steps_per_generation=batches)
     return counts | batches
@@ -512,19 +519,14 @@ def parse_args(
     own_defaults: Callable = dict,  # adds to the options what preset own takes
 ) -> tuple:  # SQLGRPOConfig, and the words for preset and baselines
     "Read a configuration from a command line. Raises ValueError, and SystemExit with 2."
-    argv, alone = [*argv], ["--updates_per_generation", "1"]
-    for i in range(len(argv) - 1):  # of before: an update is what is added up
-        if argv[i : i + 2] == alone and "--gradient_accumulation_steps" in argv:
-            argv[i : i + 2] = []
-            break
     for word in argv:
         if (name := word.partition("=")[0].lstrip("-").replace("-", "_")) in _GONE:
             _known(name)
-    given = read_options(train_parser(SQLGRPOConfig, prog=prog), argv)
-    own = {name: given.pop(name) for name in ("preset", "baselines", "help_all")}
-    if own["preset"] is None:
-        its_own = one_list(given.get("data_source", "embedded"))
-        own["preset"] = "own" if its_own else "default"
-    if own["preset"] == "own" and "data_source" in given:
-        given = own_defaults(given)
-    return preset_config(own["preset"], **given), argparse.Namespace(**own)
+    options = read_options(train_parser(SQLGRPOConfig, prog=prog), argv)
+    words = {name: options.pop(name) for name in ("preset", "baselines", "help_all")}
+    if words["preset"] is None:
+        its_own = one_list(options.get("data_source", "embedded"))
+        words["preset"] = "own" if its_own else "default"
+    if words["preset"] == "own" and "data_source" in options:
+        options = own_defaults(options)
+    return preset_config(words["preset"], **options), argparse.Namespace(**words)

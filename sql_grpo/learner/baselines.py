@@ -9,7 +9,6 @@ __all__ = ['BASELINES', 'NEEDS', 'Start', 'pass_at_k', 'run_baselines', 'sample_
 import gzip, json, math, random, time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import torch
 from datasets import Dataset, IterableDataset

@@ -10,9 +10,9 @@ import math, tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from ..config import SQLGRPOConfig
 from transformers.utils import logging as hf_logging
 from ..common.basics import load_env
-from ..config import SQLGRPOConfig
 from ..environment import Rules
 from ..judge.games import find_game
 from ..rollout import AS_TOOLS, BUILT_IN, built_in_policy, Policy

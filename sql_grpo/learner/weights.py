@@ -6,10 +6,11 @@
 __all__ = ['load_pretrained', 'load_model_and_tokenizer', 'model_folder', 'save_model']
 
 # %% ../../nbs/learner/weights.ipynb #f29d0da9
-import os, sys, textwrap, warnings, json
+import sys, textwrap, warnings, json
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from ..config import SQLGRPOConfig
 import httpx2, torch
 from huggingface_hub import HfApi
 from peft import PeftModel
@@ -25,13 +26,12 @@ from transformers import (
 from transformers.utils import logging as hf_logging
 
 from ..common.basics import is_main
-from ..config import SQLGRPOConfig
 from ..engine.codec import ChatCodec
 from sql_grpo.learner.adapters import (
     add_adapters,
     merged_model,
     saved_adapters,
-    take_over,
+    adapter_options,
 )
 from .checkpoints import move_away
 from .gguf import fetch_wheel, read_gguf
@@ -187,7 +187,7 @@ def load_model_and_tokenizer(
     train: bool = True,  # or only to play?
 ):  # model, tokenizer
     "The model to train, or to play with. Raises ValueError if there is no such chat model."
-    config = take_over(config)
+    config = config.with_(**adapter_options(config))
     origin, adapting = config.model, train and config.peft != "none"
     base, merged = origin.base or origin, Path(config.output_dir) / "model"
     if adapting and config.save_merged and base.folder:
