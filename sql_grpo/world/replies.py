@@ -15,7 +15,7 @@ from threading import get_ident
 
 import apsw
 
-from .verbs import QUERY, SELECT, VALUE, VERBS, Verb, find_verb
+from .verbs import QUERY, SELECT, TABLE, VALUE, VERBS, Verb, find_verb
 
 # %% ../../nbs/world/replies.ipynb #7e91000b
 _WORDS = tuple(map(str, VERBS))
@@ -62,41 +62,22 @@ def as_text(text: str | bytes) -> str:
 
 # %% ../../nbs/world/replies.ipynb #7e910010
 _WRAPPING = re.compile(
-    r"""<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)|<\|channel\|>final\b
-    |<\|start(?:_of_role)?\|>\w+|<(thinking|thoughts?|reasoning|scratch_pad)>.*?(?:</\1>|\Z)
-    |\[THINK\].*?(?:\[/THINK\]|\Z)|<\|START_THINKING\|>.*?(?:<\|END_THINKING\|>|\Z)
-    |<[|｜][^<>\n]{1,40}[|｜]>|｜DSML｜|</?s>|\[/?INST\]|<(?:bos|eos|start_of_turn>(?:model)?|end_of_\w{4,9})>""",
+    r"""<think>.*?(?:</think>|\Z)|\[THINK\].*?(?:\[/THINK\]|\Z)
+    |<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)|<\|channel\|>final\b
+    |<\|start(?:_of_role)?\|>\w+|<[|｜][^<>\n]{1,40}[|｜]>""",
     re.S | re.X,
 )
 
 
-_LITERAL = re.compile(r"(?<![\w'])'(?:[^'\n]|'')*+'(?!\w)")
-_HIDDEN = "\ufdd0\ufdd1\ufdd2"  # no text holds these; they stand for marks in literals
-_HIDE = str.maketrans("<`~", _HIDDEN)
-_SHOW = str.maketrans(_HIDDEN, "<`~")
-
-
 def _unwrapped(text: str) -> str:
-    "A reply without thoughts and chat marks; what looks like these in SQL's literals is hidden."
-    if "'" in text and re.search("<|```|~~~", text):
-        text = _LITERAL.sub(lambda m: m[0].translate(_HIDE), text)
-    before, _, after = text.rpartition("</think>")
-    said = after.partition("<think>")[0]
-    text = said if said.strip() else before.partition("<think>")[0]
-    return _WRAPPING.sub("", text.replace("<escape>", '"')).strip()
+    "A reply without thoughts, which may have begun in the prompt, and without chat marks."
+    text = _WRAPPING.sub("", text.replace("<escape>", '"'))
+    return text.rpartition("</think>")[2].strip()
 
 # %% ../../nbs/world/replies.ipynb #5a1c0009
-_SELECTS = (
-    r'(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?["`\[]?\w+["`\]]?\s*(?:\([^()]*\))?\s*AS\b)'
-)
-_BEGINS_SQL = re.compile(
-    rf"""(?:--[^\n]*\n\s*|/\*(?:(?!\*/).)*\*/\s*)*(?:\(\s*)*(?:{_SELECTS}|VALUES\s*\(
-    |(?-i:FROM)\s+["\w(]|(?-i:TABLE)\s+["\w.]+\s*;?\s*\Z)""",
-    re.I | re.S | re.X,
-)
-_QUOTES = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/""", re.S)
-_READING = "SQLITE_SELECT", "SQLITE_READ", "SQLITE_FUNCTION", "SQLITE_RECURSIVE"
-_READING = {getattr(apsw, name) for name in _READING}
+_SELECTS = r"(?:SELECT\b|WITH\s+(?:RECURSIVE\s+)?[^\s()]+\s*(?:\([^()]*\)\s*)?AS\b)"
+_BEGINS_SQL = re.compile(rf"(?:--[^\n]*\n\s*)*(?:\(\s*)*{_SELECTS}", re.I)
+_QUOTES = re.compile(r"""'[^']*'|"[^"]*"|--[^\n]*""")
 _MOST_STEPS = 10_000  # of compiling; a gold query takes fewer than 100
 
 
@@ -106,7 +87,6 @@ def _empty(thread: int) -> apsw.Connection:
     con = apsw.Connection(":memory:", statementcachesize=0)
     con.limit(apsw.SQLITE_LIMIT_VDBE_OP, 2000)
     con.set_progress_handler(lambda: True, _MOST_STEPS)  # True: give up
-    con.authorizer = lambda what, *_: int(what not in _READING)  # OK is 0, DENY 1
     con.exec_trace = lambda *_: False  # do not run it
     return con
 
@@ -114,7 +94,7 @@ def _empty(thread: int) -> apsw.Connection:
 @lru_cache(maxsize=256)
 def _is_statement(sql: str) -> bool:
     "Does SQLite take it for one SELECT? It is compiled for an empty database, and not run."
-    if not _BEGINS_SQL.match(sql) or re.search(r";\s*\S|`|</", _QUOTES.sub("", sql)):
+    if not _BEGINS_SQL.match(sql) or re.search(r";\s*\S", _QUOTES.sub("", sql)):
         return False
     try:
         _empty(get_ident()).execute(sql)
@@ -128,47 +108,40 @@ def _is_statement(sql: str) -> bool:
 
 # %% ../../nbs/world/replies.ipynb #5a1c0031
 @lru_cache(maxsize=32)
-def _word_line(words: tuple) -> re.Pattern:
+def _word_line(verbs: tuple) -> re.Pattern:
     "A line that begins with a word: a bullet, heading, bold type, number or label may stand before it."
-    one = "|".join(map(str, words))
+    one = "|".join(map(str, verbs))
     return re.compile(
         r"(?:^|;)(?![ \t]*--)[ \t>*_`#-]*(?:\d+[.)][ \t]*[*_`]*)?"
-        r"(?P<label>(?:next[ \t]+)?action[ \t]*[:：][ \t*_`]*"  # or another one before capitals
-        rf"|(?!(?:{one}|SELECT|WITH)\b)[^\W\d_][\w \t]{{0,24}}[:：][ \t*_`]*(?=(?-i:{one})\b))?"
-        rf"(?P<word>{one})\b[*_`]*(?:[ \t]*[:：][*_`]*)?",
+        rf"(?:[^\W\d_][\w \t]{{0,24}}[:：][ \t*_`]*(?=(?-i:{one})\b))?"
+        rf"(?P<word>{one})\b[*_`]*(?:[ \t]*:[*_`]*)?",
         re.M | re.I,
     )
 
 # %% ../../nbs/world/replies.ipynb #7e910016
-# what no SQL says: a label, a sentence, a tag, a fence, a row of a table
+# what no SQL says: a heading, a label, a sentence, letters beyond ASCII
 _REMARK = re.compile(
     r"""\#+[ ]|[*_>-]*[ \t]*(?:[^\W\d_][\w \t*]{0,30}[:：][*_]*(?=\s|\Z)
-    |(?!(?:From|Where|Group|Order|Having|Limit|Union|Join|Inner|Left|And|Or|On|Select)\b(?![ ](?:this|that|the|it|we|you)\b))
-    [A-Z][a-z'’]*,?[ ][^\W\d_]+[ ,]?[\w'"`(*]|[^\x00-\x7f])|</?\w+>|```|~~~|\|(?!\|)|\(\d+[ ]rows?\)""",
+    |[A-Z][a-z'’]*,?[ ][^\W\d_]+[ ,]?[\w'"`(*]|[^\x00-\x7f])""",
     re.X,
 )
-
-
 _BREAK = re.compile(r"\n[ \t]*(?=\S)|;[ \t]*(?=\S)")
 
 
-def _statement(text: str, words: tuple = VERBS) -> str:
+def _statement(text: str, verbs: tuple = VERBS) -> str:
     "The SQL that a text begins with: what SQLite takes whole, else up to the next action or a remark."
     whole = _is_statement(text)
     for m in islice(_BREAK.finditer(text), 500):
         begun = text[: m.start()].rstrip("; \t\n")
-        word = _word_line(words).match(text, m.start() + (m[0][0] == "\n"))
+        word = _word_line(verbs).match(text, m.start() + (m[0][0] == "\n"))
         if whole:  # with the word of an action as an alias?
             last = word and not text[word.end() :].strip("; \n*`.")
             ends = last and _is_statement(begun)
         else:
-            action = word and (word["word"].isupper() or _is_statement(begun))
-            ends = action or _REMARK.match(text, m.end())
-        if ends and apsw.complete(begun + "\n;"):  # it is not within a literal
+            ends = word and word["word"].isupper() or _REMARK.match(text, m.end())
+        if ends:
             return begun
-    bare = text.rstrip("*`\"'.] \n")
-    bare = bare[1:-1] if bare[:1] + bare[-1:] == "()" else bare
-    return bare if not whole and _is_statement(bare) else text
+    return text
 
 # %% ../../nbs/world/replies.ipynb #5a1c0004
 def _parsed(text: str):
@@ -217,11 +190,11 @@ def as_rows(answer: str) -> str:
     if text[:1] == "{" and "}\n{" in text:  # a record a line
         text = f"[{','.join(text.splitlines())}]"
     if text[:1] + text[-1:] in ("[]", "{}", "()"):
-        found = _parsed(text)
-        if isinstance(found, tuple):
-            found = [found] if found else None
+        parsed = _parsed(text)
+        if isinstance(parsed, tuple):
+            parsed = [parsed] if parsed else None
         bare = text[1:-1] if text[0] == "[" else answer
-        return _as_lines(found) if isinstance(found, (list, dict)) else bare
+        return _as_lines(parsed) if isinstance(parsed, (list, dict)) else bare
     lines = [re.sub(r"\*\*([^*|]+)\*\*", r"\1", s.strip()) for s in text.split("\n")]
     rules = [i for i, line in enumerate(lines) if _RULE.fullmatch(line)]
     framed = all(line[:1] == line[-1:] == "|" != line for line in lines)
@@ -235,294 +208,256 @@ def as_rows(answer: str) -> str:
     return "\n".join(items) if len(items) == len(lines) > 1 else answer
 
 # %% ../../nbs/world/replies.ipynb #7e910042
-_LANGUAGE = r"(?:sqlite3?|postgres(?:ql)?|psql|pgsql|mysql|mariadb|duckdb|tsql|sql)\b"
-_FIRST_WORD = rf"[ \t]*(?:{'|'.join(_WORDS)}|SELECT|WITH|VALUES|FROM)\b"
-_FENCED = re.compile(  # its first line is a title, unless SQL begins there
-    rf"(?:`{{3,}}|~{{3,}})(?P<head>[ \t]*(?:{_LANGUAGE}|text)(?={_FIRST_WORD})|(?!{_FIRST_WORD})[^\n`]*\n|)"
-    r"(?P<inner>.*?)(?:`{3,}|~{3,}|\Z)",
-    re.S | re.I,
+# a block that is not closed ends with the text: so a search takes linear time
+_FENCED = re.compile(
+    r"(?<![`~])(?:`{3,}+|~{3,}+)(?P<head>[^\n`~]*)\n(?P<inner>.*?)(?:`{3,}|~{3,}|\Z)",
+    re.S,
 )
 _SAID = re.compile(
-    r"""(?:^[ \t>]*(?:[*_\#]*[ \t]*answer[ \t*_]*[:：][\s*_]*|[*\#]+[ \t]*answer[* \t]*\n\s*)
-    |(?<!what[ ])(?<!what[ ]the[ ])\b(?:final|(?:the|my)(?:[ \t]+(?:final|correct))?)[ \t]+answer[ \t*]*
-    (?:(?:is)?[ \t*]*[:：][\s*]*|is[ \t*]+)(?=["'`~$\w\\|\[{-]))
-    (?!(?:not|un\w+|in|found|to[ ]be|going|still|probably|clear|wrong|right|about)\b)(?=\S)""",
+    r"""(?:^[ \t*_\#]*|\b(?:final|the)[ \t]+)answer[ \t*_]*
+    (?:(?:is)?[ \t*_]*[:：][\s*_]*|is[ \t*]+(?=[\w"'`~$\\|\[{-]))
+    (?!(?:not|un\w+|about)\b)(?=\S)""",
     re.M | re.I | re.X,
 )
 _BOLD = re.compile(r"\*\*(?=\S)([^*\n]*[^*\s])\*\*")
 
 
 def _answer_in(text: str) -> str:
-    "What an answer says: a block, the one bold thing in a sentence, or its first paragraph."
-    text = text.strip()
-    if block := _FENCED.match(text):
-        return block["inner"].strip()
+    "What an answer says: what is boxed, the one bold thing, or its first paragraph."
     if boxed := _BOXED.search(text):
         return boxed[1].strip()
-    text = re.split(r"\n[ \t]*\n", text)[0]
-    if said := _SAID.match(text):
-        text = text[said.end() :].partition("\n")[0].strip(' *$."')
-    bold = _BOLD.findall(text) if len(text.split()) > 3 else []
-    return bold[0].strip(" .") if len(bold) == 1 else _BOLD.sub(r"\1", text).strip()
+    text = text.strip().partition("\n\n")[0]
+    if opening := _SAID.match(text):
+        text = text[opening.end() :].partition("\n")[0].strip(' *$."')
+    bold = _BOLD.findall(text)
+    return bold[0].strip(" .") if len(bold) == 1 else text.strip()
 
 # %% ../../nbs/world/replies.ipynb #7e91001a
-_NAME_KEYS = "name", "tool_name", "tool", "function", "action", "action_type"
-_INPUT_KEYS = "arguments parameters input action_input tool_input argument args".split()
-_VALUE_KEYS = "sql query statement table table_name value answer final_answer".split()
+_NAME_KEYS = "name", "tool_name", "function", "action", "action_type"
+_INPUT_KEYS = "arguments", "parameters", "input", "action_input"
 
 
 @lru_cache(maxsize=1024)
-def _tool_kind(name: str, words: tuple) -> Verb | None:
+def _verb_of(name: str, verbs: tuple) -> Verb | None:
     "The verb that a tool's name means: by its word, or by a part of the name, QUERY last."
-    named = [verb for verb in words if verb.word == name.upper()]
-    for verb in sorted(words, key=lambda verb: verb is QUERY):
+    named = [verb for verb in verbs if verb.word == name.upper()]
+    for verb in sorted(verbs, key=lambda verb: verb is QUERY):
         named += [verb for part in verb.names if part in name.lower()]
     return named[0] if named else None
 
 
-def _called(name: str, given, words: tuple) -> list:  # of actions
-    "The action of a call, none for an unknown tool; its argument may be JSON, or any form but a call."
-    verb = _tool_kind(name, words)
+def _called(name: str, argument, verbs: tuple) -> list:  # of actions
+    "The action of a call, none for an unknown tool; its argument may be JSON, or SQL in a block."
+    verb = _verb_of(name, verbs)
     if verb is None:
         return []
-    kind = verb.word
-    if isinstance(given, str) and given.strip()[:1] in ("{", '"'):
-        given = _parsed(given) or given
-    if isinstance(given, dict):
-        keys = [k for k in _VALUE_KEYS if k in given]
-        whole = not verb.looks and verb.argument is not SELECT and len(given) > 1
-        if whole and not keys:
-            return [SQLAction(kind, json.dumps(given, ensure_ascii=False))]
-        given = given[keys[0]] if keys else next(iter(given.values()), "")
-    if isinstance(given, (list, dict)):
-        return [SQLAction(kind, _as_lines(given))]
-    text = "" if given is None else str(given).strip()
-    if verb.argument is not SELECT:
-        return [SQLAction(kind, re.sub(rf"\A{kind}:? +(?=\S)", "", text))]
-    if _BEGINS_SQL.match(text):
-        return [SQLAction(kind, _statement(text, words))]
-    found = _actions_in(text, words, _JSON, _TAGGED, _FUNCTION, _REACT)
-    return [a for a in found if a.action_type == kind][:1] or [SQLAction(kind, text)]
+    if isinstance(argument, str) and argument.strip()[:1] in ("{", '"'):
+        argument = _parsed(argument) or argument
+    if isinstance(argument, dict):
+        keys = [k for k in ("value", "answer") if k in argument][:1] or [*argument]
+        if len(keys) > 1 and verb.argument not in (TABLE, SELECT):
+            return [SQLAction(verb.word, json.dumps(argument, ensure_ascii=False))]
+        argument = argument[keys[0]] if keys else ""
+    if isinstance(argument, (list, dict)):
+        return [SQLAction(verb.word, _as_lines(argument))]
+    text = "" if argument is None else str(argument).strip()
+    wrapped = verb.argument is SELECT and not _BEGINS_SQL.match(text)
+    actions = _scan(text, verbs, _BLOCKS + _lines(verbs)) if wrapped else []
+    actions = [a for a in actions if a.action_type == verb.word]
+    return actions[:1] or [SQLAction(verb.word, text)]
 
 
-def _in_json(x, words: tuple, name: str = "") -> list:  # of actions
+def _in_json(x, verbs: tuple, name: str = "") -> list:  # of actions
     "The calls in parsed JSON, or what a key alone means, such as `sql`; `name` stands before it."
     if isinstance(x, list):
-        return [action for one in x for action in _in_json(one, words)]
+        return [action for one in x for action in _in_json(one, verbs)]
     if not isinstance(x, dict):
         return []
     names = (x[k] for k in _NAME_KEYS if isinstance(x.get(k), str))
-    own = next((n for n in names if _tool_kind(n, words)), None)
-    rest = {k: v for k, v in x.items() if v is not own or own is None}
-    given = next((x[k] for k in _INPUT_KEYS if k in x), rest)
-    found = _called(own or name, given, words) or _in_json([*x.values()], words)
-    for key in ("sql", "query", "answer", "final_answer"):
-        found = found or (_called(key, x, words) if x.get(key) is not None else [])
-    return found
+    tool = next((n for n in names if _verb_of(n, verbs)), None)
+    rest = {k: v for k, v in x.items() if v is not tool or tool is None}
+    argument = next((x[k] for k in _INPUT_KEYS if k in x), rest)
+    actions = _called(tool or name, argument, verbs)
+    actions = actions or _in_json([*x.values()], verbs)
+    for key in ("sql", "query", "answer"):
+        if not actions and x.get(key) is not None:
+            actions = _called(key, x[key], verbs)
+    return actions
 
 # %% ../../nbs/world/replies.ipynb #7e91001c
 _DECODER = json.JSONDecoder(strict=False)
 _JSON = re.compile(  # the name of a call may stand before its arguments
     r"(?:\b(?P<name>\w{1,40}+)[^\w'\"{[]{0,40}"
-    r"(?:(?:\[args\]|args|arguments|parameters|input|json|\d+)[^\w'\"{[]{0,40})?)?[{[]",
+    r"(?:(?:\[args\]|json|\d+)[^\w'\"{[]{0,40})?)?[{[]",
     re.I,
 )
 
 
-def _json_call(m: re.Match, words: tuple) -> tuple:
-    text, start, name = m.string, m.end() - 1, m["name"] or ""
+def _json_call(m: re.Match, verbs: tuple) -> tuple:
+    text, start = m.string, m.end() - 1
     try:
-        found, end = _DECODER.raw_decode(text, start)
+        parsed, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         end = text.rfind("}") + 1
-        found = _parsed(text[start:end])
-    if not isinstance(found, (dict, list)):
+        parsed = _parsed(text[start:end])
+    if not isinstance(parsed, (dict, list)):
         return m.end(), []
-    name = name if _tool_kind(name, words) else ""
-    line = text[text.rfind("\n", 0, start) + 1 : start]
-    marked = name or any(k in text[start:end] for k in _INPUT_KEYS)
-    if not marked and re.search(r"\w", line):  # an example in a sentence
-        return end, []
-    return end, _in_json(found, words, name)
+    return end, _in_json(parsed, verbs, m["name"] or "")
 
 # %% ../../nbs/world/replies.ipynb #7e91001d
 _TAGGED = re.compile(
-    r'<[\w:]*(?:function|invoke)\w*(?:=|\s+name=")(\w+)"?>(.*?)(?:</[\w:]*(?:function|invoke)|\Z)'
-    r"|<tool_call>\s*(\w+)\s*(?=<arg_key>)(.*?)(?:</tool_call>|\Z)",
+    r'<[\w:]*(?:function|invoke)\w*(?:=|\s+name=")(\w+)"?>.*?(?:</[\w:]*(?:function|invoke)|\Z)'
+    r"|<tool_call>\s*(\w+)\s*(?=<arg_key>).*?(?:</tool_call>|\Z)",
     re.S,
 )
 _PARAMETER = re.compile(
-    r'<\w*parameter(?:=|\s+name=")(\w+)"?[^<>]*>(.*?)</\w*parameter>'
-    r"|<arg_key>(\w+)</arg_key>\s*<arg_value>(.*?)</arg_value>",
+    r'<\w*parameter(?:=|\s+name=")\w+"?>(.*?)</\w*parameter>'
+    r"|<arg_value>(.*?)</arg_value>",
     re.S,
 )
 
 
-def _tag_call(m: re.Match, words: tuple) -> tuple:
-    found = [p.groups("") for p in _PARAMETER.finditer(m[0])]
-    given = {a or c: html.unescape((b or d).strip()) for a, b, c, d in found}
-    is_call = given or "{" not in m[0]
-    return m.end(), _called(m[1] or m[3], given, words) if is_call else []
+def _tag_call(m: re.Match, verbs: tuple) -> tuple:
+    values = [p[1] or p[2] or "" for p in _PARAMETER.finditer(m[0])]
+    is_call = values or "{" not in m[0]
+    argument = html.unescape(values[0]) if values else ""
+    return m.end(), _called(m[1] or m[2], argument, verbs) if is_call else []
 
 # %% ../../nbs/world/replies.ipynb #7e91001e
-_FUNCTION = re.compile(
-    r"(?P<alone>^|[\[(,][ \t]*)?\b(?P<name>\w{1,40}+)(?:\.\w++)?\(\s*(?:\w+\s*=\s*)?",
-    re.M,
-)
+_FUNCTION = re.compile(r"\b(?P<name>\w{1,40}+)(?:\.\w++)?\(\s*(?:\w+\s*=\s*)?", re.M)
 _GIVEN = re.compile(
-    r"""(?:\"{3}(.*?)\"{3}|'''(.*?)'''|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.|'')*)'
-    |\[([^()]*)\]|(?P<bare>[\w.-]*))\s*(?:,[^()]*)?\)""",
-    re.S | re.X,
+    r"""(?:\"{3}(.*?)\"{3}|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([\w.-]*))\s*\)""",
+    re.S,
 )
 _REACT = re.compile(
-    r"^[ \t*]*action[ \t*]*:[ \t*]*(\w+)[ \t]*\n[ \t*]*(?:action )?(?:input|argument)s?[ \t*]*:[ \t*]*"
-    r"(?P<mark>[\"']|`(?!`)|)(.*?)(?P=mark)\s*(?=\n[ \t]*observation\b|\Z)",
+    r"^[ \t*]*action[ \t*]*:[ \t*]*(\w+)[ \t]*\n"
+    r"[ \t*]*(?:action )?(?:input|argument)[ \t*]*:[ \t*]*(.*)",
     re.M | re.I | re.S,
 )
 
 
-def _python_call(m: re.Match, words: tuple) -> tuple | None:
-    if not _tool_kind(m["name"], words):
+def _python_call(m: re.Match, verbs: tuple) -> tuple | None:
+    if not _verb_of(m["name"], verbs):
         return None
     given = _GIVEN.match(m.string, m.end())
-    if not given or given["bare"] is not None and m["alone"] is None:
+    if not given:
         return m.end(), []
-    value = next(v for v in given.groups() if v is not None)
-    value = re.sub(r"\\(.)", lambda e: {"n": "\n"}.get(e[1], e[1]), value)
-    value = value.replace("''", "'") if given[4] else value
-    return given.end(), _called(m["name"], value, words)
+    return given.end(), _called(m["name"], given[given.lastindex], verbs)
 
 
-def _react_call(m: re.Match, words: tuple) -> tuple:
-    return m.end(), _called(m[1], m[3], words)
+def _react_call(m: re.Match, verbs: tuple) -> tuple:
+    return m.end(), _called(m[1], m[2], verbs)
 
 # %% ../../nbs/world/replies.ipynb #7e910013
-def _action_line(m: re.Match, words: tuple) -> tuple | None:
+def _action_line(m: re.Match, verbs: tuple) -> tuple | None:
     word = m["word"]
-    kind = word.upper()
-    verb = find_verb(kind, words)
-    begins = m.start() == 0 and (verb in VERBS or word.islower())
-    if not (word.isupper() or m["label"] or begins):
+    verb = find_verb(word.upper(), verbs)
+    if not word.isupper() and (m.start() or verb not in VERBS):
         return None
-    rest = m.string[m.end() :].lstrip(" \t\n[" if verb.argument is SELECT else None)
-    if rest[:1] == "{":  # a call
-        return None
+    rest = m.string[m.end() :].lstrip()
     block = _FENCED.match(rest)
     if block:
-        given = block["inner"]
+        argument = block["inner"]
     elif verb.argument is SELECT:
-        is_sql = _BEGINS_SQL.match(rest.strip("*`\"'("))
-        given = _statement(rest, words) if is_sql else rest.partition("\n")[0]
+        is_sql = _BEGINS_SQL.match(rest)
+        argument = _statement(rest, verbs) if is_sql else rest.partition("\n")[0]
     else:
         more = (n for n in m.re.finditer(rest) if n["word"].isupper())
-        given = rest[: next((n.start() for n in more), None)]
+        argument = rest[: next((n.start() for n in more), None)]
     if verb.looks:
-        given = re.match(r'(?:"[^"\n]*"|`[^`\n]*`|[^;\n])*', given)[0]
-    end = len(m.string) - len(rest) + (block.end() if block else len(given))
-    for mark in ("**", "`", '"', "'"):
-        if m[0].count(mark) % 2 or given.startswith(mark) and verb.argument is SELECT:
-            given = given.removeprefix(mark).partition(mark)[0]
-    given = _answer_in(given) if verb.argument is VALUE else given.strip()
-    return end, [SQLAction(kind, given)]
+        argument = re.match(r"[^;\n]*", argument)[0]
+    end = len(m.string) - len(rest) + (block.end() if block else len(argument))
+    for mark in ("**", "`", '"'):
+        opens = verb.argument is SELECT and argument.startswith(mark)
+        if opens or m[0].count(mark) % 2:
+            argument = argument.removeprefix(mark).partition(mark)[0]
+    argument = _answer_in(argument) if verb.argument is VALUE else argument.strip()
+    return end, [SQLAction(verb.word, argument)]
 
 # %% ../../nbs/world/replies.ipynb #5a1c0002
 _TAG = re.compile(
-    r"<(?!tool_call|function|invoke)(?P<head>[a-z_]\w{0,30})>(?P<inner>.*?)(?:</(?P=head)>|\Z)",
-    re.S | re.I,
+    r"<(?P<head>[a-z_]\w{0,30})>(?P<inner>.*?)(?:</(?P=head)>|\Z)", re.S | re.I
 )
-_SAYS_SQL = re.compile(rf"\s*\{{?[.]?(?:{_LANGUAGE}|query\Z)", re.I)
 
 
-def _block(m: re.Match, words: tuple) -> tuple:
-    "What stands in a tag or a fence: any form but the same, or what the tag or the fence's first line says."
-    inner, says_sql = m["inner"].strip(), _SAYS_SQL.match(m["head"])
-    if says_sql and not re.match("[<`~{[]", inner):
-        if inner and not _word_line(words).match(inner):
-            return m.end(), [SQLAction("QUERY", _statement(inner, words))]
-    found = _scan(inner, words, _forms(words), (_TAG, _FENCED))
-    if not found and inner and m["head"].lower() == "answer":
-        found = [SQLAction("ANSWER", _answer_in(inner))]
-    return m.end(), found
+def _block(m: re.Match, verbs: tuple) -> tuple:
+    "What a tag or a fence holds: SQL or an answer, if it says so, or any form but a block."
+    head, inner = m["head"].lower(), m["inner"].strip()
+    if "sql" in head and inner and not _word_line(verbs).match(inner):
+        return m.end(), [SQLAction("QUERY", _statement(inner, verbs))]
+    actions = _scan(inner, verbs, _CALLS + _lines(verbs))
+    if not actions and inner and head == "answer":
+        actions = [SQLAction("ANSWER", _answer_in(inner))]
+    return m.end(), actions
 
 # %% ../../nbs/world/replies.ipynb #5a1c0010
-_SELECT = re.compile(rf"\A{_BEGINS_SQL.pattern}|\b{_SELECTS}", re.I | re.S | re.X)
-_BEFORE = re.compile(  # on a line, behind a colon, a semicolon or QUERY, or in quotes
-    r"""(?:(?P<own>^(?:\w{0,9}[=\#-]*>)?[ \t>*]*|;[ \t]*)|[:：][ \t*_]*|\bQUERY[ \t:]+
-    |(?:\A|(?<=[\s(:]))(?P<mark>"|`{1,2})[ \t]*)\Z""",
-    re.M | re.X,
+_SELECT = re.compile(rf"\A{_BEGINS_SQL.pattern}|\b{_SELECTS}", re.I)
+_BEFORE = re.compile(  # on a line, behind a semicolon or a colon, or in quotes
+    r"""(?:(?P<line>^[ \t>]*|;[ \t]*)|[:：][ \t*_]*|(?:\A|(?<=\s))(?P<mark>["`]|\*\*)[ \t]*)\Z""",
+    re.M,
 )
 
 
-def _shown_sql(m: re.Match, words: tuple, prose: bool = False) -> tuple | None:
+def _shown_sql(m: re.Match, verbs: tuple, prose: bool = False) -> tuple | None:
     "SQL that begins the text; or which SQLite takes, in capitals on a line or behind a semicolon."
     text, start = m.string, m.start()
     before = _BEFORE.search(text, max(0, start - 30), start)
-    owns = before and before["own"] is not None and m[0][:4].isupper()
-    begins = before and before.start() == 0
-    if not before or not (begins or owns or prose):
+    if not before:
+        return None
+    begins, in_line = before.start() == 0, before["line"] is not None
+    if not (begins or prose or in_line and m[0][:4].isupper()):
         return None
     sql = text[start:]
     sql = sql.partition(before["mark"])[0] if before["mark"] else sql
-    sql = _statement(sql, words)
-    likely = begins or prose and m[0][:4].isupper() and " " in sql
-    end, taken = start + len(sql), likely or _is_statement(sql)
-    return end, [SQLAction("QUERY", sql.strip())] if taken else []
+    sql = _statement(sql, verbs)
+    is_sql = begins or _is_statement(sql)
+    return start + len(sql), [SQLAction("QUERY", sql.strip())] if is_sql else []
 
 # %% ../../nbs/world/replies.ipynb #20b7bfcc
-@lru_cache(maxsize=32)
-def _forms(words: tuple) -> list:  # of marks, regular expression, reader
-    "A form's reader is asked where its expression matches; a text without one of its marks has none."
-    return [
-        ("{[", _JSON, _json_call),
-        ("<", _TAGGED, _tag_call),
-        ("(", _FUNCTION, _python_call),
-        (":", _REACT, _react_call),
-        ("<", _TAG, _block),
-        ("`~", _FENCED, _block),
-        ("", _word_line(words), _action_line),
-        ("", _SELECT, _shown_sql),
-    ]
-
-
+# marks of which a text with this form holds one, what finds the form, what reads it
+_CALLS = [
+    ("{[", _JSON, _json_call),
+    ("<", _TAGGED, _tag_call),
+    ("(", _FUNCTION, _python_call),
+    (":", _REACT, _react_call),
+]
+_BLOCKS = [("<", _TAG, _block), ("`~", _FENCED, _block)]
 _AT_MOST = 20  # actions of a reply, and places of each form that are read
 
 
-def _scan(text: str, words: tuple, forms: list, without: tuple = ()) -> list:
+def _lines(verbs: tuple) -> list:
+    return [("", _word_line(verbs), _action_line), ("", _SELECT, _shown_sql)]
+
+
+def _scan(text: str, verbs: tuple, forms: list) -> list:  # of actions
     "The actions of the form that stands first, then of the first behind it, and so on."
-    found, taken, at = {}, [], 0
+    matches, actions, at = {}, [], 0
     for i, (marks, pattern, _) in enumerate(forms):
-        if pattern not in without and (not marks or any(c in text for c in marks)):
+        if not marks or any(c in text for c in marks):
             if m := pattern.search(text):
-                found[i] = m
-    tries = dict.fromkeys(found, 0)
-    while found and len(taken) < _AT_MOST:
-        i = min(found, key=lambda i: (found[i].start(), i))
-        m, (_, pattern, read) = found.pop(i), forms[i]
-        end, actions = at, []
-        if m.start() >= at:  # not within what was taken
-            candidate = read(m, words)
-            tries[i] += candidate is not None
-            end, actions = candidate or (m.end(), [])
-        if actions:
-            taken += actions
+                matches[i] = m
+    tries = dict.fromkeys(matches, 0)
+    while matches and len(actions) < _AT_MOST:
+        i = min(matches, key=lambda i: (matches[i].start(), i))
+        m, (_, pattern, read) = matches.pop(i), forms[i]
+        end, more = at, []
+        if m.start() >= at:  # not within what was read
+            reading = read(m, verbs)
+            tries[i] += reading is not None
+            end, more = reading or (m.end(), [])
+        if more:
+            actions += more
             at = end
         if tries[i] < _AT_MOST and (m := pattern.search(text, max(end, m.start() + 1))):
-            found[i] = m
-    return taken
+            matches[i] = m
+    return actions
 
 # %% ../../nbs/world/replies.ipynb #7e910023
-_ROWS_BEGIN = re.compile(
-    r"[|\[{]|(?:[-*•]|\d+[.)])[ \t][^\n]*\n[ \t]*(?:[-*•]|\d+[.)])[ \t]"
-)
-
-
-def _concluded(m: re.Match, words: tuple) -> tuple:
+def _concluded(m: re.Match, verbs: tuple) -> tuple:
     rest = m.string[m.start() if m.re is _BOXED else m.end() :]
-    rows = _FENCED.match(rest) or _ROWS_BEGIN.match(rest)
-    value = _answer_in(rest if rows else rest.partition("\n")[0]).strip('*$ "`.')
-    is_open = value[:1] in ("[", "{") and _parsed(value) is None
-    said = [SQLAction("ANSWER", value)] if value and not is_open else []
-    return len(m.string), said
+    value = _answer_in(rest if rest[0] == "|" else rest.partition("\n")[0])
+    value = value.strip('*$ "`.')
+    return len(m.string), [SQLAction("ANSWER", value)] if value else []
 
 
 _PROSE = [
@@ -533,51 +468,52 @@ _PROSE = [
 
 # %% ../../nbs/world/replies.ipynb #7e910022
 def _is_plan(action: SQLAction) -> bool:
-    "Is it a step in words, such as `DESCRIBE the tables to see their columns`?"
+    "Is it a step in verbs: `DESCRIBE the tables to see their columns`, `ANSWER with the name`?"
     kind, argument = action.action_type, action.argument
     if kind == "QUERY":
         return not _BEGINS_SQL.match(argument)
-    parts = re.split(r",|\band\b", argument) if kind in _LOOKS else []
-    return any(len(p.split()) > 3 or ":" in p for p in parts) or argument[:5] == "with "
+    names = argument.split(",") if kind in _LOOKS else []
+    is_long = any(len(name.split()) > 3 or ":" in name for name in names)
+    return is_long or argument.startswith("with ")
 
 
 _CALLING = re.compile(r'<tool_call>|\[TOOL_CALLS\]|"(?:arguments|parameters)"\s*:')
 
 
-def _actions_in(text: str, words: tuple, *without) -> list:  # of actions
+def _actions_in(text: str, verbs: tuple) -> list:  # of actions
     "What the forms hold, or the first kind of prose; plans only if there is nothing else."
-    found = _scan(text, words, _forms(words), without)
-    if not found and _CALLING.search(text):
-        why = f"the tool call cannot be read: it is no JSON, or not of {', '.join(map(str, words))}"
+    actions = _scan(text, verbs, _CALLS + _BLOCKS + _lines(verbs))
+    if not actions and _CALLING.search(text):
+        known = ", ".join(map(str, verbs))
+        why = f"the tool call cannot be read: it is no JSON, or not of {known}"
         return [SQLAction("QUERY", text, fault=why)]
     for form in _PROSE:
-        found = found or _scan(text, words, [form])
-    clear = [a for a in found if not _is_plan(a)]
-    return clear if any(a.argument for a in clear) else found
+        actions = actions or _scan(text, verbs, [form])
+    clear = [a for a in actions if not _is_plan(a)]
+    return clear if any(a.argument for a in clear) else actions
 
 
 @lru_cache(maxsize=64)
-def _read_reply(text: str, words: tuple) -> tuple:  # of actions; empty if there is none
+def _read_reply(text: str, verbs: tuple) -> tuple:  # of actions; empty if there is none
     "The actions in a reply."
     whole = text.strip()
-    word = _word_line(words).match(whole)
+    word = _word_line(verbs).match(whole)
     sql = whole[word.end() :].strip() if word else whole
     if not word or word["word"].upper() == "QUERY":
-        plain = _BEGINS_SQL.match(sql)
-        plain = plain and not re.search(r"\A\(|[<`~\n;]|[*\"'.]\Z", sql)
-        if plain:
+        one_line = _BEGINS_SQL.match(sql) and not re.search(r"[\n;]|\*\Z", sql)
+        if one_line and (not re.search("[<`]", sql) or _is_statement(sql)):
             return (SQLAction("QUERY", sql),)
     try:
-        found = _actions_in(_unwrapped(text), words)
+        actions = _actions_in(_unwrapped(text), verbs)
     except (RecursionError, ValueError):  # nested too deeply; a number too long
         return ()
-    actions = []
-    for a in found[:_AT_MOST]:
+    read = []
+    for a in actions[:_AT_MOST]:
         is_sql = a.action_type == "ANSWER" and _is_statement(a.argument)
         kind = "QUERY" if is_sql else a.action_type  # SQL is no answer
-        given = as_text(a.argument).translate(_SHOW)  # JSON may hold half a character
-        actions.append(SQLAction(kind, given, a.note, a.fault))
-    return tuple(actions)
+        # JSON may hold half a character
+        read.append(SQLAction(kind, as_text(a.argument), a.note, a.fault))
+    return tuple(read)
 
 
 def is_action(text: str | bytes, verbs: tuple[Verb, ...] = VERBS) -> bool:
@@ -592,9 +528,8 @@ _LOOK_FIRST = re.compile(
     rf"(?P<end>[;\n][ \t\n;>*_`]*)(?:{_OTHERS}|SELECT|WITH)\b"
 )
 _SAYS = re.compile(  # what the database says, or where its turn begins
-    r"\n[ \t>*]*(?:user|human|observation|database|(?:sql[ _]?)?result|output)[ \t*]*:"
-    r"|(?<!\s)\s*(?:<\|?(?:tool_response|start_of_turn|im_start|start_header_id|function_results?)\|?>|\[TOOL_RESULTS\])"
-    r"(?!assistant|model)",
+    r"\n[ \t>*]*(?:user|observation|database|(?:sql[ _]?)?result)[ \t*]*:"
+    r"|(?<!\s)\s*(?:<tool_response>|<\|im_start\|>)",
     re.I,
 )
 
@@ -618,7 +553,7 @@ def parse_action(
 ) -> SQLAction:  # there is always one
     "The first action in `text`; a text without an action becomes a QUERY."
     first, *more = parse_actions(text, verbs)
-    knows = re.match(r"\W*[A-Z]{4,}\b", as_text(text))  # it sends words, one or more
+    knows = re.match(r"\W*[A-Z]{4,}\b", as_text(text))  # it sends verbs, one or more
     note = f"only the first of {len(more) + 1} actions was taken: send one a turn"
     return replace(first, note=note if more and not knows else "")
 
@@ -637,6 +572,7 @@ def parse_actions(
             break
     if actions:
         return list(actions.values())
-    known = f"{', '.join(map(str, verbs[:-1]))} or {verbs[-1]}"
+    *most, last = map(str, verbs)
+    known = f"{', '.join(most)} or {last}"
     note = f"no action was found in this reply; begin it with {known}"
-    return [SQLAction("QUERY", _unwrapped(text).translate(_SHOW) or text.strip(), note)]
+    return [SQLAction("QUERY", _unwrapped(text) or text.strip(), note)]
