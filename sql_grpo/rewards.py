@@ -21,6 +21,7 @@ from itertools import chain, starmap
 from .common.basics import from_file, place_of, source_name
 from .world.database import Result
 from .environment import Episode
+from .world.verbs import ANSWER
 from sql_grpo.judge.results import (
     as_read,
     is_correct,
@@ -148,10 +149,10 @@ def _counts(episode: Episode):
         act = turn.action.key
         result = turn.result
         text = turn.observation.text.removesuffix(turn.observation.added)
-        looked = act[0] != "ANSWER" and (result is None or result.ok)
+        looked = act[0] != ANSWER.word and (result is None or result.ok)
         new = looked and act not in seen and text not in shown
         n["new_information"] += new and (result is None or bool(result.rows))
-        n["errors"] += act[0] != "ANSWER" and not looked
+        n["errors"] += act[0] != ANSWER.word and not looked
         n["repeats"] += act in seen
         seen.add(act)
         shown.add(text)
