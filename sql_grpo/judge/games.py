@@ -221,7 +221,8 @@ class ExecutionReward(BaseReward):
             return RewardResult(1.0, details)
         if not gold.ok:
             return RewardResult(0.0, details | dict(gold_error=gold.error))
-        near = 0.4 * reads_table(sql) * result_progress(gold, result, not task.query)
+        near = result_progress(gold, result, not task.query)
+        near *= 0.4 * reads_table(sql, task.dialect)
         return RewardResult(near, details | dict(near=near))
 
 # %% ../../nbs/judge/games.ipynb #43e02765

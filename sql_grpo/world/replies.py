@@ -342,7 +342,9 @@ def _python_call(m: re.Match, verbs: tuple) -> tuple | None:
     given = _GIVEN.match(m.string, m.end())
     if not given:
         return m.end(), []
-    return given.end(), _called(m["name"], given[given.lastindex], verbs)
+    argument = given[given.lastindex]
+    argument = re.sub(r"\\(.)", lambda e: "\n" if e[1] == "n" else e[1], argument)
+    return given.end(), _called(m["name"], argument, verbs)
 
 
 def _react_call(m: re.Match, verbs: tuple) -> tuple:
