@@ -201,7 +201,7 @@ class _LeanModel:
         self,
         ids: torch.Tensor,  # (N,) tokens of any rows
         pos: torch.Tensor,  # (N,) their positions
-        attend: Callable,  # attend(layer, q, k, v) -> what each token attends to, like q
+        attend: Callable,  # attend(layer, q, k, v) -> attention of each token, like q
         last: torch.Tensor,  # (n,) the tokens whose logits are asked for
     ) -> torch.Tensor:  # (n, vocabulary), in float32
         x = F.embedding(ids, self.inner.embed_tokens.weight).to(self.dtype)
