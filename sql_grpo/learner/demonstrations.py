@@ -366,7 +366,7 @@ def demonstration_rows(
 ) -> tuple[list[dict], dict]:  # input_ids and labels of what fits; counts
     "Training rows, token for token what a rollout holds. Raises ValueError if none fits."
     rules = config.rules
-    codec = ChatCodec(tokenizer, rules.instructions)
+    codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
     rows = [encode_demonstration(codec, d) for d in demos]
     fit = [row for row in rows if fits_run(row, config)]
     if not fit:
@@ -529,7 +529,8 @@ def _made_demonstrations(
         how = dict(samples=config.num_generations, keep=_KEEP)
     else:
         player = teacher(kind, config.seed, config.rules.mode)
-        codec = ChatCodec(tokenizer, config.rules.instructions)
+        rules = config.rules
+        codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
         how = dict(fits=lambda d: fits_run(encode_demonstration(codec, d), config))
     demos, told = play_demonstrations(player, tasks, config, **how)
     model.train(training)

@@ -119,7 +119,8 @@ class OwnQuestions:
         kind = config.demonstrations, config.seed, config.rules.mode
         with_sql = [t for t in self.drafts + self.kept if t.query]
         shown, _ = play_demonstrations(teacher(*kind), with_sql, config)
-        codec = ChatCodec(tokenizer, config.rules.instructions)
+        rules = config.rules
+        codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
         rows = {d["task_id"]: encode_demonstration(codec, d) for d in shown}
         self.rows = {i: row for i, row in rows.items() if fits_run(row, config)}
         if rows and not self.rows:
