@@ -142,10 +142,7 @@ def _calculate_rewards(self: EpisodeTrainer, inputs, *args):
     return rewards
 
 
-def _show_group(
-    trainer: EpisodeTrainer,
-    rewards: torch.Tensor,  # (all, funcs)
-) -> None:
+def _show_group(trainer: EpisodeTrainer, rewards: torch.Tensor) -> None:
     "Hand the first group to a dashboard, where there is one."
     group = trainer.episodes[: trainer.num_generations]
     parts = [name.removeprefix("reward_") for name in trainer.reward_func_names]
@@ -263,34 +260,25 @@ def _as_batches(trainer: EpisodeTrainer, generation: dict) -> list[dict]:
 @patch
 def _compute_loss(self: EpisodeTrainer, model, inputs):
     "The loss of a batch, from the policy's own tokens: TRL's, or a subclass's."
-    self._wanted = own_tokens(inputs)
+    self._wanted = own = own_tokens(inputs)
     try:
         if self.batch_loss is None:
             return GRPOTrainer._compute_loss(self, model, inputs)
-        return self.batch_loss(*_for_own_loss(self, model, inputs))
+        ids = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], 1)
+        seen = torch.cat([inputs["prompt_mask"], inputs["completion_mask"]], 1)
+        read = self._get_per_token_logps_and_entropies
+        logps, entropies, _ = read(model, ids, seen, own.shape[1], compute_entropy=True)
     finally:
         self._wanted = None
-
-
-def _for_own_loss(
-    trainer: EpisodeTrainer, model: PreTrainedModel, batch: dict
-) -> tuple[torch.Tensor, dict]:
-    "Log-probabilities (B, C), and the batch with all that a loss asks for."
-    ids = torch.cat([batch["prompt_ids"], batch["completion_ids"]], 1)
-    seen = torch.cat([batch["prompt_mask"], batch["completion_mask"]], 1)
-    width = batch["completion_ids"].shape[1]
-    read = trainer._get_per_token_logps_and_entropies
-    logps, entropies, _ = read(model, ids, seen, width, compute_entropy=True)
-    entropy = trainer.accelerator.gather(entropies[own_tokens(batch)].mean())
-    trainer._metrics["train"]["entropy"].append(entropy.nanmean().item())
-    old = batch.get("old_per_token_logps")
+    entropy = self.accelerator.gather(entropies[own].mean()).nanmean().item()
+    self._metrics["train"]["entropy"].append(entropy)
+    old = inputs.get("old_per_token_logps")
     old = logps.detach() if old is None else old
-    # as TRL: the mean of the updates of a generation
-    share = (
-        trainer.current_gradient_accumulation_steps / trainer.args.steps_per_generation
-    )
-    tokens = batch["num_items_in_batch"] / trainer.accelerator.num_processes * share
-    return logps, batch | dict(old_per_token_logps=old, update_tokens=tokens)
+    # as TRL divides: by the mean of a generation's updates
+    share = self.current_gradient_accumulation_steps / self.args.steps_per_generation
+    tokens = inputs["num_items_in_batch"] / self.accelerator.num_processes * share
+    more = dict(old_per_token_logps=old, update_tokens=tokens)
+    return self.batch_loss(logps, inputs | more)
 
 
 @patch
