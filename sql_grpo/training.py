@@ -41,7 +41,7 @@ from .rewards import as_trl
 from .rollout import need_sql
 from .engine.policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .engine.vllm import VLLMPolicy
-from .learner.models import adapters_kept
+from .learner.adapters import adapters_kept
 from .learner.fit import Timekeeper
 from sql_grpo.learner.trainer import (
     curriculum_order,

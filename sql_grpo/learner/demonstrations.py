@@ -23,7 +23,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..common.basics import digest_of, say, terminal_progress, written_whole
 from ..config import DEMONSTRATIONS, SQLGRPOConfig
-from sql_grpo.learner.models import (
+from sql_grpo.learner.checkpoints import (
     broken_files,
     checkpoints_in,
     write_checksums,
@@ -388,7 +388,7 @@ _RATES = dict(embedded=3e-4, adapters=2e-4, weights=2e-5)
 
 def learning_rate_for(config: SQLGRPOConfig) -> float:
     "The configuration's, or what suits the weights that are trained."
-    kind = "embedded" if config.model_name == "embedded" else "weights"
+    kind = "embedded" if config.model.embedded else "weights"
     kind = kind if config.peft == "none" else "adapters"
     return config.demonstration_learning_rate or _RATES[kind]
 

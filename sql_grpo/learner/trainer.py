@@ -34,7 +34,8 @@ from ..world.tasks import Task
 from ..environment import Episode
 from ..judge.games import find_game
 from ..rewards import correctness
-from .models import MasterWeights, whole_checkpoint
+from .checkpoints import whole_checkpoint
+from .optimizer import MasterWeights
 from .tree import reads_trees, tree_logps
 
 # %% ../../nbs/learner/trainer.ipynb #57057b9e

@@ -131,17 +131,13 @@ def vote(
 ) -> Answer:
     "The answer that most episodes agree on; where that is not sure, with the next in votes."
 
+    shown = lambda x: (x.rows, len(x.columns), x.result.truncated)
+
     def agree(a, b):
-        if (a.rows, len(a.columns), a.result.truncated) == (
-            b.rows,
-            len(b.columns),
-            b.result.truncated,
-        ):
-            return True
         both = a.result, b.result
         if not (a.sql and b.sql):  # a guess is a text
             both = map(as_read, both)
-        return results_match(*both, ordered=False)
+        return shown(a) == shown(b) or results_match(*both, ordered=False)
 
     camps = []  # of answers that agree
     for answer in map(Answer, episodes):

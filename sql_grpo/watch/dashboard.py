@@ -310,7 +310,6 @@ class _Display:
         self.bar = tqdm(disable=True)
         self.group = None
         self.board = {}  # name -> its piece of output, and what makes it of text or bytes
-        self.status = {}
 
     def _open_board(self):
         from IPython.display import HTML, Image, Markdown, display
@@ -401,8 +400,6 @@ class LiveVisualizationCallback(TrainerCallback):
         self._eval = draw(self.tasks_eval, math.ceil(self.questions / 2))
         self._log = _RunLog(self.folder)
         self._display = _Display(self.live)
-        self._unshown = []
-        self._rates = {}
         self._active = False
 
     @property
@@ -493,12 +490,12 @@ def on_train_begin(
     **kwargs,
 ):
     "Open the log and the display; measure the policy as it is before the first step."
+    self._unshown = []
     self._active = state.is_world_process_zero
     if not self._active:
         return
     step = state.global_step
     _safely("opening the training log", self._log.open, step)
-    self._unshown = []
     self._elapsed0 = max((r.get("elapsed") or 0 for r in self.records), default=0)
     self._display.open(step, state.max_steps)
     n = len(self._train + self._eval)
