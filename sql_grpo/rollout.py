@@ -161,8 +161,8 @@ def first_table(task: Task) -> str:  # empty if the database has no table
     "The table that comes first in the gold SQL; the first of all if none is found."
     sql = task.query.lower()
     tables = task.database().tables
-    found = [(sql.find(t.lower()), t) for t in tables if t.lower() in sql]
-    return min(found)[1] if found else next(iter(tables), "")
+    places = [(sql.find(t.lower()), t) for t in tables if t.lower() in sql]
+    return min(places)[1] if places else next(iter(tables), "")
 
 # %% ../nbs/03_rollout.ipynb #051e2b2d
 _QUERY_FORMS = (
@@ -305,8 +305,8 @@ def task_messages(
     text = start if isinstance(start, str) else start.text
     if instructions == AS_TOOLS:
         instructions = ""  # the chat template says it
-    told = instructions.replace("SQLite", getattr(start, "engine", "SQLite"))
-    system = [{"role": "system", "content": told}] if told else []
+    instructions = instructions.replace("SQLite", getattr(start, "engine", "SQLite"))
+    system = [{"role": "system", "content": instructions}] if instructions else []
     return system + [{"role": "user", "content": text}]
 
 # %% ../nbs/03_rollout.ipynb #973e8def
