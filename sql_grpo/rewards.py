@@ -21,6 +21,7 @@ from itertools import chain, starmap
 from .common.basics import from_file, place_of, source_name
 from .world.database import Result
 from .environment import Episode
+from .world.verbs import ANSWER
 from sql_grpo.judge.results import (
     as_read,
     is_correct,
@@ -144,10 +145,10 @@ def _signals(episode: Episode) -> dict[str, float]:  # sums by name, zeros inclu
     for turn in episode.turns:
         act, result = turn.action.key, turn.result
         text = turn.observation.text.removesuffix(turn.observation.added)
-        looked = act[0] != "ANSWER" and (result is None or result.ok)
+        looked = act[0] != ANSWER.word and (result is None or result.ok)
         new = looked and act not in sent and text not in shown
         counts["new_information"] += new and (result is None or bool(result.rows))
-        counts["errors"] += act[0] != "ANSWER" and not looked
+        counts["errors"] += act[0] != ANSWER.word and not looked
         counts["repeats"] += act in sent
         sent.add(act)
         shown.add(text)
