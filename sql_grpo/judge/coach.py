@@ -34,15 +34,15 @@ class Coach:
             raise AttributeError(name)
         return getattr(self.env, name)
 
-    def step(self, said: SQLAction | str | bytes) -> SQLObservation:
+    def step(self, reply: SQLAction | str | bytes) -> SQLObservation:
         "Carry out a reply; raises `RuntimeError` if no episode is running."
         ep, notes = self.env.episode, self.env.rules.coach
         if ep is None or ep.done:
-            return self.env.step(said)  # which raises it
-        raw = str(said) if isinstance(said, SQLAction) else as_text(said)
+            return self.env.step(reply)  # which raises it
+        raw = str(reply) if isinstance(reply, SQLAction) else as_text(reply)
         replies, turns, word = ep.replies, [], ""
         sent = self._sent(replies)
-        for action in self._actions(said, sent):
+        for action in self._actions(reply, sent):
             word = self._left_out(action, turns[-1]) if turns else ""
             if word or ep.done:
                 break
@@ -60,7 +60,7 @@ class Coach:
         return obs if len(turns) == 1 else replace(obs, text=joined(turns))
 
     def _comment(self, turn: Turn, repeated: bool) -> None:
-        "What an observation says besides, or instead; the last turn is announced later."
+        "Add a note to an observation, or put one in its place; the last turn is announced later."
         obs, action, rules = turn.observation, turn.action, self.env.rules
         obs.text, obs.added = obs.text.removesuffix(obs.added), ""
         if repeated:
@@ -78,11 +78,11 @@ def _add(obs: SQLObservation, words: str) -> None:
 
 
 def joined(turns: list[Turn]) -> str:
-    "What a policy reads after a reply: the observations of its actions, in order."
+    "The text that a policy reads after a reply: the observations of its actions, in order."
     if len(turns) == 1:
         return turns[0].observation.text
-    said = (f"> {one_line(str(t.action))}\n{t.observation.text}" for t in turns)
-    return "\n\n".join(said)
+    texts = (f"> {one_line(str(t.action))}\n{t.observation.text}" for t in turns)
+    return "\n\n".join(texts)
 
 # %% ../../nbs/judge/coach.ipynb #c0ac401b
 @patch
@@ -160,7 +160,7 @@ def _sent(self: Coach, replies: list) -> set:
 
 @patch
 def _instead(self: Coach, turn: Turn) -> str:
-    "What a policy reads instead of the same observation once more."
+    "The text that a policy reads instead of the same observation once more."
     ep, left = self.env.episode, turn.observation.turns_left
     left = f"{left} turn{'s' * (left != 1)} left."
     select = f"SELECT statement for the question: {ep.task.question}"
@@ -192,7 +192,7 @@ def _columns(self: Coach, turn: Turn) -> str:
 # %% ../../nbs/judge/coach.ipynb #c0ac401e
 @patch
 def _suggestion(self: Coach, turn: Turn) -> str:
-    "What may be sent next."
+    "The words that say what may be sent next."
     question = self.env.episode.task.question
     if turn.sql is not None:
         return f"\n\nIf this result answers the question, {_SUBMIT}"

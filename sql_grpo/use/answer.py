@@ -14,6 +14,7 @@ from fastcore.basics import patch
 from ..world.tasks import answer_cell, answer_result
 from ..world.database import Result, format_value, markdown_cell, one_line
 from ..environment import Episode, format_result
+from ..world.verbs import QUERY
 from ..judge.results import as_read, only_columns, query_behind, results_match
 from ..engine.endpoint import unusable_replies
 from .questions import KeptQuestions
@@ -57,7 +58,7 @@ class Answer:
             self.result = only_columns(self.result, columns)
         elif self.result:
             notes.append("no query is behind this: a guess")
-        tried = [t for t in ep.turns if t.action.action_type == "QUERY"]
+        tried = [t for t in ep.turns if t.action.action_type == QUERY.word]
         if self.sql and tried and tried[-1].failed:
             notes.append("the last query failed: this is the result of an earlier one")
         if self.sql:  # with names that other programs find, too
@@ -131,17 +132,13 @@ def vote(
 ) -> Answer:
     "The answer that most episodes agree on; where that is not sure, with the next in votes."
 
+    shown = lambda x: (x.rows, len(x.columns), x.result.truncated)
+
     def agree(a, b):
-        if (a.rows, len(a.columns), a.result.truncated) == (
-            b.rows,
-            len(b.columns),
-            b.result.truncated,
-        ):
-            return True
         both = a.result, b.result
         if not (a.sql and b.sql):  # a guess is a text
             both = map(as_read, both)
-        return results_match(*both, ordered=False)
+        return shown(a) == shown(b) or results_match(*both, ordered=False)
 
     camps = []  # of answers that agree
     for answer in map(Answer, episodes):

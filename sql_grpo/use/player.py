@@ -13,7 +13,8 @@ from ..common.basics import full_path
 from ..world.engines import source_digest
 from ..environment import Rules
 from ..rollout import Policy
-from ..learner.models import best_here, check_model, load_policy, playing_rules
+from ..learner.model import best_here, PACKAGED
+from ..learner.playing import load_policy, playing_rules
 from ..watch.report import finished_run
 from .options import ModelOptions
 
@@ -36,10 +37,7 @@ def rules_asked(
         args.model = full_path(args.model, "--model")
         for name in _endpoint_options(args):
             raise ValueError(f"--{name}: has no effect without --endpoint")
-    rules = playing_rules(args.model, args.endpoint, args.instructions, **chosen)
-    if not args.endpoint:
-        check_model(args.model)
-    return rules
+    return playing_rules(args.model, args.endpoint, args.instructions, **chosen)
 
 
 def policy_asked(
@@ -75,10 +73,12 @@ def who_answers(database: str | os.PathLike) -> str:  # for --model
     if run := newest_run(database):
         name, more = run, ", trained on this database"
     else:
-        name = best_here()
-        more = (
-            "; a model that is right more often is fetched once, 1 GB, by: "
-            "sql_grpo ask --model qwen-coder-spider --database ..."
-        ) * (name == "smollm2-spider")
+        name, best, more = best_here().name, PACKAGED[0], ""
+        if name != best.name:
+            more = (
+                "; a model that is right more often is fetched once, "
+                f"{best.megabytes / 1000:.0f} GB, by: "
+                f"sql_grpo ask --model {best.name} --database ..."
+            )
     print(f"{name} answers{more}", file=sys.stderr, flush=True)
     return name

@@ -114,7 +114,7 @@ class TaskBook:
     def __init__(self, tasks: list | dict):  # or such lists by the name of their split
         "Raises `ValueError` if there are no tasks."
         splits = tasks if isinstance(tasks, dict) else {"train": tasks}
-        self.splits = {name: list(found) for name, found in splits.items() if found}
+        self.splits = {name: list(of) for name, of in splits.items() if of}
         if not self.splits:
             raise ValueError("no tasks: a server needs at least one")
         self.ids = {name: {t.id: t for t in of} for name, of in self.splits.items()}
@@ -133,7 +133,7 @@ class TaskBook:
         rng: random.Random = random,
     ) -> Task:
         "A task: by its id, by its place in a split, or drawn. Raises `ValueError` if there is none."
-        found = self.split(next(iter(self.splits)) if split is None else split)
+        split_tasks = self.split(next(iter(self.splits)) if split is None else split)
         if task_id is not None:
             names = [split] if split else self.splits
             held = [name for name in names if task_id in self.ids[name]]
@@ -145,10 +145,10 @@ class TaskBook:
                 else f"no task {task_id!r} among the {sum(map(len, self.ids.values()))} here"
             )
         if index is None:
-            return rng.choice(found)
-        if not 0 <= index < len(found):
-            raise ValueError(f"index must be from 0 to {len(found) - 1}, got {index!r}")
-        return found[index]
+            return rng.choice(split_tasks)
+        if not 0 <= index < (n := len(split_tasks)):
+            raise ValueError(f"index must be from 0 to {n - 1}, got {index!r}")
+        return split_tasks[index]
 
 # %% ../../nbs/use/serve.ipynb #5e4e0018
 def about(verbs: tuple[Verb, ...]) -> str:
@@ -202,10 +202,10 @@ class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvSt
         self, action: SQLEnvAction, timeout_s: float | None = None, **kwargs
     ) -> SQLEnvObservation:
         "Take one turn. Raises `RuntimeError` if there is no episode to continue."
-        given = action.text
-        if given is None:
-            given = SQLAction(action.action_type, action.argument)
-        obs = self.game.step(given)
+        sent = action.text
+        if sent is None:
+            sent = SQLAction(action.action_type, action.argument)
+        obs = self.game.step(sent)
         ep, grounded = self.game.episode, self.game.rules.require_grounded
         for turn in [] if grounded else ep.turns[:-1]:
             if turn.result is not None and turn is not ep.kept:
@@ -214,9 +214,9 @@ class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvSt
 
     def _sent(self, obs: SQLObservation, reward: float) -> SQLEnvObservation:
         names = "text", "terminated", "truncated", "done", "turns_left"
-        told = {name: getattr(obs, name) for name in names}
+        seen = {name: getattr(obs, name) for name in names}
         task_id = self.game.episode.task.id
-        return SQLEnvObservation(**told, task_id=task_id, reward=reward)
+        return SQLEnvObservation(**seen, task_id=task_id, reward=reward)
 
     def close(self) -> None:
         "End the session, and let go of its episode."
@@ -237,7 +237,7 @@ class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvSt
         )
 
     def get_metadata(self) -> EnvironmentMetadata:
-        "What OpenEnv asks about the environment as a whole."
+        "The name, description and version of the environment, for OpenEnv."
         version = sql_grpo.__version__
         text = about(self.game.verbs)
         return EnvironmentMetadata(name="sql_grpo", description=text, version=version)
@@ -251,17 +251,15 @@ class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvSt
         return len(self.book.split(split))
 
     def get_task(self, split: str, index: int) -> dict:
-        "What anybody may know of a task."
+        "A task without its answer, by its place in a split."
         task = self.book.pick(split=split, index=index)
-        told = {
-            name: getattr(task, name) for name in ("db_id", "question", "difficulty")
-        }
-        return dict(task_id=task.id, split=split, index=index, **told)
+        known = dict(task_id=task.id, split=split, index=index, db_id=task.db_id)
+        return known | dict(question=task.question, difficulty=task.difficulty)
 
     def get_task_range(
         self, split: str, start: int | None = None, stop: int | None = None
     ) -> list:
-        "The same of several."
+        "That of each task from `start` to `stop` of a split."
         places = range(self.num_tasks(split))[start:stop]
         return [self.get_task(split, i) for i in places]
 
@@ -531,12 +529,12 @@ def served_tasks(
 def _load_splits(args: ServeOptions) -> dict:  # of lists of tasks
     "The questions of each split; those that nobody could answer are left out, with a warning."
     source, path, file = args.data_source, args.data_path, args.question_file
-    found = {}
+    splits = {}
     for split in args.splits or ("train", "eval"):
         try:
             tasks = load_tasks(source, split, path=path, questions=file)
         except FileNotFoundError:
-            if args.splits or split == "eval" and not found:
+            if args.splits or split == "eval" and not splits:
                 raise
             continue
         if file and one_list(source, path):
@@ -545,10 +543,10 @@ def _load_splits(args: ServeOptions) -> dict:  # of lists of tasks
         if report.left_out:
             print(f"{_PROG}: {split}: {report}", file=sys.stderr)
         if report.tasks:
-            found[split] = report.tasks
-    if not found:
+            splits[split] = report.tasks
+    if not splits:
         raise ValueError(f"there are no questions in {source}")
-    return found
+    return splits
 
 
 def app_for(argv: list | None) -> FastAPI:
@@ -575,8 +573,8 @@ def _copy_data(splits: dict, folder: Path):
                 names[path] = task.db_id + f"-{len(names)}" * taken
                 shutil.copyfile(path, folder / "databases" / f"{names[path]}.sqlite")
             kept = "id", "question", "query", "difficulty", "answer", "ordered"
-            told = {k: x for k in kept if (x := getattr(task, k)) is not None}
-            entries.append(told | dict(db_id=names[path]))
+            entry = {k: x for k in kept if (x := getattr(task, k)) is not None}
+            entries.append(entry | dict(db_id=names[path]))
         (folder / f"{split}.json").write_text(json.dumps(entries, indent=1))
 
 # %% ../../nbs/use/serve.ipynb #5e4ec017
@@ -704,10 +702,6 @@ def _turn(action: SQLAction, rules: Rules, db: Database) -> CallToolResult:
     result = env.episode.turns[0].result
     return _as_result(text, error=result is not None and not result.ok)
 
-
-def _tables(name: str, chars: int, db: Database) -> CallToolResult:
-    return _as_result(one_line(f"{name}: {', '.join(map(db.label, db.tables))}", chars))
-
 # %% ../../nbs/use/serve.ipynb #9b8e5506
 def make_mcp_server(
     databases: str | Path | Database | list,  # a file or URL, or several
@@ -717,17 +711,21 @@ def make_mcp_server(
     host: str = "127.0.0.1",  # of HTTP; on this machine's own, other names are refused
 ) -> FastMCP:
     "A server with a tool for each verb but ANSWER; raises `ValueError` or `OSError` for what is no database."
-    given = databases if isinstance(databases, (list, tuple)) else [databases]
+    places = databases if isinstance(databases, (list, tuple)) else [databases]
     rules = Rules(max_obs_rows=max_obs_rows, max_obs_chars=max_obs_chars)
-    opened = [open_database(where, timeout=timeout, now=None) for where in given]
+    opened = [open_database(where, timeout=timeout, now=None) for where in places]
     names = [db.name for db in opened]
     if len({*names}) < len(names):
         raise ValueError(f"two databases have the same name: {', '.join(names)}")
-    places = dict(zip(names, given, strict=True))
-    texts = {n: partial(_tables, n, max_obs_chars) for n in names}
-    lists = {n: partial(_looked, places[n], timeout, texts[n]) for n in names}
+    places = dict(zip(names, places, strict=True))
+
+    def listed(name: str) -> CallToolResult:
+        labels = lambda db: f"{name}: {', '.join(map(db.label, db.tables))}"
+        line = lambda db: _as_result(one_line(labels(db), max_obs_chars))
+        return _looked(places[name], timeout, line)
+
     for name in names:
-        if (seen := lists[name]()).isError:
+        if (seen := listed(name)).isError:
             why = seen.content[0].text.removeprefix("Error: ")
             raise ValueError(f"{places[name]}: {why}")
 
@@ -753,9 +751,9 @@ def make_mcp_server(
     @tool()
     async def tables():
         "List the tables of every database."
-        found = [await asyncio.to_thread(listed) for listed in lists.values()]
-        text = "\n".join(result.content[0].text for result in found)
-        return _as_result(text, all(result.isError for result in found))
+        results = [await asyncio.to_thread(listed, name) for name in names]
+        text = "\n".join(result.content[0].text for result in results)
+        return _as_result(text, all(result.isError for result in results))
 
     def add_tool(verb: Verb):
         async def turn(

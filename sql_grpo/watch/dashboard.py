@@ -110,10 +110,10 @@ class _RunLog:
 
     def open(self, step):
         "An empty log for a new run; for a resumed one, the records up to `step`."
-        self.records = []
+        self.records.clear()
         if self.path and self.path.exists():
             if step:
-                self.records = [r for r in read_log(self.path) if r["step"] <= step]
+                self.records += [r for r in read_log(self.path) if r["step"] <= step]
                 with written_whole(self.path) as part:
                     _append_records(part, self.records)
             else:
@@ -180,8 +180,9 @@ def _smooth(values):  # one for each report; as many come back
 def _line(ax, records, key, label, color):
     "One metric: values faint, the running mean bold; success as points with intervals."
     if key in _SUCCESS_NAMES:
-        if points := [(r["step"], *r[key].values()) for r in records if key in r]:
-            steps, _, _, rate, low, high = np.array(points).T
+        ends = "rate", "low", "high"
+        if points := [[r["step"], *map(r[key].get, ends)] for r in records if key in r]:
+            steps, rate, low, high = np.array(points).T
             dotted = key == "success_heldout"
             bars = None if dotted else np.maximum(0, [rate - low, high - rate])
             style = dict(fmt="o:" if dotted else "o-", ms=3, lw=1.2, capsize=2)
@@ -310,7 +311,6 @@ class _Display:
         self.bar = tqdm(disable=True)
         self.group = None
         self.board = {}  # name -> its piece of output, and what makes it of text or bytes
-        self.status = {}
 
     def _open_board(self):
         from IPython.display import HTML, Image, Markdown, display
@@ -400,15 +400,9 @@ class LiveVisualizationCallback(TrainerCallback):
         self._train = draw(self.tasks_train, self.questions)
         self._eval = draw(self.tasks_eval, math.ceil(self.questions / 2))
         self._log = _RunLog(self.folder)
+        self.records: list[dict] = self._log.records  # oldest first
         self._display = _Display(self.live)
-        self._unshown = []
-        self._rates = {}
         self._active = False
-
-    @property
-    def records(self) -> list[dict]:
-        "The records in the log, oldest first."
-        return self._log.records
 
     def see_group(self, *group):  # arguments of `_group_table`
         "Take a group that was just played, to show with the next figure."
@@ -493,12 +487,12 @@ def on_train_begin(
     **kwargs,
 ):
     "Open the log and the display; measure the policy as it is before the first step."
+    self._unshown = []
     self._active = state.is_world_process_zero
     if not self._active:
         return
     step = state.global_step
     _safely("opening the training log", self._log.open, step)
-    self._unshown = []
     self._elapsed0 = max((r.get("elapsed") or 0 for r in self.records), default=0)
     self._display.open(step, state.max_steps)
     n = len(self._train + self._eval)

@@ -13,15 +13,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 # %% ../../nbs/world/verbs.ipynb #5eb0000b
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Argument:
-    "What stands behind a verb, and what it is called wherever somebody reads of it."
+    "The text behind a verb: how it is read, and what it is called."
 
     name: str  # among the arguments of a tool
     about: str  # in the schema of a tool
     short: str  # QUERY select
     form: str  # QUERY <one SELECT statement>
     optional: bool = False
+
+    def __repr__(self) -> str:
+        return self.name
 
 
 TABLE = Argument("table", "Name of the table.", "table", "<table>")
@@ -36,16 +39,16 @@ VALUE = Argument("value", LAST_RESULT, "value", "", optional=True)
 TEXT = Argument("text", "What it is about.", "text", "<text>")
 
 # %% ../../nbs/world/verbs.ipynb #5eb0000d
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Verb:
-    "What a policy may send, in one object."
+    "A word that a policy may send, and all that is made from it."
 
     word: str  # in capitals
     act: Callable  # (environment, argument) -> text, Result or None, perhaps SQL
     argument: Argument = TEXT
     told: str = ""  # how a sentence of the instructions goes on behind the word
-    at_length: str = ""  # of an assistant's tool, if its docstring is too short
-    names: tuple[str, ...] = ()  # parts of other names, by which tools are known
+    at_length: str = ""  # for assistants, who read no instructions
+    names: tuple[str, ...] = ()  # a tool whose name has one of these means it
     color: str = "#CDB7DE"  # in pictures, below dark text
 
     def __post_init__(self):
@@ -55,7 +58,7 @@ class Verb:
             words = "a word in capitals, not SELECT or WITH, and a function"
             raise ValueError(f"a verb is {words}; got {self.word!r} and {self.act!r}")
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.word
 
     @property
@@ -79,10 +82,10 @@ DESCRIBE = Verb(
     "DESCRIBE",
     _describe,
     TABLE,
-    "followed by table names shows the columns of these tables: begin with that.",
-    "Show a table's number of rows, its columns with their types, and its foreign keys.",
-    ("describe", "schema", "columns"),
-    "#6C9FDB",
+    told="followed by table names shows the columns of these tables: begin with that.",
+    at_length="Show a table's number of rows, its columns with their types, and its foreign keys.",
+    names=("describe", "schema", "columns"),
+    color="#6C9FDB",
 )
 
 # %% ../../nbs/world/verbs.ipynb #5eb00010
@@ -97,10 +100,10 @@ SAMPLE = Verb(
     "SAMPLE",
     _sample,
     TABLE,
-    "followed by a table name shows some of its rows.",
-    "Show the first three rows of a table.",
-    ("sample", "preview"),
-    "#B4E4F4",
+    told="followed by a table name shows some of its rows.",
+    at_length="Show the first three rows of a table.",
+    names=("sample", "preview"),
+    color="#B4E4F4",
 )
 
 # %% ../../nbs/world/verbs.ipynb #5eb00011
@@ -114,14 +117,14 @@ QUERY = Verb(
     "QUERY",
     _query,
     SELECT,
-    "followed by a SELECT statement runs it.",
-    """Run one SELECT statement, in the SQL of the database's engine, and show its result.
+    told="followed by a SELECT statement runs it.",
+    at_length="""Run one SELECT statement, in the SQL of the database's engine, and show its result.
 
 Everything but SELECT is refused. A query is stopped after {timeout:g} seconds.
 At most {rows} rows are shown, and 100 characters of a value: count, filter, group,
 and cut texts in SQL. In date functions 'now' is in UTC.""",
-    ("query", "sql"),
-    "#F4E08A",
+    names=("query", "sql"),
+    color="#F4E08A",
 )
 
 # %% ../../nbs/world/verbs.ipynb #5eb00012
@@ -137,7 +140,7 @@ ANSWER = Verb(
     "ANSWER",
     _answer,
     VALUE,
-    "alone says that the result of your last query answers the question.",
+    told="alone says that the result of your last query answers the question.",
     names=("answer", "submit"),
     color="#EE8270",
 )
@@ -146,7 +149,7 @@ VERBS = (DESCRIBE, SAMPLE, QUERY, ANSWER)
 
 # %% ../../nbs/world/verbs.ipynb #5eb00014
 def check_verbs(verbs: Iterable[Verb]) -> tuple[Verb, ...]:
-    "A list of verbs. Raises ValueError for what is none, for two of a word, and without QUERY or ANSWER."
+    "The verbs of a game. Raises ValueError for a list that cannot be played."
     verbs = tuple(verbs)
     for i, verb in enumerate(verbs):
         if not isinstance(verb, Verb):
