@@ -28,7 +28,7 @@ from sql_grpo.common.basics import (
 )
 from .world.embedded import model_path
 from .world.engines import without_password
-from .world.tasks import one_list
+from .world.sources import OneDatabase
 from .environment import Rules
 from .judge.games import find_game, Game, reward_name
 from .common.command import helps, read_options
@@ -592,7 +592,7 @@ def parse_args(
     given = read_options(train_parser(SQLGRPOConfig, prog=prog), argv)
     own = {name: given.pop(name) for name in ("preset", "baselines", "help_all")}
     if own["preset"] is None:
-        its_own = one_list(given.get("data_source", "embedded"))
+        its_own = OneDatabase(given.get("data_source", "embedded")).one_list
         own["preset"] = "own" if its_own else "default"
     if own["preset"] == "own" and "data_source" in given:
         given = own_defaults(given)

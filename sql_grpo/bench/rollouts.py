@@ -39,7 +39,7 @@ from ..judge.games import INSTRUCTIONS
 from ..rollout import OraclePolicy, rollout
 from ..world.tasks import load_tasks
 from ..world.database import SQLiteDatabase
-from ..world.tasks import Task
+from ..world.task import Task
 
 # %% ../../nbs/bench/rollouts.ipynb #2f0b3253
 # episodes of a question; turns and tokens of each

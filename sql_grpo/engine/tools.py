@@ -9,7 +9,7 @@ __all__ = ['SQLToolEnvironment', 'action_functions', 'call_text', 'for_environme
 import functools, inspect, json
 from collections.abc import Callable
 
-from ..world.tasks import Task
+from ..world.task import Task
 from ..environment import Rules
 from ..judge.games import new_environment
 from ..world.replies import parse_action, SQLAction

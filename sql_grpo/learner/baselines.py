@@ -19,7 +19,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from ..common.basics import json_object, pick_some, terminal_progress
 from ..config import SQLGRPOConfig
 from ..world.embedded import model_path
-from ..world.tasks import Task
+from ..world.task import Task
 from ..environment import Episode
 from ..rewards import correctness
 from ..judge.games import find_game

@@ -31,7 +31,8 @@ from sql_grpo.learner.models import (
     unfinished,
 )
 from ..world.database import Database, format_value
-from ..world.tasks import from_jsonl, Task
+from ..world.question_files import from_jsonl
+from ..world.task import Task
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
 from ..judge.results import is_correct, is_grounded, suite_correct

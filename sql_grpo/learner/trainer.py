@@ -30,7 +30,7 @@ from trl.trainer.utils import split_tensor_dict
 
 from ..common.basics import is_main, place_of, say
 from ..config import save_options, SQLGRPOConfig
-from ..world.tasks import Task
+from ..world.task import Task
 from ..environment import Episode
 from ..judge.games import find_game
 from sql_grpo.rewards import (

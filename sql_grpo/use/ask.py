@@ -16,8 +16,10 @@ from fastcore.basics import patch
 
 from ..common.basics import full_path, or_exit, peak_memory
 from .options import AskOptions, ModelOptions, read_command
-from ..world.tasks import READERS, Task, answer_cell, answer_result
-from ..world.tasks import from_lines, raw_entries
+from ..world.question_files import READERS
+from ..world.task import Task
+from ..world.answers import answer_cell, answer_result
+from ..world.question_files import from_lines, raw_entries
 from sql_grpo.world.database import (
     Database,
     Result,
