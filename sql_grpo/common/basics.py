@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import psutil
+from dotenv import dotenv_values
 from packaging.requirements import Requirement
 from tqdm import tqdm
 
@@ -53,7 +54,7 @@ def terminal_progress(label: str):  # called as `f(done, total)`, however often
     begun = last = time.monotonic()
 
     def tick(done: int, total: int) -> None:
-        "Move the bar to `done`, or say how far it is, if nothing was said for a while."
+        "Move the bar to `done`; without a bar, print how far it is, now and then."
         nonlocal last
         bar.total = total
         bar.update(done - bar.n)
@@ -110,12 +111,12 @@ class Parser(argparse.ArgumentParser):
         args: Sequence[str] | None = None,  # by default those of the command line
         namespace: argparse.Namespace | None = None,  # to fill; by default a new one
     ) -> argparse.Namespace:
-        "What the arguments say. Raises SystemExit, with exit code 2, for bad ones."
-        given, unknown = self.parse_known_args(args, namespace)
+        "The arguments, read. Raises SystemExit, with exit code 2, for bad ones."
+        options, unknown = self.parse_known_args(args, namespace)
         for word in unknown:
             near = did_you_mean(word.partition("=")[0], self._option_string_actions)
             self.error(f"unexpected argument {word}{near}")
-        return given
+        return options
 
 # %% ../../nbs/common/basics.ipynb #5a10c002
 def short_warnings(
@@ -125,12 +126,12 @@ def short_warnings(
     usual = warnings.formatwarning
     home = str(Path(sql_grpo.__file__).parent)
 
-    def said(message, category, filename, lineno, line=None):
+    def short(message, category, filename, lineno, line=None):
         if not filename.startswith(home):
             return usual(message, category, filename, lineno, line)
         return f"{prog}: warning: {' '.join(str(message).split())}\n"
 
-    warnings.formatwarning = said
+    warnings.formatwarning = short
 
 # %% ../../nbs/common/basics.ipynb #5a10c005
 codecs.register_error(
@@ -139,14 +140,14 @@ codecs.register_error(
 
 
 def escape_output() -> None:
-    "From now on, what standard output cannot encode is escaped."
+    "From now on, characters that standard output cannot encode are escaped."
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="sql_grpo.escaped")
 
 # %% ../../nbs/common/basics.ipynb #9f3c8f3e
 @contextmanager
 def written_whole(path: str | Path):  # yields the path to write to
-    "What is written inside of it appears at `path` completely, or not at all."
+    "A file that is written within appears at `path` completely, or not at all."
     path = Path(full_path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -158,33 +159,23 @@ def written_whole(path: str | Path):  # yields the path to write to
 
 # %% ../../nbs/common/basics.ipynb #9f3c8f41
 def full_path(
-    given: str | Path,  # may begin with ~
+    path: str | Path,  # may begin with ~
     name: str = "",  # of the option, for the error
 ) -> str:
     "A path with the home folder for ~. Raises ValueError if it is empty, or there is no such home."
-    path = os.path.expanduser(given)
-    named = f"{name}: " if name else ""
-    if not path.strip():
-        raise ValueError(f"{named}expected a path, got {given!r}")
-    if path.startswith("~") and not os.path.exists(path):
-        raise ValueError(
-            f"{named}{given!r} begins with a home folder that is not known here: "
-            "give the whole path"
-        )
-    return path
+    full, option = os.path.expanduser(path), name and f"{name}: "
+    if not full.strip():
+        raise ValueError(f"{option}expected a path, got {path!r}")
+    if full.startswith("~") and not os.path.exists(full):
+        fault = "begins with a home folder that is not known here: give the whole path"
+        raise ValueError(f"{option}{path!r} {fault}")
+    return full
 
 # %% ../../nbs/common/basics.ipynb #62d61e11
 def cache_folder() -> Path:
     "SQL_GRPO_CACHE, or ~/.cache/sql_grpo. Raises ValueError if there is no home folder."
-    given = os.environ.get("SQL_GRPO_CACHE")
-    if given:
-        return Path(full_path(given, "SQL_GRPO_CACHE"))
-    home = os.path.expanduser("~")
-    if home == "~":
-        raise ValueError(
-            "there is no home folder to keep a cache in: set SQL_GRPO_CACHE to a folder"
-        )
-    return Path(home) / ".cache" / "sql_grpo"
+    folder = os.environ.get("SQL_GRPO_CACHE") or "~/.cache/sql_grpo"
+    return Path(full_path(folder, "SQL_GRPO_CACHE"))
 
 
 @contextmanager
@@ -201,7 +192,7 @@ def kept_in_cache(path: Path):  # yields the path to write to
 
 
 def digest_of(key: object) -> str:  # 12 digits
-    "A name for a file that is made from what `key` says."
+    "A name for a file that is made from the facts in `key`."
     return hashlib.sha256(repr(key).encode()).hexdigest()[:12]
 
 
@@ -215,16 +206,15 @@ def code_digest(
 
 # %% ../../nbs/common/basics.ipynb #9f3c8f44
 def json_object(file: str | Path) -> dict:
-    "What is in a JSON file. Raises ValueError, which names the file, if that is no object."
+    "The object in a JSON file. Raises ValueError, which names the file, if there is none."
     try:
-        found = json.loads(Path(file).read_text(encoding="utf-8"))
+        content = json.loads(Path(file).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as e:
         raise ValueError(f"{file} is not JSON: {e}") from None
-    if not isinstance(found, dict):
-        raise ValueError(
-            f"{file} has a {type(found).__name__} where a JSON object is expected"
-        )
-    return found
+    if not isinstance(content, dict):
+        kind = type(content).__name__
+        raise ValueError(f"{file} has a {kind} where a JSON object is expected")
+    return content
 
 # %% ../../nbs/common/basics.ipynb #e42b6bb7
 _NO_ROOM = re.compile(
@@ -269,12 +259,10 @@ def wilson(
     "Wilson's score interval of a rate (JASA 22, 1927; no continuity correction)."
     if n == 0:
         return 0.0, 1.0
-    p = k / n
-    zz = z * z
+    p, zz = k / n, z * z
     mid = p + zz / (2 * n)
     half = z * math.sqrt(p * (1 - p) / n + zz / (4 * n * n))
-    low = (mid - half) / (1 + zz / n)
-    high = (mid + half) / (1 + zz / n)
+    low, high = ((mid + end) / (1 + zz / n) for end in (-half, half))
     return 0.0 if k == 0 else low, 1.0 if k == n else high
 
 # %% ../../nbs/common/basics.ipynb #c9a0a4ff
@@ -301,8 +289,8 @@ def peak_memory(
         if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
             libc.malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")
-    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
-    return int(found[1]) * 1024
+    peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(peak[1]) * 1024
 
 # %% ../../nbs/common/basics.ipynb #eef2b63d
 class MarkdownText(str):
@@ -324,62 +312,57 @@ def markdown_table(
     return MarkdownText("\n".join(map(line, [head, rule, *rows])))
 
 # %% ../../nbs/common/basics.ipynb #c41b7e95
-_ENV_LINE = re.compile(
-    r"""\s*(?:export\s+)?(\w+(?:_KEY|_TOKEN))\s*=\s*"""
-    r"""(?:"([^"]*)"|'([^']*)'|([^\s"'#]\S*))\s*(?:#.*)?"""
-)
-
-
 def load_env(
-    path: str = ".env",  # lines `NAME=value`, the value plain or in quotes; # begins a comment
+    path: str = ".env",  # lines `NAME=value`, as python-dotenv reads them; there may be none
 ) -> list[str]:  # the names that were set
     "Take keys and tokens from a file into the environment, where they are not set yet."
-    try:
-        lines = open(path, encoding="utf-8-sig").read().splitlines()
-    except (FileNotFoundError, IsADirectoryError):
-        return []
-    found = {m[1]: m[2] or m[3] or m[4] for m in map(_ENV_LINE.fullmatch, lines) if m}
-    new = {
-        name: value for name, value in found.items() if value and name not in os.environ
-    }
-    os.environ.update(new)
-    return list(new)
+    names = []
+    # $ is a letter like others
+    lines = dotenv_values(path, interpolate=False, encoding="utf-8-sig")
+    for name, value in lines.items():
+        if name.endswith(("_KEY", "_TOKEN")) and value and name not in os.environ:
+            os.environ[name] = value
+            names.append(name)
+    return names
 
 # %% ../../nbs/common/basics.ipynb #f11e0002
 @lru_cache  # the same for one process, whatever its working folder becomes
-def from_file(given: str):  # FILE.py:NAME
+def from_file(place: str):  # FILE.py:NAME
     "The object of that name in a Python file. Raises ValueError if there is none."
-    file, _, name = given.rpartition(":")
+    file, _, name = place.rpartition(":")
     if not file.endswith(".py") or not name.isidentifier():
-        raise ValueError(f"{given!r} names nothing in a file; expected FILE.py:NAME")
+        raise ValueError(f"{place!r} names nothing in a file; expected FILE.py:NAME")
     path = Path(full_path(file)).resolve()
     if not path.is_file():
-        raise ValueError(f"{given!r}: there is no file {file}")
-    kept = f"{path.stem}_{abs(hash(path))}"  # no module that is imported elsewhere
-    if kept not in sys.modules:
-        spec = importlib.util.spec_from_file_location(kept, path)
-        module = sys.modules[kept] = importlib.util.module_from_spec(spec)
+        raise ValueError(f"{place!r}: there is no file {file}")
+    unique = f"{path.stem}_{abs(hash(path))}"  # no module that is imported elsewhere
+    if unique not in sys.modules:
+        spec = importlib.util.spec_from_file_location(unique, path)
+        module = sys.modules[unique] = importlib.util.module_from_spec(spec)
         sys.path.insert(0, str(path.parent))  # it may import what lies beside it
         try:
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as e:
-            del sys.modules[kept]
+            del sys.modules[unique]
             fault = f"{type(e).__name__}: {e}"
             raise ValueError(f"{path.name} cannot be run: {fault}") from e
         finally:
             sys.path.remove(str(path.parent))
-    found = vars(sys.modules[kept])
-    if name not in found:
-        own = [n for n, v in found.items() if getattr(v, "__module__", "") == kept]
-        hint = did_you_mean(name, own) + f"; it defines {', '.join(own)}" * bool(own)
+    objects = vars(sys.modules[unique])
+    if name not in objects:
+        names = [
+            k for k, v in objects.items() if getattr(v, "__module__", "") == unique
+        ]
+        hint = did_you_mean(name, names)
+        hint += f"; it defines {', '.join(names)}" * bool(names)
         raise ValueError(f"there is no {name} in {path.name}{hint}")
-    return found[name]
+    return objects[name]
 
 # %% ../../nbs/common/basics.ipynb #f11e0005
 def source_name(
     made: object,  # a function, a class, or an object of a class
 ) -> str:  # FILE.py:NAME; the name alone for the package's own, and without a file
-    "What messages call somebody's function."
+    "The name of somebody's function in messages."
     made = getattr(made, "func", made)  # what functools.partial calls
     if not hasattr(made, "__name__"):
         made = type(made)
@@ -387,15 +370,16 @@ def source_name(
         file = Path(inspect.getfile(made))
     except (TypeError, OSError):  # of C, or a class in a notebook
         return made.__name__
-    own = made.__module__.startswith("sql_grpo.") or not file.is_file()
-    return made.__name__ if own else f"{file.name}:{made.__name__}"
+    if made.__module__.startswith("sql_grpo.") or not file.is_file():
+        return made.__name__
+    return f"{file.name}:{made.__name__}"
 
 
 def place_of(e: BaseException, source: str) -> str:  # of source_name
     "The last line of its file that an error came through; else where the error arose."
     frames = traceback.extract_tb(e.__traceback__)
-    own = [f for f in frames if source.startswith(f"{Path(f.filename).name}:")]
-    last = (own or frames)[-1]
+    within = [f for f in frames if source.startswith(f"{Path(f.filename).name}:")]
+    last = (within or frames)[-1]
     return f"{Path(last.filename).name}, line {last.lineno}"
 
 # %% ../../nbs/common/basics.ipynb #c0a1000c
@@ -414,7 +398,7 @@ def native_dtype(
 # %% ../../nbs/common/basics.ipynb #c0a1000e
 @dataclass(frozen=True)
 class Runtime:
-    "What this machine can do."
+    "The machine: device, number format, cores and memory."
 
     device: str  # "cuda" or "cpu"
     dtype: str  # native number format: "bfloat16", "float16" or "float32"
@@ -454,7 +438,7 @@ def set_seed(
 
 # %% ../../nbs/common/basics.ipynb #c0a1001a
 class SmokeReport(dict):
-    "What the smoke test found: of each thing that was looked at, whether it is well, and a detail."
+    "Findings of the smoke test: for each part, is it as it should be, and a detail."
 
     @property
     def ok(self) -> bool:
@@ -463,7 +447,7 @@ class SmokeReport(dict):
 
     def __repr__(self):
         marks = {True: "ok    ", False: "FAILED"}
-        return "\n".join(f"{marks[ok]} {k}: {told}" for k, (ok, told) in self.items())
+        return "\n".join(f"{marks[ok]} {k}: {more}" for k, (ok, more) in self.items())
 
 
 def smoke_test(
@@ -472,13 +456,13 @@ def smoke_test(
     output_dir: str | Path = ".",  # that a run writes to
 ) -> SmokeReport:
     "Look at versions, device and output folder; takes a second, writes nothing."
-    found, wrong = [f"Python {platform.python_version()}"], []
+    versions, wrong = [f"Python {platform.python_version()}"], []
     try:
         for req in map(Requirement, importlib.metadata.requires("sql_grpo")):
             if req.marker and not req.marker.evaluate():
                 continue
             version = importlib.metadata.version(req.name)
-            found.append(f"{req.name} {version}")
+            versions.append(f"{req.name} {version}")
             if not req.specifier.contains(version, prereleases=True):
                 wrong.append(f"{req} is wanted, {version} is installed")
     except importlib.metadata.PackageNotFoundError as e:
@@ -490,16 +474,17 @@ def smoke_test(
     low = dtype != "float32"
     with torch.autocast(device, dtype=getattr(torch, dtype), enabled=low):
         (torch.ones(2, 8, device=device) @ weight).float().sum().backward()
+    computes = bool((weight.grad == 2).all())
     where = f"CPU, {rt.cores} cores" if device == "cpu" else rt.gpu_name
 
     folder = Path(output_dir).expanduser().absolute()
     here = next(p for p in [folder, *folder.parents] if p.exists())
     writes = here.is_dir() and os.access(here, os.W_OK)
-    told = "can be written to" if writes else f"{here} cannot be written to"
-    computes = bool((weight.grad == 2).all())
-    report = SmokeReport(
-        versions=(not wrong, "; ".join(wrong) or ", ".join(found)),
-        device=(computes, f"{where}, {rt.memory_gb} GB of memory, {dtype}"),
+    writable = "can be written to" if writes else f"{here} cannot be written to"
+    return SmokeReport(
+        {
+            "versions": (not wrong, "; ".join(wrong) or ", ".join(versions)),
+            "device": (computes, f"{where}, {rt.memory_gb} GB of memory, {dtype}"),
+            "output folder": (writes, writable),
+        }
     )
-    report["output folder"] = writes, told
-    return report

@@ -19,12 +19,12 @@ from transformers import (
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
 )
-from transformers.utils import get_json_schema
 
 from ..world.replies import ends_at
 from ..environment import Episode, SQLObservation
+from ..judge.games import find_game
 from ..rollout import AS_TOOLS, task_messages
-from .tools import SQLToolEnvironment
+from .tools import action_functions
 
 # %% ../../nbs/engine/codec.ipynb #2fa1db47
 CHATML = (
@@ -90,6 +90,7 @@ class ChatCodec:
         self,
         tokenizer: PreTrainedTokenizerBase,  # with a chat template
         instructions: str = "",  # the system message, if any; `tools`: the template's
+        mode: str = "agent",  # the game whose verbs are these tools
     ):
         "Raises ValueError if the chat template is missing or refuses these instructions."
         if getattr(tokenizer, "chat_template", None) is None:
@@ -102,10 +103,13 @@ class ChatCodec:
         self.tools = None
         if instructions == AS_TOOLS:
             self.instructions = ""
-            env = SQLToolEnvironment([])
-            actions = env.describe, env.sample, env.query, env.answer
-            self.tools = [get_json_schema(action) for action in actions]
-            if "describe" not in self.render([{"role": "user", "content": ""}]):
+            verbs = find_game(mode).environment.verbs
+            self.tools = action_functions(verbs=verbs)
+            for tool in self.tools:  # as transformers shows a method's
+                tool["function"]["return"] = dict(type="string")
+            if verbs[0].word.lower() not in self.render(
+                [{"role": "user", "content": ""}]
+            ):
                 raise ValueError(
                     "the chat template announces no tools: give other instructions"
                 )

@@ -18,6 +18,7 @@ from fastcore.basics import patch
 from ..world.database import one_line
 from ..world.replies import as_text, ends_at
 from ..world.task import Task
+from ..world.verbs import QUERY
 from ..environment import Episode, Rules, SQLEnvironment, SQLObservation
 from ..judge.games import INSTRUCTIONS, find_game, new_environment
 from ..rollout import AS_TOOLS, Policy, task_messages
@@ -226,11 +227,10 @@ def _request(self: EndpointPolicy, start: SQLObservation, messages: list) -> dic
     "What is asked: the conversation, and the actions as functions if they are tools."
     request = dict(model=self.model, messages=messages)
     if self.rules.instructions == AS_TOOLS:
-        tools = action_functions(start.engine)
-        one = find_game(self.rules.mode).one_reply  # the schema is shown already
-        request["tools"] = (
-            [t for t in tools if t["function"]["name"] == "query"] if one else tools
-        )
+        game = find_game(self.rules.mode)
+        # of one reply: the schema is shown already
+        verbs = (QUERY,) if game.one_reply else game.environment.verbs
+        request["tools"] = action_functions(start.engine, verbs)
     return {k: v for k, v in (request | self.fields).items() if v is not None}
 
 # %% ../../nbs/engine/endpoint.ipynb #888b9bd8

@@ -69,7 +69,7 @@ class TokenPolicy(Policy):
         rules: Rules = Rules(),
         name: str = "model",
     ):
-        self.codec = ChatCodec(tokenizer, rules.instructions)
+        self.codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
         self.rules, self.name = rules, name
         if rules.max_context is None:
             raise ValueError(

@@ -17,6 +17,8 @@ from ..world.database import one_line
 from ..world.replies import SQLAction, as_text, ends_at
 from ..world.replies import parse_action, parse_actions
 from ..world.values import named_values
+from ..world.verbs import ANSWER, DESCRIBE, QUERY, SELECT, TABLE, VERBS
+from ..world.verbs import words_of
 
 # %% ../../nbs/judge/coach.ipynb #c0ac401a
 class Coach:
@@ -24,22 +26,24 @@ class Coach:
 
     def __init__(self, env: SQLEnvironment):
         self.env = env
+        self.looks = words_of(env.verbs, TABLE)
+        self.noted = words_of(env.verbs, TABLE, SELECT)  # when they are sent again
 
     def __getattr__(self, name: str):
         if name == "env":  # of a copy that is being made
             raise AttributeError(name)
         return getattr(self.env, name)
 
-    def step(self, said: SQLAction | str | bytes) -> SQLObservation:
+    def step(self, reply: SQLAction | str | bytes) -> SQLObservation:
         "Carry out a reply; raises `RuntimeError` if no episode is running."
         ep, notes = self.env.episode, self.env.rules.coach
         if ep is None or ep.done:
-            return self.env.step(said)  # which raises it
-        raw = str(said) if isinstance(said, SQLAction) else as_text(said)
+            return self.env.step(reply)  # which raises it
+        raw = str(reply) if isinstance(reply, SQLAction) else as_text(reply)
         replies, turns, word = ep.replies, [], ""
         sent = self._sent(replies)
-        for action in self._actions(said, sent):
-            word = _left_out(action, turns[-1]) if turns else ""
+        for action in self._actions(reply, sent):
+            word = self._left_out(action, turns[-1]) if turns else ""
             if word or ep.done:
                 break
             obs = self.env.step(self._asked_back(action))
@@ -56,7 +60,7 @@ class Coach:
         return obs if len(turns) == 1 else replace(obs, text=joined(turns))
 
     def _comment(self, turn: Turn, repeated: bool) -> None:
-        "What an observation says besides, or instead; the last turn is announced later."
+        "Add a note to an observation, or put one in its place; the last turn is announced later."
         obs, action, rules = turn.observation, turn.action, self.env.rules
         obs.text, obs.added = obs.text.removesuffix(obs.added), ""
         if repeated:
@@ -64,7 +68,7 @@ class Coach:
             _add(obs, self._instead(turn))
         elif action.note:
             _add(obs, f"\nNote: {action.note}.")
-        elif action.action_type == "DESCRIBE" and "values" in rules.coach:
+        elif action.action_type == DESCRIBE.word and "values" in rules.coach:
             obs.text = self._with_values(turn)
 
 
@@ -74,37 +78,36 @@ def _add(obs: SQLObservation, words: str) -> None:
 
 
 def joined(turns: list[Turn]) -> str:
-    "What a policy reads after a reply: the observations of its actions, in order."
+    "The text that a policy reads after a reply: the observations of its actions, in order."
     if len(turns) == 1:
         return turns[0].observation.text
-    said = (f"> {one_line(str(t.action))}\n{t.observation.text}" for t in turns)
-    return "\n\n".join(said)
+    texts = (f"> {one_line(str(t.action))}\n{t.observation.text}" for t in turns)
+    return "\n\n".join(texts)
 
 # %% ../../nbs/judge/coach.ipynb #c0ac401b
-_LOOK_VERBS = ("DESCRIBE", "SAMPLE")
-
-
 @patch
-def _actions(self: Coach, said: SQLAction | str | bytes, sent: set) -> list[SQLAction]:
+def _actions(self: Coach, reply: SQLAction | str | bytes, sent: set) -> list[SQLAction]:
     "The actions of a reply that are carried out, at least one."
-    own, every = self.env.own_actions, "actions" in self.env.rules.coach
-    if isinstance(said, SQLAction):
-        found = [said]
+    verbs, every = self.env.verbs, "actions" in self.env.rules.coach
+    if isinstance(reply, SQLAction):
+        actions = [reply]
+    elif every:
+        actions = parse_actions(reply, verbs)
     else:
-        found = parse_actions(said, own) if every else [parse_action(said, own)]
+        actions = [parse_action(reply, verbs)]
     if every:
-        found = [one for action in found for one in self._each_table(action)]
-    new = [a for a in found if a.action_type not in _LOOK_VERBS or a.key not in sent]
-    return new or found[:1]
+        actions = [one for action in actions for one in self._each_table(action)]
+    new = [a for a in actions if a.action_type not in self.looks or a.key not in sent]
+    return new or actions[:1]
 
 
 @patch
 def _each_table(self: Coach, action: SQLAction) -> list[SQLAction]:
     "An action for each table of `DESCRIBE song, genre`."
-    db, said = self.env.db, action.argument
-    if action.action_type not in _LOOK_VERBS or db.named(said) in db.tables:
+    db, named = self.env.db, action.argument
+    if action.action_type not in self.looks or db.named(named) in db.tables:
         return [action]
-    names = dict.fromkeys(filter(None, map(str.strip, re.split(r",|\band\b", said))))
+    names = dict.fromkeys(filter(None, map(str.strip, re.split(r",|\band\b", named))))
     known = any(db.named(name) in db.tables for name in names)
     return [replace(action, argument=name) for name in names] if known else [action]
 
@@ -116,16 +119,17 @@ INVENTED = (
 _FOR_ANSWER = 3  # turns that are kept for two queries and an ANSWER
 
 
-def _left_out(action: SQLAction, before: Turn) -> str:
+@patch
+def _left_out(self: Coach, action: SQLAction, before: Turn) -> str:
     "Why the rest of a reply is not carried out; empty if it is."
     word, left = action.action_type, before.observation.turns_left
-    if word not in _LOOK_VERBS and before.action.action_type in _LOOK_VERBS:
+    if word not in self.looks and before.action.action_type in self.looks:
         why = "carried out, since it was written before you saw the columns"
-    elif word == "ANSWER" and action.argument:
+    elif word == ANSWER.word and action.argument:
         why = "taken, since it was written before you saw the result"
-    elif word == "ANSWER" and before.failed:
+    elif word == ANSWER.word and before.failed:
         why = "taken, since the action before it failed"
-    elif word in _LOOK_VERBS and left <= _FOR_ANSWER:
+    elif word in self.looks and left <= _FOR_ANSWER:
         word = f"{word} {action.argument}"
         why = f"carried out, since {left} turn{' is' if left == 1 else 's are'} left"
     else:
@@ -136,12 +140,13 @@ def _left_out(action: SQLAction, before: Turn) -> str:
 def _is_invented(reply: str) -> bool:
     "Does a reply go on with what only the database can say?"
     end = ends_at(reply)
-    blind = r"[;\s>*_`]*(?:QUERY|ANSWER|SELECT|WITH)\b"  # an action, carried out or not
+    words = "|".join(verb.word for verb in VERBS if not verb.looks)
+    blind = rf"[;\s>*_`]*(?:{words}|SELECT|WITH)\b"  # an action, carried out or not
     return end is not None and not re.match(blind, reply[end:])
 
 # %% ../../nbs/judge/coach.ipynb #c0ac401d
 _RECENT = 2  # replies whose observations a policy is expected to have before it
-_SUBMIT = "reply with the one word ANSWER."
+_SUBMIT = f"reply with the one word {ANSWER}."
 
 
 @patch
@@ -150,25 +155,23 @@ def _sent(self: Coach, replies: list) -> set:
     if "repeats" not in self.env.rules.coach:
         return set()
     turns = [turn for reply in replies[-_RECENT:] for turn in reply]
-    return {
-        t.action.key for t in turns if t.action.action_type in (*_LOOK_VERBS, "QUERY")
-    }
+    return {t.action.key for t in turns if t.action.action_type in self.noted}
 
 
 @patch
 def _instead(self: Coach, turn: Turn) -> str:
-    "What a policy reads instead of the same observation once more."
+    "The text that a policy reads instead of the same observation once more."
     ep, left = self.env.episode, turn.observation.turns_left
     left = f"{left} turn{'s' * (left != 1)} left."
     select = f"SELECT statement for the question: {ep.task.question}"
     if turn.failed:
         again = f"You sent this before, and it fails again: {turn.result.error}. {left}"
-        if turn.action.action_type != "QUERY":
+        if turn.action.action_type != QUERY.word:
             return again
         return f"{again}{self._columns(turn)} Write a different {select}"
     if turn.sql is not None:
         return f"You have this result already. {left} To submit it, {_SUBMIT}"
-    seen = f"You have seen this already. {left} Now reply with QUERY and a {select}"
+    seen = f"You have seen this already. {left} Now reply with {QUERY} and a {select}"
     if ep.kept is None:
         return seen
     return f"{seen} To submit the result of {one_line(ep.kept.sql)}, {_SUBMIT}"
@@ -189,14 +192,14 @@ def _columns(self: Coach, turn: Turn) -> str:
 # %% ../../nbs/judge/coach.ipynb #c0ac401e
 @patch
 def _suggestion(self: Coach, turn: Turn) -> str:
-    "What may be sent next."
+    "The words that say what may be sent next."
     question = self.env.episode.task.question
     if turn.sql is not None:
         return f"\n\nIf this result answers the question, {_SUBMIT}"
     if not turn.failed:
         select = f"a SELECT statement for the question: {question}"
-        return f"\n\nNow reply with QUERY and {select}"
-    if turn.action.action_type != "QUERY":
+        return f"\n\nNow reply with {QUERY} and {select}"
+    if turn.action.action_type != QUERY.word:
         return ""  # the error names the tables
     fix = "Correct the SELECT statement, with columns that exist."
     return f"\n\n{fix} The question is: {question}"
@@ -219,7 +222,7 @@ _DATE = re.compile(r"(?<![\d./-])\d{1,2}([./-])\d{1,2}\1\d{4}(?![./-]?\d)")
 def _asked_back(self: Coach, action: SQLAction) -> SQLAction:
     "An answer with a date that no result showed so has a fault, unless it is the last."
     turns, last = self.env.episode.turns, self.env.rules.max_turns - 1
-    date = _DATE.search(action.argument) if action.action_type == "ANSWER" else None
+    date = _DATE.search(action.argument) if action.action_type == ANSWER.word else None
     if not date or len(turns) >= last:
         return action
     if any(date[0] in t.observation.text for t in turns):

@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['INSTRUCTIONS', 'TEXT2SQL_INSTRUCTIONS', 'Messages', 'Context', 'AGENT', 'SINGLE_TURN', 'GAMES', 'parse_query',
-           'Text2SQLEnvironment', 'RewardResult', 'BaseReward', 'SyntaxReward', 'ExecutionReward', 'SemanticReward',
-           'CombinedReward', 'create_sql_reward', 'reward_name', 'Game', 'find_game', 'new_environment']
+           'Text2SQLEnvironment', 'instructions_for', 'RewardResult', 'BaseReward', 'SyntaxReward', 'ExecutionReward',
+           'SemanticReward', 'CombinedReward', 'create_sql_reward', 'Game', 'find_game', 'new_environment']
 
 # %% ../../nbs/judge/games.ipynb #1beddd91
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,12 +21,13 @@ from ..common.basics import from_file
 from ..environment import Rules, SQLEnvironment, SQLObservation
 from .coach import Coach
 from .results import MAX_SQL_CHARS, is_correct, reads_table
-from ..rewards import REWARDS, as_trl, correctness, result_progress
+from ..rewards import REWARDS, correctness, result_progress, reward_name
 from ..world.database import Database, Result
 from ..world.engines import open_database
 from ..world.replies import SQLAction, as_text, parse_actions
 from ..world.sql import parse_sql
 from ..world.task import Task
+from ..world.verbs import QUERY, VERBS, Verb
 
 # %% ../../nbs/judge/games.ipynb #5a6c50f7
 def _sql_in(completion: str | bytes | list) -> str:
@@ -34,7 +35,7 @@ def _sql_in(completion: str | bytes | list) -> str:
     if not isinstance(completion, (str, bytes)):
         completion = (completion and completion[-1]["content"]) or ""
     actions = parse_actions(as_text(completion))
-    queries = [a.argument for a in actions if a.action_type == "QUERY"]
+    queries = [a.argument for a in actions if a.action_type == QUERY.word]
     return (queries or [str(actions[0])])[-1].rstrip("; \n")
 
 # %% ../../nbs/judge/games.ipynb #c763465c
@@ -84,7 +85,7 @@ class Text2SQLEnvironment(SQLEnvironment):
     def step(self, action: SQLAction | str | bytes) -> SQLObservation:
         "Run the SQL in the reply and submit its result."
         raw = str(action) if isinstance(action, SQLAction) else as_text(action)
-        obs = super().step(SQLAction("QUERY", _sql_in(raw)))
+        obs = super().step(SQLAction(QUERY.word, _sql_in(raw)))
         ep = self.episode
         ep.submitted = ep.kept and ep.kept.result
         ep.outcome, ep.answer, ep.turns[-1].text = "answered", "", raw
@@ -92,15 +93,17 @@ class Text2SQLEnvironment(SQLEnvironment):
         return obs
 
 # %% ../../nbs/judge/games.ipynb #6a3e0009
-INSTRUCTIONS = """\
+def instructions_for(verbs: Iterable[Verb]) -> str:
+    "What a model is told of the game of several turns, with a sentence for each verb."
+    told = " ".join(f"The word {verb} {verb.told}" for verb in verbs if verb.told)
+    return f"""\
 You answer a question about a SQLite database. You know its tables, but not their \
 columns. Reply with one command at a time and nothing else, then wait for what the \
-database says. The word DESCRIBE followed by table names shows the columns of these \
-tables: begin with that. The word SAMPLE followed by a table name shows some of its \
-rows. The word QUERY followed by a SELECT statement runs it. The word ANSWER alone \
-says that the result of your last query answers the question. So first describe, \
-then query with the columns that you were shown, then answer. Select only what the \
-question asks for."""
+database says. {told} So first describe, then query with the columns that you were \
+shown, then answer. Select only what the question asks for."""
+
+
+INSTRUCTIONS = instructions_for(VERBS)
 
 TEXT2SQL_INSTRUCTIONS = """\
 You answer a question about a SQLite database with one SELECT statement. You are shown every \
@@ -286,27 +289,22 @@ class CombinedReward(BaseReward):
 
     def compute(self, prompt, completion, answer, context=None) -> RewardResult:
         "From -0.62 to 0.96 with the default weights."
-        found = [p.compute(prompt, completion, answer, context) for p in self.parts]
         score, details = 0.0, {}
-        for weight, part, r in zip(self.weights, self.parts, found, strict=True):
-            score += weight * r.score
-            details |= {reward_name(part): r.score, **r.details}
+        for weight, part in zip(self.weights, self.parts, strict=True):
+            result = part.compute(prompt, completion, answer, context)
+            score += weight * result.score
+            details |= {reward_name(part): result.score, **result.details}
         return RewardResult(round(score, 6), details)
 
 
 def create_sql_reward(reward_type: str = "combined") -> BaseReward:
     "The reward syntax, execution, semantic or combined. Raises ValueError for another name."
-    known = SyntaxReward, ExecutionReward, SemanticReward, CombinedReward
-    rewards = {reward_name(kind()): kind for kind in known}
+    whole = CombinedReward()
+    rewards = {reward_name(reward): reward for reward in (*whole.parts, whole)}
     if reward_type not in rewards:
         names = ", ".join(rewards)
         raise ValueError(f"reward_type is {reward_type!r}; it must be one of {names}")
-    return rewards[reward_type]()
-
-
-def reward_name(reward: Callable) -> str:
-    "The name of a reward without the reward_ of logs."
-    return as_trl(reward).__name__.removeprefix("reward_")
+    return rewards[reward_type]
 
 # %% ../../nbs/judge/games.ipynb #6a3e000a
 @dataclass(frozen=True)
@@ -315,7 +313,7 @@ class Game:
 
     name: str  # in options and in saved models
     environment: type[SQLEnvironment] = SQLEnvironment
-    instructions: str = INSTRUCTIONS  # the standard system message
+    instructions: str = ""  # the standard system message; by default of its verbs
     # rewards, of an episode or of TRL's kind, and their weights
     rewards: dict[Callable, float] = field(default_factory=REWARDS.copy)
     # in place of random and oracle: functions of a seed that make a policy
@@ -330,6 +328,8 @@ class Game:
             raise ValueError(f"expected a subclass of SQLEnvironment, got {env!r}")
         if not (isinstance(rewards, dict) and rewards):
             raise ValueError(f"expected functions and their weights, got {rewards!r}")
+        text = self.instructions or instructions_for(env.verbs)
+        object.__setattr__(self, "instructions", text)
 
     @property
     def one_reply(self) -> bool:

@@ -9,7 +9,6 @@ __all__ = ['BASELINES', 'NEEDS', 'Start', 'pass_at_k', 'run_baselines', 'sample_
 import gzip, json, math, random, time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import torch
 from datasets import Dataset, IterableDataset
@@ -18,7 +17,6 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..common.basics import json_object, pick_some, terminal_progress
 from ..config import SQLGRPOConfig
-from ..world.embedded import model_path
 from ..world.task import Task
 from ..environment import Episode
 from ..rewards import correctness
@@ -34,7 +32,7 @@ from sql_grpo.learner.fit import (
     SupervisedTrainer,
     Timekeeper,
 )
-from .models import add_adapters
+from .adapters import add_adapters
 from sql_grpo.learner.demonstrations import (
     batch_for,
     demonstration_rows,
@@ -219,7 +217,7 @@ def _self_imitation(
 # %% ../../nbs/learner/baselines.ipynb #1ed79dbe
 def _more_warmup(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     "The base model after going on with its warm-up for as long as GRPO took."
-    folder = Path(model_path("embedded"))
+    folder = start.config.model.folder
     info = json_object(folder / "warmup.json")
     codec = ChatCodec(start.tokenizer)
 
@@ -377,7 +375,7 @@ def _baselines_of(config: SQLGRPOConfig) -> list[str]:
     if config.demonstrations in ("oracle", "explore"):
         return ["more_demonstrations", "self_imitation"]
     left_out = {"more_demonstrations"}
-    if config.model_name != "embedded":
+    if not config.model.embedded:
         left_out.add("more_warmup")
     if find_game(config.rules.mode).one_reply:
         left_out.add("forced_DESCRIBE")
@@ -423,7 +421,7 @@ def sample_many(
     questions: int = _SAMPLED,  # at most, drawn by the seed
 ) -> dict:  # of `_reach`, and the counts
     "What base and trained model reach in many tries."
-    n = _TRIES_OF[-1] if start.config.model_name == "embedded" else _FEW_TRIES
+    n = _TRIES_OF[-1] if start.config.model.embedded else _FEW_TRIES
     pairs = [*zip(start.eval_tasks, right, strict=True)]
     asked = pick_some(pairs, questions, start.config.seed)
     some = replace(start, eval_tasks=[t for t, _ in asked])

@@ -23,7 +23,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..common.basics import digest_of, say, terminal_progress, written_whole
 from ..config import DEMONSTRATIONS, SQLGRPOConfig
-from sql_grpo.learner.models import (
+from sql_grpo.learner.checkpoints import (
     broken_files,
     checkpoints_in,
     write_checksums,
@@ -367,7 +367,7 @@ def demonstration_rows(
 ) -> tuple[list[dict], dict]:  # input_ids and labels of what fits; counts
     "Training rows, token for token what a rollout holds. Raises ValueError if none fits."
     rules = config.rules
-    codec = ChatCodec(tokenizer, rules.instructions)
+    codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
     rows = [encode_demonstration(codec, d) for d in demos]
     fit = [row for row in rows if fits_run(row, config)]
     if not fit:
@@ -389,7 +389,7 @@ _RATES = dict(embedded=3e-4, adapters=2e-4, weights=2e-5)
 
 def learning_rate_for(config: SQLGRPOConfig) -> float:
     "The configuration's, or what suits the weights that are trained."
-    kind = "embedded" if config.model_name == "embedded" else "weights"
+    kind = "embedded" if config.model.embedded else "weights"
     kind = kind if config.peft == "none" else "adapters"
     return config.demonstration_learning_rate or _RATES[kind]
 
@@ -530,7 +530,8 @@ def _made_demonstrations(
         how = dict(samples=config.num_generations, keep=_KEEP)
     else:
         player = teacher(kind, config.seed, config.rules.mode)
-        codec = ChatCodec(tokenizer, config.rules.instructions)
+        rules = config.rules
+        codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
         how = dict(fits=lambda d: fits_run(encode_demonstration(codec, d), config))
     demos, told = play_demonstrations(player, tasks, config, **how)
     model.train(training)

@@ -4,15 +4,15 @@
 
 # %% auto #0
 __all__ = ['EpisodeTrainer', 'without_rounding', 'own_tokens', 'dealt_out', 'worth_reading', 'some_rows', 'without_padding',
-           'episode_stats', 'comes_apart', 'RunWatch', 'chosen_rewards', 'check_rewards', 'curriculum_order',
-           'enough_questions', 'order_callbacks', 'save_reference', 'reference_named']
+           'episode_stats', 'comes_apart', 'RunWatch', 'curriculum_order', 'enough_questions', 'order_callbacks',
+           'save_reference', 'reference_named']
 
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
-import math, random, time, warnings
-from collections.abc import Callable
+import math, random, time
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..config import save_options, SQLGRPOConfig
 import torch
 from datasets import Dataset, concatenate_datasets
 from fastcore.basics import patch
@@ -28,22 +28,13 @@ from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
-from ..common.basics import is_main, place_of, say
-from ..config import save_options, SQLGRPOConfig
+from ..common.basics import is_main, say
 from ..world.task import Task
 from ..environment import Episode
 from ..judge.games import find_game
-from sql_grpo.rewards import (
-    as_trl,
-    call_reward,
-    correctness,
-    is_of_episode,
-    NoNumberError,
-    reward_title,
-    trl_arguments,
-)
-from ..rollout import built_in_policy, rollout
-from .models import MasterWeights, whole_checkpoint
+from ..rewards import correctness
+from .checkpoints import whole_checkpoint
+from .optimizer import MasterWeights
 from .tree import reads_trees, tree_logps
 
 # %% ../../nbs/learner/trainer.ipynb #57057b9e
@@ -429,78 +420,6 @@ class RunWatch(TrainerCallback):
             )
             control.should_training_stop = True
             control.should_save = args.save_strategy != "no"
-
-# %% ../../nbs/learner/trainer.ipynb #95e3c39b
-def chosen_rewards(
-    config: SQLGRPOConfig,
-    reward_funcs: list[Callable] | None = None,  # None: those of the configuration
-    reward_weights: list[float] | None = None,  # of reward_funcs; None: 1 for each
-) -> tuple[list[Callable], list[float]]:
-    "Rewards of TRL's kind and their weights. Raises ValueError for what is neither."
-    if reward_funcs is None:
-        if reward_weights is not None:
-            raise ValueError(
-                "reward_weights is given without reward_funcs: set it in the configuration"
-            )
-        chosen = config.weighted_rewards
-        reward_funcs, reward_weights = [*chosen], [*chosen.values()]
-    is_list = isinstance(reward_funcs, (list, tuple)) and reward_funcs
-    if not (is_list and all(map(callable, reward_funcs))):
-        raise ValueError(
-            f"reward_funcs is {reward_funcs!r}; expected a list of functions"
-        )
-    weights = reward_weights
-    weights = [1.0] * len(reward_funcs) if weights is None else list(weights)
-    if len(weights) != len(reward_funcs):
-        raise ValueError(
-            f"{len(reward_funcs)} reward_funcs, and {len(weights)} reward_weights"
-        )
-    grounded = config.rules.require_grounded
-    rewards = [as_trl(r, require_grounded=grounded) for r in reward_funcs]
-    names = [r.__name__.removeprefix("reward_") for r in rewards]
-    if twice := [n for n in names if names.count(n) > 1]:
-        raise ValueError(
-            f"two rewards are called {twice[0]}, and would be one in the log"
-        )
-    return rewards, weights
-
-# %% ../../nbs/learner/trainer.ipynb #95e3c39c
-def check_rewards(
-    rewards: list[Callable],  # of chosen_rewards
-    task: Task,  # a question to try them on
-    config: SQLGRPOConfig,
-) -> None:
-    "Call rewards on three random episodes. Raises ValueError for one that fails or gives no numbers."
-    rules = config.rules
-    episodes = rollout(built_in_policy("random", 0, rules.mode), [task] * 3, rules)
-    given = trl_arguments(episodes, trainer_state=TrainerState())
-    for reward in rewards:
-        title = reward_title(reward)
-        try:
-            got = call_reward(reward, given)
-        except NoNumberError:
-            raise
-        except Exception as e:  # somebody's own code may raise anything
-            where = f" in {place_of(e, title)}"
-            if "argument 'prompts'" in str(e) or "argument 'episodes'" in str(e):
-                where = " (the argument of a reward of one episode is called `episode`)"
-            raise ValueError(
-                f"the reward {title} fails{where}: {type(e).__name__}: {e}"
-            ) from e
-        if len(got) != 3:
-            raise ValueError(
-                f"the reward {title} returned {len(got)} numbers for three episodes"
-            )
-        if not all(map(math.isnan, got)):
-            continue
-        if is_of_episode(getattr(reward, "reward", reward)):
-            raise ValueError(
-                f"{title} returned None for every episode; did you forget return?"
-            )
-        # TRL's kind may give None to questions that it has no opinion of
-        warnings.warn(
-            f"the reward {title} gave no number for three random episodes", stacklevel=2
-        )
 
 # %% ../../nbs/learner/trainer.ipynb #f4c4c6d3
 def curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:

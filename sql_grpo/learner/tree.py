@@ -46,7 +46,7 @@ def _prefix_tree(rows: list[list]) -> _PrefixTree:  # of tokens
 
 # %% ../../nbs/learner/tree.ipynb #7d172cb6
 class _Branches:
-    "What attention has to know of the branches that add something."
+    "Paths and masks of the branches that add something, for attention."
 
     def __init__(self, tree: _PrefixTree):
         rows = [(tree.paths[row], new) for row, new in tree.branches if new]
@@ -55,8 +55,7 @@ class _Branches:
         self.new = [new for _, new in rows]
         self.masks = []  # (new, length), to be added; None where all of the path is new
         for length, new in zip(self.lengths, self.new, strict=True):
-            later = torch.ones(new, length, dtype=torch.bool).triu(length - new + 1)
-            mask = torch.zeros(new, length).masked_fill_(later, -torch.inf)
+            mask = torch.full((new, length), -torch.inf).triu(length - new + 1)
             self.masks.append(mask if new < length else None)
 
     def attend(
@@ -105,13 +104,13 @@ def _inner_model(model) -> torch.nn.Module:
 def attending_to_trees(model: torch.nn.Module):
     "Within, `model` may be given branches; computing layers once more belongs within, too."
     config = _inner_model(model).config.get_text_config()
-    own = config._attn_implementation
-    if own == "sdpa":
+    before = config._attn_implementation
+    if before == "sdpa":
         config._attn_implementation = "sql_grpo_tree"
     try:
         yield
     finally:
-        config._attn_implementation = own
+        config._attn_implementation = before
 
 
 def _read_tree(
@@ -164,8 +163,8 @@ def tree_logps(
     def back(x):
         if x is None:  # a reference has no entropies
             return x
-        found = x[0].index_select(0, place)
-        return found.new_zeros(wanted.shape).masked_scatter(wanted, found)
+        x = x[0].index_select(0, place)
+        return x.new_zeros(wanted.shape).masked_scatter(wanted, x)
 
     return back(out.log_probs), back(out.entropy)
 
@@ -191,20 +190,18 @@ def reads_trees(model: torch.nn.Module) -> bool:
     inner = _inner_model(model)
     config = inner.config.get_text_config()
     layers = set(getattr(config, "layer_types", None) or ["full_attention"])
-    # a model without kinds of layers may have one window for all of them
-    window = not hasattr(config, "layer_types") and getattr(
-        config, "sliding_window", None
-    )
+    window = getattr(config, "sliding_window", None)
+    if hasattr(config, "layer_types"):
+        window = None  # its layers say whether they have one
     rope = (getattr(config, "rope_parameters", None) or {}).get("rope_type")
-    dropout = getattr(config, "attention_dropout", 0) or any(
-        m.p for m in inner.modules() if isinstance(m, torch.nn.Dropout)
-    )
+    drawn = [m.p for m in inner.modules() if isinstance(m, torch.nn.Dropout)]
+    drawn.append(getattr(config, "attention_dropout", 0))
     return (
         inner.device.type == "cpu"
         and config._attn_implementation in ("sdpa", "sql_grpo_tree")
         and layers == {"full_attention"}
         and not window
         and rope in ("default", "linear", "llama3", "yarn")  # others: by longest row
-        and not (inner.training and dropout)
+        and not (inner.training and any(drawn))
         and not getattr(inner, "_is_stateful", False)
     )

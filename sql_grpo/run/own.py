@@ -28,7 +28,7 @@ from sql_grpo.learner.demonstrations import (
     play_demonstrations,
     teacher,
 )
-from ..learner.models import best_here
+from ..learner.model import best_here
 from ..training import load_questions
 from ..watch.report import finished_run
 
@@ -38,9 +38,9 @@ _FEW, _HELD = 20, 40  # kept questions, below which so many drafts are held back
 
 def kept_questions(config: SQLGRPOConfig) -> tuple[list, list]:  # kept, evaluation
     "What was kept, to be learned, and the evaluation questions of a folder that has some. Raises ValueError."
-    source = find_source(config.data_source, config.data_path, config.question_file)
+    where = config.data_source, config.data_path, config.question_file
     try:
-        if source.one_list:
+        if find_source(*where).one_list:
             every = load_questions(config, "all")
             kept, other = sorted(every, key=lambda t: t.split != "train"), []
         else:
@@ -60,8 +60,8 @@ def drafted(
     held, tasks = _HELD if len(kept) < _FEW else 0, []
     n = config.drafts and math.ceil((config.drafts + held) / len(where))
     for path in where if n else ():
-        db, given = open_database(path), [t.query for t in kept]
-        for d in draft_questions(db, n, config.seed, given):
+        db, known = open_database(path), [t.query for t in kept]
+        for d in draft_questions(db, n, config.seed, known):
             level = sql_difficulty(d["query"], db.dialect)
             made = Task(
                 f"draft-{len(tasks)}", db.name, **d, difficulty=level, db_path=path
@@ -124,7 +124,8 @@ class OwnQuestions:
         kind = config.demonstrations, config.seed, config.rules.mode
         with_sql = [t for t in self.drafts + self.kept if t.query]
         shown, _ = play_demonstrations(teacher(*kind), with_sql, config)
-        codec = ChatCodec(tokenizer, config.rules.instructions)
+        rules = config.rules
+        codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
         rows = {d["task_id"]: encode_demonstration(codec, d) for d in shown}
         self.rows = {i: row for i, row in rows.items() if fits_run(row, config)}
         if rows and not self.rows:
@@ -145,34 +146,40 @@ class OwnQuestions:
     def plan(self, config: SQLGRPOConfig, model: torch.nn.Module) -> str:
         "What will be done, and about how long learning takes, in a line."
         passes, back = config.demonstration_epochs, sum(self.parts, [])
-        unsaid = sum(not t.query for t in self.kept)
-        drafts, kept = (
-            sum(t.id in self.rows for t in ts)
-            for ts in (self.drafts, self.without(back if self.last else []))
-        )
-        learned = [f"{drafts} drafts once"] * bool(drafts)
-        learned += [f"{kept} kept questions {passes} times"] * bool(kept)
-        said = f"learning {', then '.join(learned) or 'by GRPO only'}"
-        if unsaid:
+        in_the_end = self.without(back if self.last else [])
+        shown = lambda tasks: sum(t.id in self.rows for t in tasks)
+        steps = []
+        if n := shown(self.drafts):
+            steps.append(f"{n} drafts once")
+        if n := shown(in_the_end):
+            steps.append(f"{n} kept questions {passes} times")
+        line = f"learning {', then '.join(steps) or 'by GRPO only'}"
+        if unsaid := sum(not t.query for t in self.kept):
             how = "" if config.max_steps else " (--max_steps 80)"
-            said += f"; {unsaid} without SQL, which only GRPO learns{how}"
-        if back:
-            others = len(self.without(back)) == len(self.kept)
-            how = "" if others else " while they are held back"
-            how += ", in turn, in parts" * (len(self.parts) > 1)
-            said += f"; {len(back)} {'others ' * others}are measured{how}"
-        few = f"; {len(self.held)} drafts are held back and measured"
+            line += f"; {unsaid} without SQL, which only GRPO learns{how}"
+        if back and len(self.without(back)) == len(self.kept):
+            line += f"; {len(back)} others are measured"
+        elif back:
+            in_turn = ", in turn, in parts" * (len(self.parts) > 1)
+            line += f"; {len(back)} are measured while they are held back{in_turn}"
+        if self.held:
+            line += f"; {len(self.held)} drafts are held back and measured"
+        if steps:
+            seconds = _seconds_to_learn(self._tokens(passes), model)
+            line += f"; this takes about {max(1, round(seconds / 60))} min"
+        if config.max_steps:
+            line += ", then GRPO"
+        if config.max_steps > 0:
+            line += f", {config.max_steps} updates"
+        return f"{line}; output in {config.output_dir}"
+
+    def _tokens(self, passes: int) -> int:
+        "Tokens that are learned: drafts once, kept questions again for each part."
+        left_out = [sum(self.parts, [])] if self.last else [*self.parts, []]
         often = [(t, 1) for t in self.drafts]
-        rounds = [*self.parts] * (not self.last) + [back * self.last]
-        often += [(t, passes) for part in rounds for t in self.without(part)]
-        tokens = sum(
-            n * len(self.rows[t.id]["input_ids"]) for t, n in often if t.id in self.rows
-        )
-        minutes = max(1, round(_seconds_to_learn(tokens, model) / 60))
-        took = f"; this takes about {minutes} min" * bool(learned)
-        took += ", then GRPO" * bool(config.max_steps)
-        took += f", {config.max_steps} updates" * (config.max_steps > 0)
-        return f"{said}{few * bool(self.held)}{took}; output in {config.output_dir}"
+        often += [(t, passes) for part in left_out for t in self.without(part)]
+        lengths = {i: len(row["input_ids"]) for i, row in self.rows.items()}
+        return sum(n * lengths.get(t.id, 0) for t, n in often)
 
 
 def own_questions(config: SQLGRPOConfig) -> OwnQuestions:
@@ -208,4 +215,4 @@ def own_defaults(given: dict) -> dict:  # options, and what is missing in them
     if finished_run(given.get("output_dir", free)) and not resumed:
         taken = f"output_dir {given['output_dir']} holds a finished run"
         raise ValueError(f"{taken}: give another one, or none, for {free}")
-    return dict(model_name=best_here(), output_dir=free) | given
+    return dict(model_name=best_here().name, output_dir=free) | given

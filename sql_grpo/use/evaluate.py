@@ -18,7 +18,6 @@ from ..world.question_files import from_jsonl
 from ..world.sources import find_source
 from ..environment import Rules
 from ..judge.results import without_sql
-from ..rollout import Policy
 from ..evaluation import Comparison, evaluate, policies_of
 from ..engine.endpoint import unusable_replies
 from sql_grpo.watch.report import (
@@ -31,8 +30,8 @@ from sql_grpo.watch.report import (
     show_episodes,
     write_report,
 )
-from .ask import policy_asked, rules_asked
 from .options import EvalOptions, read_command
+from .player import cost_text, policy_asked, rules_asked
 
 # %% ../../nbs/use/evaluate.ipynb #6849f2f3
 def _draw_questions(args: EvalOptions) -> list[Task]:
@@ -94,7 +93,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
             if unusable := unusable_replies(ev.episodes):
                 print(f"\n{unusable}")
             if args.endpoint:
-                print(f"\n{_cost(policy)}")
+                print(f"\n{cost_text(policy)}")
             played = Comparison({ev.name: ev})
             if folder:
                 wall["total"] = time.perf_counter() - start
@@ -115,7 +114,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
             if args.endpoint:
                 known = f"what was answered is kept in {file}: the same command asks for the rest"
                 lost = "nothing was kept: with --output_dir, replies are"
-                tell(_cost(policy), known if file and file.exists() else lost)
+                tell(cost_text(policy), known if file and file.exists() else lost)
             raise
     if file and not any(policy.replies.known.values()):
         file.unlink(missing_ok=True)
@@ -143,12 +142,6 @@ def _show_played(args: EvalOptions) -> None:
                 ) from None
         if args.against:
             print(compare_reports(report, load_report(args.against)))
-
-
-def _cost(policy: Policy) -> str:  # an `EndpointPolicy`
-    "What was used, and what it cost, where prices are known."
-    cost = policy.report()["cost"]
-    return str(policy.usage) if cost is None else f"{policy.usage}; cost {cost:.4f}"
 
 
 def _show_card(args: EvalOptions, rules: Rules, records: list, card: str) -> None:

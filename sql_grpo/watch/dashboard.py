@@ -9,6 +9,7 @@ __all__ = ['ENOUGH', 'read_log', 'plot_training', 'LiveVisualizationCallback']
 import base64, html, io, json, math, os, re, sys, time, warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from fastcore.basics import patch
 import numpy as np
@@ -52,9 +53,9 @@ def _success_counts(
 # %% ../../nbs/watch/dashboard.ipynb #ef8b8135
 def _trace_text(episode, require_grounded=False):
     "One episode to be read: the question, each action with its observation, right or wrong."
-    verdict = "right" if correctness(episode, require_grounded) else "wrong"
-    if verdict == "wrong" and is_correct(episode):
-        verdict += " (a guess)"
+    verdict = "right"
+    if not correctness(episode, require_grounded):
+        verdict = "wrong" + " (a guess)" * is_correct(episode)
     if episode.outcome != "answered":
         verdict += f" ({episode.outcome})".replace("_", " ")
     text = f"{episode.transcript().strip()}\nJudge: {verdict}"
@@ -77,14 +78,14 @@ def read_log(
 
 
 def _append_records(path, records):
-    "Adds records to a log, whole and at once."
+    "Add records to a log, whole and at once."
     lines = (json.dumps(r, ensure_ascii=False) + "\n" for r in records)
     with open(path, "ab", buffering=0) as f:
         f.write("".join(lines).encode("utf-8", "replace"))
 
 
 def _safely(what, f, *args):
-    "Calls `f`; an error in drawing or writing becomes a warning, once per cause."
+    "Call `f`; an error in drawing or writing becomes a warning, once per cause."
     try:
         return f(*args)
     except (OSError, ValueError, RuntimeError) as e:
@@ -100,27 +101,25 @@ class _RunLog:
         self.records = []
 
     def add(self, record):
-        "Keeps one record; as it was kept, it comes back."
-        self.records.append(rounded(record))
+        "Keep one record; as it was kept, it comes back."
+        kept = rounded(record)
+        self.records.append(kept)
         if self.path:
-            last = self.records[-1:]
-            _safely("writing the training log", _append_records, self.path, last)
-        return self.records[-1]
+            _safely("writing the training log", _append_records, self.path, [kept])
+        return kept
 
     def open(self, step):
         "An empty log for a new run; for a resumed one, the records up to `step`."
         self.records = []
-        if not self.path:
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if not self.path.exists():
-            return
-        if not step:
-            os.replace(self.path, self.path.with_suffix(".previous.jsonl"))
-            return
-        self.records = [r for r in read_log(self.path) if r["step"] <= step]
-        with written_whole(self.path) as part:
-            _append_records(part, self.records)
+        if self.path and self.path.exists():
+            if step:
+                self.records = [r for r in read_log(self.path) if r["step"] <= step]
+                with written_whole(self.path) as part:
+                    _append_records(part, self.records)
+            else:
+                os.replace(self.path, self.path.with_suffix(".previous.jsonl"))
+        elif self.path:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
 
 # %% ../../nbs/watch/dashboard.ipynb #f99c4b6e
 _SUCCESS_NAMES = {
@@ -140,8 +139,8 @@ _NOISY = ("reward", "turns/", "completions/")  # beginnings of what a line avera
 
 def _series(records, key):
     "The steps at which a metric was logged, and its values there."
-    got = [(r["step"], r[key]) for r in records if isinstance(r.get(key), (int, float))]
-    return [s for s, _ in got], [v for _, v in got]
+    logged = [r for r in records if isinstance(r.get(key), (int, float))]
+    return [r["step"] for r in logged], [r[key] for r in logged]
 
 
 def _summary_line(*reports):  # of neighbouring steps
@@ -151,9 +150,8 @@ def _summary_line(*reports):  # of neighbouring steps
         if k.startswith(_NOISY):
             values = _series(reports, k)[1]
             record[k] = sum(values) / len(values) if values else None
-    bits = [f"step {record['step']}"]
-    if "max_steps" in record:
-        bits[0] += f"/{record['max_steps']}"
+    of = f"/{record['max_steps']}" if "max_steps" in record else ""
+    bits = [f"step {record['step']}{of}"]
     success = "{} {k}/{n} = {rate:.0%} ({low:.0%} to {high:.0%})"
     for k, name in _SUCCESS_NAMES.items():
         bits += [success.format(name, **record[k])] if k in record else []
@@ -182,15 +180,11 @@ def _smooth(values):  # one for each report; as many come back
 def _line(ax, records, key, label, color):
     "One metric: values faint, the running mean bold; success as points with intervals."
     if key in _SUCCESS_NAMES:
-        got = [(r["step"], r[key]) for r in records if key in r]
-        if got:
-            rate, low, high = (
-                np.array([s[k] for _, s in got]) for k in ("rate", "low", "high")
-            )
+        if points := [(r["step"], *r[key].values()) for r in records if key in r]:
+            steps, _, _, rate, low, high = np.array(points).T
             dotted = key == "success_heldout"
             bars = None if dotted else np.maximum(0, [rate - low, high - rate])
             style = dict(fmt="o:" if dotted else "o-", ms=3, lw=1.2, capsize=2)
-            steps = [s for s, _ in got]
             ax.errorbar(steps, rate, bars, color=color, label=label, **style)
         return
     steps, values = _series(records, key)
@@ -211,15 +205,15 @@ _OPTIMISER = dict(
 
 
 def _panels(records, optimiser):  # (title, left, right); a metric: key, label, colour
-    "What a figure shows of a run."
+    "The panels of a run's figure."
     if optimiser:
         known = [k for k in _OPTIMISER if _series(records, k)[0]]
         return [(_OPTIMISER[k], [(k, "", COLORS["ink"])], []) for k in known]
     rewards = [("reward", "total", COLORS["muted"])]
     for i, key in enumerate(dict.fromkeys(k for r in records for k in r)):
-        if found := re.fullmatch("rewards/(?:reward_)?(.*)/mean", key):
-            name = found[1].replace("correctness", "correct")
-            rewards.append((key, found[1], COLORS.get(name, f"C{i}")))
+        if part := re.fullmatch("rewards/(?:reward_)?(.*)/mean", key):
+            name = part[1].replace("correctness", "correct")
+            rewards.append((key, part[1], COLORS.get(name, f"C{i}")))
     colors = COLORS["control"], COLORS["trained"], COLORS["trained"]
     success = [
         ("rewards/reward_correctness/mean", "sampled in training", COLORS["correct"]),
@@ -248,31 +242,31 @@ def plot_training(
     records = read_log(log) if isinstance(log, (str, Path)) else log
     fig = _TrainingFigure(figsize=(5.5, 6), dpi=100, layout="constrained")
     panels = _panels(records, optimiser)
-    for ax, (title, *sides) in zip(fig.subplots(2, 2).flat, panels, strict=False):
+    for ax, panel in zip_longest(fig.subplots(2, 2).flat, panels):
+        if panel is None:
+            ax.set_axis_off()
+            continue
+        title, *sides = panel
         axes = [ax, ax.twinx()] if sides[1] else [ax]
-        labelled = []
+        handles, labels = [], []
         for a, lines in zip(axes, sides, strict=False):
             for line in lines:
                 _line(a, records, *line)
-            labelled += [
-                h for h in zip(*a.get_legend_handles_labels(), strict=True) if h[1]
-            ]
+            more_handles, more_labels = a.get_legend_handles_labels()
+            handles += more_handles
+            labels += more_labels
             a.tick_params(labelsize=8)
-        if labelled:
+        if labels:
             place = dict(loc="upper center", bbox_to_anchor=(0.5, -0.27))
-            handles, labels = zip(*labelled, strict=True)
             small = dict(fontsize=8, frameon=False, borderaxespad=0)
             ax.legend(handles, labels, **small, **place)
-        if not axes[-1].has_data() and sides[1]:
-            axes[-1].set_yticks([])
+        if sides[1] and not axes[1].has_data():
+            axes[1].set_yticks([])
         ax.set_title(title, fontsize=10)
         ax.set_xlabel("step", fontsize=8)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         if title in ("success", "signs of trouble"):  # shares
             ax.set_ylim(-0.03, 1.03)
-    for ax in fig.axes:
-        if not ax.has_data() and optimiser:
-            ax.set_axis_off()
     if path:
         Path(path).write_bytes(fig._repr_png_())
     return fig
@@ -313,9 +307,9 @@ class _Display:
 
     def __init__(self, live):
         self.live = live
-        self.bar = self.group = None
+        self.bar = tqdm(disable=True)
+        self.group = None
         self.board = {}  # name -> its piece of output, and what makes it of text or bytes
-        self.status = {}
 
     def _open_board(self):
         from IPython.display import HTML, Image, Markdown, display
@@ -325,35 +319,33 @@ class _Display:
             self.board[name] = display(HTML(""), display_id=True), make
 
     def open(self, step, total):
-        self.status = {}
+        self.board, self.status = {}, {}
         if in_notebook() if self.live is None else self.live:
             _safely("opening the board", self._open_board)
-        kw = dict(total=total, initial=step, unit="step")
+        look = dict(dynamic_ncols=True, disable=self.live or not sys.stderr.isatty())
         if self.board:
-            self.bar = tqdm(**kw, file=io.StringIO(), ncols=70)  # shown by `move`
-        else:
-            quiet = self.live or not sys.stderr.isatty()
-            self.bar = tqdm(**kw, dynamic_ncols=True, disable=quiet)
+            look = dict(file=io.StringIO(), ncols=70)  # shown by `move`
+        self.bar = tqdm(total=total, initial=step, unit="step", **look)
 
-    def show(self, name, made):
-        "Changes a piece of the board: text, or the bytes of a picture."
+    def show(self, name, content):
+        "Change a piece of the board: text, or the bytes of a picture."
         handle, make = self.board[name]
-        handle.update(make(made))
+        handle.update(make(content))
 
     def tell(self, kind, text):
         "A trace or a line: on the board the latest of its kind, elsewhere one after the other."
         if not self.board:
-            terminal = self.bar is not None and not self.bar.disable
-            write = self.bar.write if terminal else print
+            write = print if self.bar.disable else self.bar.write
             _safely("writing a line", write, text)
             sys.stdout.flush()
             return
+        piece = "trace"
         if kind != "trace":
+            piece = "status"
             self.status[kind] = text
             text = "\n".join(self.status.values())
         style = "white-space: pre-wrap; overflow-wrap: break-word; line-height: 1.3"
-        pre = f"<pre style='{style}'>{html.escape(text)}</pre>"
-        self.show("trace" if kind == "trace" else "status", pre)
+        self.show(piece, f"<pre style='{style}'>{html.escape(text)}</pre>")
 
     def move(self, step):
         self.bar.update(step - self.bar.n)
@@ -372,18 +364,10 @@ class _Display:
         png = plot_training(records, optimiser=True)._repr_png_()
         what = "loss, gradient and learning rate"
         image = f"src='data:image/png;base64,{base64.b64encode(png).decode()}'"
-        image = (
-            f"<details><summary>{what}</summary><img alt='{what}' {image}></details>"
-        )
-        self.show("more", image)
+        image = f"<summary>{what}</summary><img alt='{what}' {image}>"
+        self.show("more", f"<details>{image}</details>")
         if self.group:
             self.show("group", _group_table(*self.group))
-
-    def close(self):
-        if self.bar is not None:  # an interrupt may come before there is one
-            self.bar.close()
-        self.bar = None
-        self.board = {}
 
 # %% ../../nbs/watch/dashboard.ipynb #c9b8f578
 ENOUGH = 100  # training questions that choose a checkpoint
@@ -411,35 +395,29 @@ class LiveVisualizationCallback(TrainerCallback):
     require_grounded: bool = False
 
     def __post_init__(self):
-        self._train, self._eval = (
-            pick_some(tasks or [], n, self.seed)
-            for tasks, n in (
-                (self.tasks_train, self.questions),
-                (self.tasks_eval, math.ceil(self.questions / 2)),
-            )
-        )
+        draw = lambda tasks, n: pick_some(tasks or [], n, self.seed)
+        self._train = draw(self.tasks_train, self.questions)
+        self._eval = draw(self.tasks_eval, math.ceil(self.questions / 2))
         self._log = _RunLog(self.folder)
         self._display = _Display(self.live)
-        self._unshown = []
-        self._rates = {}
         self._active = False
 
     @property
     def records(self) -> list[dict]:
-        "What is in the log."
+        "The records in the log, oldest first."
         return self._log.records
 
     def see_group(self, *group):  # arguments of `_group_table`
-        "Takes a group that was just played, to show with the next figure."
+        "Take a group that was just played, to show with the next figure."
         self._display.group = group
 
     def _measure(self, step):
-        "Plays all questions: how many of each kind come out right."
+        "Play all questions: how many of each kind come out right."
         episodes = self.play(self._train + self._eval)
-        train, evals = episodes[: len(self._train)], episodes[len(self._train) :]
-        held = [ep for ep in evals if ep.task.extra.get("heldout")]
-        kinds = dict(success_train=train, success_eval=evals)
-        if len(held) < len(evals):
+        n = len(self._train)
+        kinds = dict(success_train=episodes[:n], success_eval=episodes[n:])
+        held = [ep for ep in episodes[n:] if ep.task.extra.get("heldout")]
+        if len(held) < len(self._eval):
             kinds["success_heldout"] = held
         count = lambda eps: _success_counts(eps, self.require_grounded)
         rates = {k: count(eps) for k, eps in kinds.items() if eps}
@@ -448,7 +426,7 @@ class LiveVisualizationCallback(TrainerCallback):
         self._display.tell("success", _summary_line(record))
 
     def _trace(self, step):
-        "Plays one evaluation question, the next one each time, and shows the episode."
+        "Play one evaluation question, the next one each time, and show the episode."
         tasks = self._eval or self._train
         i = sum("trace" in r for r in self.records)
         [episode] = self.play([tasks[i % len(tasks)]])
@@ -467,14 +445,13 @@ class LiveVisualizationCallback(TrainerCallback):
             wanted.append(self._trace)
         if not wanted or not self.play or not self._train + self._eval:
             return
-        training = getattr(model, "training", False)
-        if training:
+        if was_training := getattr(model, "training", False):
             model.eval()
         try:
             for look in wanted:
                 look(step)
         finally:
-            if training:
+            if was_training:
                 model.train()
 
     def on_step_end(
@@ -485,20 +462,22 @@ class LiveVisualizationCallback(TrainerCallback):
         model: torch.nn.Module | None = None,
         **kwargs,
     ):
-        "Moves the bar; plays, when it is time to."
+        "Move the bar; play, when it is time to."
         if self._active:
             self._display.move(state.global_step)
             self._look(state.global_step, model)
             self._keep_best(args, state, control)
 
     def _keep_best(self, args, state, control):
-        "Has the checkpoint saved that is best so far; transformers keeps it beside the last."
+        "Have the checkpoint saved that is best so far; transformers keeps it beside the last."
         for r in self.records[-2:]:  # a trace may come after it
-            found = r.get("success_train", {}) if r["step"] == state.global_step else {}
-            enough = found.get("n", 0) >= ENOUGH and args.world_size == 1
-            if enough and found["rate"] >= (state.best_metric or 0):
-                state.best_metric, state.best_global_step = found["rate"], r["step"]
-                control.should_save |= args.save_strategy != "no"
+            success = r.get("success_train", dict(n=0))
+            now = r["step"] == state.global_step and args.world_size == 1
+            if now and success["n"] >= ENOUGH:
+                if success["rate"] >= (state.best_metric or 0):
+                    state.best_metric = success["rate"]
+                    state.best_global_step = r["step"]
+                    control.should_save |= args.save_strategy != "no"
 
 # %% ../../nbs/watch/dashboard.ipynb #445450e9
 @patch
@@ -510,13 +489,13 @@ def on_train_begin(
     model: torch.nn.Module | None = None,
     **kwargs,
 ):
-    "Opens the log and the display; measures the policy as it is before the first step."
+    "Open the log and the display; measure the policy as it is before the first step."
+    self._unshown = []
     self._active = state.is_world_process_zero
     if not self._active:
         return
     step = state.global_step
     _safely("opening the training log", self._log.open, step)
-    self._unshown = []
     self._elapsed0 = max((r.get("elapsed") or 0 for r in self.records), default=0)
     self._display.open(step, state.max_steps)
     n = len(self._train + self._eval)
@@ -539,19 +518,20 @@ def on_log(
     logs: dict | None = None,
     **kwargs,
 ):
-    "Records a report; shows it every `plot_every` steps, in a log also after a silence."
+    "Record a report; show it every `plot_every` steps, in a log also after a silence."
     if not self._active or not logs:
         return
     step = state.global_step
     spent = time.perf_counter() - self._start
     pace = spent / max(1, step - self._first)
-    timing = dict(
+    timed = dict(
+        step=step,
         elapsed=self._elapsed0 + spent,
         seconds_per_step=pace,
         seconds_left=pace * (state.max_steps - step),
         max_steps=state.max_steps,
     )
-    record = self._log.add({"step": step} | timing | logs)
+    record = self._log.add(timed | logs)
     logs.update(self._rates)  # for trackers, which come after this callback
     self._rates = {}
     if "reward" in record or "loss" in record:
@@ -569,7 +549,7 @@ def on_log(
 # %% ../../nbs/watch/dashboard.ipynb #f866237e
 @patch
 def close(self: LiveVisualizationCallback):
-    "Saves the picture and puts the display away."
+    "Save the picture and put the display away."
     if not self._active:
         return
     self._active = False
@@ -577,7 +557,7 @@ def close(self: LiveVisualizationCallback):
     if self.folder:
         path = Path(self.folder) / _CURVE_NAME
         _safely("saving the picture", plot_training, self.records, path)
-    self._display.close()
+    self._display.bar.close()
 
 
 @patch

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from PIL import Image
 from ..world.database import Database
-from ..environment import Episode
+from ..environment import Episode, Turn
 from ..judge.results import is_correct
+from ..world.verbs import ANSWER, DESCRIBE, VERBS, Verb, find_verb
 
 # %% ../../nbs/watch/pictures.ipynb #40cfdea5
 COLORS = dict(
@@ -23,15 +24,12 @@ COLORS = dict(
     correct="#117733",
     progress="#C08A00",
     operational="#AA4499",  # rewards
-    DESCRIBE="#6C9FDB",
-    SAMPLE="#B4E4F4",
-    QUERY="#F4E08A",
-    ANSWER="#EE8270",  # actions
     ink="#222222",
     muted="#595959",
     line="#8C8C8C",
     pale="#F0F0F0",
 )  # text, lines, grounds
+COLORS |= {verb.word: verb.color for verb in VERBS}
 
 # %% ../../nbs/watch/pictures.ipynb #809e8285
 def as_png(figure: Figure, colors: int) -> bytes:
@@ -97,14 +95,13 @@ def _shorten(text: str, chars: int, lines: int = 1) -> list:  # of lines
     return [text.strip()[: chars - 1] + "…"] if got == ["…"] else got
 
 
-def _turn_lines(turn) -> tuple[list, list]:  # lines sent, and read
-    "What a picture says of a turn."
-    kind = turn.action.action_type
+def _turn_lines(verb: Verb, turn: Turn) -> tuple[list, list]:  # lines sent, and read
+    "The words of a turn in a picture."
     text = turn.action.argument
     seen = turn.observation.text.splitlines()
-    if kind == "ANSWER":
+    if verb is ANSWER:
         return _shorten(text or "(the last result)", 53, 2), []
-    if kind == "DESCRIBE" and len(seen) > 1:
+    if verb is DESCRIBE and len(seen) > 1:
         seen = seen[:1] + _shorten(", ".join(seen[1:]), 53, 2)
     if len(seen) > 3:
         seen = seen[:2] + [f"… {len(seen) - 2} more lines"]
@@ -113,18 +110,19 @@ def _turn_lines(turn) -> tuple[list, list]:  # lines sent, and read
 # %% ../../nbs/watch/pictures.ipynb #e8187b5c
 def draw_episode(episode: Episode) -> Picture:
     "An episode from the question to its end."
-    rows = [(t.action.action_type, *_turn_lines(t)) for t in episode.turns]
+    verbs = [find_verb(t.action.action_type, episode.verbs) for t in episode.turns]
+    rows = [(v, *_turn_lines(v, t)) for v, t in zip(verbs, episode.turns, strict=True)]
     heights = [17 * len(sent + seen) + 18 for _, sent, seen in rows]
     head = _shorten(episode.task.question, 64, 2)
     y = 18 * len(head) + 20
     pic = Picture(y + sum(heights) + 28)
     for i, line in enumerate(head):
         pic.write(8, 16 + 18 * i, line, weight="bold")
-    for (kind, sent, seen), height in zip(rows, heights, strict=True):
+    for (verb, sent, seen), height in zip(rows, heights, strict=True):
         down = (56, y + 11), (56, y + height)
         pic.path(*down, arrow=False, color=COLORS["line"], zorder=0)
-        pic.box(8, y, 96, 22, COLORS[kind])
-        pic.write(56, y + 11, kind, ha="center", weight="bold")
+        pic.box(8, y, 96, 22, verb.color)
+        pic.write(56, y + 11, verb.word, ha="center", weight="bold")
         for i, line in enumerate(sent + seen):
             color = COLORS["ink" if i < len(sent) else "muted"]
             pic.write(114, y + 11 + 17 * i, line, mono=True, color=color)

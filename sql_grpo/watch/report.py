@@ -43,22 +43,19 @@ from ..engine.endpoint import unusable_replies
 from .pictures import COLORS
 
 # %% ../../nbs/watch/report.ipynb #263c6379
-_CARD_COLUMNS = dict(  # column: what of `aggregate`, and how it is written
-    reward=("mean_reward", "{:.2f}"),
-    progress=("mean_progress", "{:.2f}"),
-    turns=("mean_turns", "{:.1f}"),
-    errors=("action_error_rate", "{:.1%}"),
-    grounded=("grounded_rate", "{:.1%}"),
-    guesses=("guess_rate", "{:.1%}"),
+_CARD_COLUMNS = (  # heading; form and scale of what `aggregate` calls so
+    ("success", "{:.1f} %", 100, "success"),
+    ("95 % interval", "{:.1f} to {:.1f}", 100, "ci_low", "ci_high"),
+    ("reward", "{:.2f}", 1, "mean_reward"),
+    ("progress", "{:.2f}", 1, "mean_progress"),
+    ("turns", "{:.1f}", 1, "mean_turns"),
+    ("errors", "{:.1f} %", 100, "action_error_rate"),
+    ("grounded", "{:.1f} %", 100, "grounded_rate"),
+    ("guesses", "{:.1f} %", 100, "guess_rate"),
+    # shown where a database has variants
+    ("on all variants", "{:.1f} %", 100, "suite_success"),
+    ("95 % interval", "{:.1f} to {:.1f}", 100, "suite_ci_low", "suite_ci_high"),
 )
-
-
-def _with_interval(s: dict, prefix: str = "") -> list[str]:
-    "A rate and its interval, a cell each."
-    rate, *ends = (s[f"{prefix}{k}"] for k in ("success", "ci_low", "ci_high"))
-    if rate is None:
-        return ["-", "-"]
-    return [f"{100 * rate:.1f} %", "{:.1f} to {:.1f}".format(*(100 * x for x in ends))]
 
 
 def report_card(
@@ -68,24 +65,20 @@ def report_card(
     "An evaluation by group, difficulty and database, as a table."
     records = evaluation.records
     splits = {label: evaluation.pick(g) for g, label in GROUPS.items()}
-    for key, order in (
-        ("difficulty", LEVELS),
-        ("db_id", sorted({r.db_id for r in records})),
-    ):
-        by = {v: [r for r in records if getattr(r, key) == v] for v in order}
-        splits |= {v: some for v, some in by.items() if some}
+    for value in (*LEVELS, *sorted({r.db_id for r in records})):
+        if some := [r for r in records if value in (r.difficulty, r.db_id)]:
+            splits[value] = some
     suite = any(r.suite is not None for r in records)
+    columns = _CARD_COLUMNS if suite else _CARD_COLUMNS[:-2]
     rows = []
     for name, some in splits.items():
-        s = aggregate(some)
-        cells = [
-            "-" if s[k] is None else f.format(s[k]) for k, f in _CARD_COLUMNS.values()
-        ]
-        cells = [c.replace("%", " %") for c in cells]
-        rates = _with_interval(s), _with_interval(s, "suite_") * suite
-        rows.append([name, str(s["n"]), *rates[0], *cells, *rates[1]])
-    head = ["questions", "n", "success", "95 % interval", *_CARD_COLUMNS]
-    head += ["on all variants", "95 % interval"] * suite
+        numbers = aggregate(some)
+        rows.append([name, str(numbers["n"])])
+        for _, form, scale, *keys in columns:
+            values = [numbers[k] for k in keys]
+            known = None not in values
+            rows[-1].append(form.format(*(scale * v for v in values)) if known else "-")
+    head = ["questions", "n", *(heading for heading, *_ in columns)]
     if markdown:
         return markdown_table(head, rows)
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
@@ -101,18 +94,10 @@ _SORTS = dict(
 )
 
 
-def _rights(runs: list, policy: str, key: str, value: str | bool):  # (runs, questions)
+def _rights(report: dict, policy: str, key: str, value: str | bool) -> list:
     "Whether a policy was right, on the questions whose lines have that value."
-    return np.array(
-        [
-            [
-                q["right"][policy]
-                for q in run["questions"]
-                if q[key] == value and policy in q["right"]
-            ]
-            for run in runs
-        ]
-    )
+    lines = [q for q in report["questions"] if q[key] == value]
+    return [q["right"][policy] for q in lines if policy in q["right"]]
 
 
 def plot_policies(
@@ -130,9 +115,8 @@ def plot_policies(
         height = 1.1 + 0.55 * len(names)
         fig, ax = plt.subplots(figsize=(7, height), layout="constrained")
         for i, label in enumerate(_SORTS[key].values()):
-            ax.plot(
-                [], [], "os"[i], color=ink, mfc=(ink, "white")[i], ms=8, label=label
-            )
+            face = (ink, "white")[i]
+            ax.plot([], [], "os"[i], color=ink, mfc=face, ms=8, label=label)
         labels = []
         for row, (policy, label) in enumerate(names.items()):
             runs = [r for r in reports if policy in r]
@@ -142,7 +126,7 @@ def plot_policies(
             labels.append(label + few * (len(runs) < len(reports)))
             color = COLORS[policy if policy in ("base", "trained") else "control"]
             for i, value in enumerate(_SORTS[key]):
-                right = _rights(runs, policy, key, value)
+                right = np.array([_rights(r, policy, key, value) for r in runs])
                 if not right.size:
                     continue
                 y = row + 0.32 * i - 0.16
@@ -182,14 +166,14 @@ def make_report(
     right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
     questions = []
     for r in [*evs.values()][-1].records:
-        line = {k: getattr(r, k) for k in _QUESTION_FIELDS}
-        for key, found in (("right", right), ("sampled", counts)):
-            line[key] = {name: by[r.id] for name, by in found.items() if r.id in by}
-        if not line["sampled"]:
-            del line["sampled"]
-        questions.append(line)
+        questions.append({k: getattr(r, k) for k in _QUESTION_FIELDS})
+        for key, by_policy in (("right", right), ("sampled", counts)):
+            if known := {p: by[r.id] for p, by in by_policy.items() if r.id in by}:
+                questions[-1][key] = known
     peak = peak_memory()
-    head = dict(preset=None, seed=None) | dict(
+    head = dict(
+        preset=None,
+        seed=None,
         n_eval=len(questions),
         wall_seconds=rounded(wall, 4),
         peak_rss_mb=rounded(peak and peak / 1e6, 4),
@@ -203,15 +187,14 @@ def _split_table(
     key: str,  # of a question's line: words, kind, difficulty, heldout, db_id
     policies: list | None = None,  # by default all
 ) -> MarkdownText:  # a row for each value
-    "Success of policies by what a question is."
+    "Success of policies by the kind of question."
     names = policies or policies_of(report)
-    values = {q[key] for q in report["questions"]}
+    values = [q[key] for q in report["questions"]]
     rows = []
-    for v in [v for v in LEVELS if v in values] + sorted(values - set(LEVELS)):
-        right = [q["right"] for q in report["questions"] if q[key] == v]
-        asked = [[r[p] for r in right if p in r] for p in names]
-        rates = (f"{100 * sum(a) / len(a):.0f} %" if a else "-" for a in asked)
-        rows.append([v, len(right), *rates])
+    for v in [v for v in LEVELS if v in values] + sorted({*values} - {*LEVELS}):
+        rights = (_rights(report, p, key, v) for p in names)
+        rates = (f"{100 * sum(r) / len(r):.0f} %" if r else "-" for r in rights)
+        rows.append([v, values.count(v), *rates])
     return markdown_table([key, "n", *names], rows)
 
 # %% ../../nbs/watch/report.ipynb #1d03144e
@@ -226,7 +209,7 @@ _UNANSWERED = "without an answer"  # shown if there is nothing else
 
 
 def _title_of(a, b) -> str:  # records of one question, of both policies
-    "Of which kind a question is; empty if it is not worth reading."
+    "The kind of a question; empty if it is not worth reading."
     if b.correct > a.correct:
         return _TITLES[b.heldout]
     if b.correct:
@@ -237,11 +220,8 @@ def _title_of(a, b) -> str:  # records of one question, of both policies
 
 
 def _verdict(r) -> str:  # a record
-    return (
-        "right" * r.correct
-        + "wrong" * (not r.correct)
-        + (", a guess" * r.guessed + ", lucky" * r.lucky)
-    )
+    right = "right" if r.correct else "wrong"
+    return right + ", a guess" * r.guessed + ", lucky" * r.lucky
 
 
 def show_examples(
@@ -255,46 +235,46 @@ def show_examples(
         e = comparison.evaluations[name]
         both = zip(e.records, e.episodes, strict=True)
         played[name] = {r.id: (r, ep) for r, ep in both}
-    found = {}
+    titled = {}  # title -> turns and id of its questions
     for id, (r, _) in played[after].items():
         if id in played[before]:
             title = _title_of(played[before][id][0], r)
-            found.setdefault(title, []).append((r.turns, id))
+            titled.setdefault(title, []).append((r.turns, id))
     out = []
-    for title in [t for t in _TITLES if t in found] or {*found} & {_UNANSWERED}:
-        id = sorted(found[title])[len(found[title]) // 2][1]
+    for title in [t for t in _TITLES if t in titled] or {*titled} & {_UNANSWERED}:
+        id = sorted(titled[title])[len(titled[title]) // 2][1]
         task = played[after][id][1].task
         gold = f"Gold answer, which no policy sees:\n\n{task.gold._repr_markdown_()}"
         if task.query:
             gold = f"Gold SQL, which no policy sees:\n\n```sql\n{task.query}\n```"
-        asked = " ".join(task.question.split())
-        out.append(f"### {title.capitalize()}: {asked}")
+        out.append(f"### {title.capitalize()}: {' '.join(task.question.split())}")
         out.append(f"`{id}`, database `{task.db_id}`, {task.difficulty}. {gold}")
         for name in played:
             r, ep = played[name][id]
-            verdict = filter(None, [_verdict(r), unusable_replies([ep])])
-            verdict = "; ".join(verdict)
+            verdict = "; ".join(filter(None, [_verdict(r), unusable_replies([ep])]))
             out.append(f"**{name}**: {verdict}\n\n{ep._repr_markdown_()}")
     return MarkdownText("\n\n".join(out))
 
 # %% ../../nbs/watch/report.ipynb #e9150002
-def _rows_said(result: Result, most: int = 20) -> str:
-    "Rows as observations print them."
+def _row_lines(result: Result, most: int | None = None) -> list[str]:
+    "Rows as observations print them; below the first ones, of how many."
     lines = [" | ".join(map(format_value, row)) for row in result.rows]
-    return "\n".join(lines[:most] + [f"... of {len(lines)} rows"] * (len(lines) > most))
+    return lines[:most] + [f"... of {len(lines)} rows"] * (
+        len(lines) > len(lines[:most])
+    )
 
 
 def _differs(ep: Episode) -> str:
-    "What an answer that is wrong has otherwise than the gold result, in a few words."
-    said, gold = ep.final, ep.task.gold
-    if not ep.terminated or said is None:
+    "The first difference between a wrong answer and the gold result, in a few words."
+    answer, gold = ep.final, ep.task.gold
+    if not ep.terminated or answer is None:
         outcome = "no result" if ep.terminated else ep.outcome.replace("_", " ")
         return f"no answer: {outcome}"
     for what in ("rows", "columns"):
-        n, right = (len(getattr(r, what)) for r in (said, gold))
+        n, right = (len(getattr(r, what)) for r in (answer, gold))
         if n != right:
             return f"{what}: {n} instead of {right}"
-    ours, golds = (Counter(_rows_said(r, 10**6).split("\n")) for r in (said, gold))
+    ours, golds = (Counter(_row_lines(r)) for r in (answer, gold))
     if ours == golds:
         return "printed alike: another order, digits, or a guess"
     has, lacks = (one_line(min(rows), 60) for rows in (ours - golds, golds - ours))
@@ -305,15 +285,22 @@ def episode_lines(name: str, evaluation: Evaluation) -> list[dict]:
     "A policy's episodes, as `episodes.jsonl` has them."
     lines = []
     for r, ep in zip(evaluation.records, evaluation.episodes, strict=True):
-        task, said = ep.task, ep.final if ep.terminated else None
+        task, answer = ep.task, ep.final if ep.terminated else None
         behind, kept = query_behind(ep), ep.kept  # the last query that ran
-        line = dict(policy=name, id=r.id, db_id=r.db_id, question=task.question)
-        line |= dict(gold=task.query or _rows_said(task.gold))
-        line |= dict(sql=behind[0] if behind else kept and kept.sql)
-        line |= dict(answer=said and _rows_said(said), verdict=_verdict(r))
-        line |= dict(differs="" if r.correct else _differs(ep))
-        turns = [[str(t.action), t.observation.text] for t in ep.turns]
-        lines.append(line | dict(turns=turns))
+        lines.append(
+            dict(
+                policy=name,
+                id=r.id,
+                db_id=r.db_id,
+                question=task.question,
+                gold=task.query or "\n".join(_row_lines(task.gold, 20)),
+                sql=behind[0] if behind else kept and kept.sql,
+                answer=answer and "\n".join(_row_lines(answer, 20)),
+                verdict=_verdict(r),
+                differs="" if r.correct else _differs(ep),
+                turns=[[str(t.action), t.observation.text] for t in ep.turns],
+            )
+        )
     return lines
 
 
@@ -321,7 +308,7 @@ def show_episodes(
     lines: list[dict],
     which: str = "wrong",  # right, wrong or all
 ) -> str:
-    "Episodes in short: the question, what is right, the SQL, and what differs."
+    "Episodes in short: the question, its gold SQL or answer, the SQL, and the difference."
     flat = lambda text: one_line(" ".join((text or "-").split()), 300)
     out = []
     for e in lines:
@@ -342,9 +329,9 @@ def better_or_not(
     before = before or ("warmed" if "warmed" in report else "base")
     d = report["paired"][f"{before} -> {after}"]["all"]
     points, low, high = (100 * d[k] for k in ("difference", "ci_low", "ci_high"))
-    word = "not clearly better or worse"
-    if low > 0 or high < 0:
-        word = "better" if low > 0 else "worse"
+    word = "better" if low > 0 else "worse"
+    if low <= 0 <= high:
+        word = "not clearly better or worse"
     asked = report[before]["all"]  # perhaps fewer questions than the other
     start = 100 * asked["success"]
     return (
@@ -366,21 +353,20 @@ def _lucky_rows(comparison: Comparison) -> list:
 
 
 def _learned_rows(report: dict) -> list:
-    "What GRPO and self-imitation had to learn from, as far as a report has counted it."
+    "The material that GRPO and self-imitation had to learn from, where it was counted."
     rows = []
     if report.get("learned_tokens"):
         keys = "updates", "episodes", "learned_episodes", "learned_tokens"
         rows.append(["trained", *(f"{report[k]:,}" for k in keys)])
-    rounds = report.get("baselines", {}).get("self_imitation", [])
-    if rows and rounds and "updates" in rounds[0]:
-        keys = "updates", "episodes", "learned", "tokens"
-        sums = (sum(r[k] for r in rounds) for k in keys)
-        rows.append(["self_imitation", *(f"{n:,}" for n in sums)])
+        if rounds := report.get("baselines", {}).get("self_imitation"):
+            keys = "updates", "episodes", "learned", "tokens"
+            sums = (sum(r[k] for r in rounds) for k in keys)
+            rows.append(["self_imitation", *(f"{n:,}" for n in sums)])
     return rows
 
 
 def _fact_rows(report: dict) -> list:
-    "What a report says of its run."
+    "The facts of a run: all of a report that has no table of its own."
     tables = "paired wall_seconds questions pass_at_k baselines needs".split()
     facts = {k: v for k, v in report.items() if k not in tables + policies_of(report)}
     facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
@@ -391,15 +377,13 @@ def _fact_rows(report: dict) -> list:
 
 # %% ../../nbs/watch/report.ipynb #323f4160
 def _many_table(report: dict) -> MarkdownText:
-    "What base and trained model reach in many tries."
-    many = report["pass_at_k"]
-    names = ("base", "trained")
-    form = "{rate:.1f} % ({ci_low:.1f} to {ci_high:.1f})"
-    percent = lambda r: {k: 100 * v for k, v in r.items()}
-    rows = [
-        [k, *(form.format(**percent(many[p][k])) for p in names)] for k in many["base"]
-    ]
-    return markdown_table(["any of", *names], rows)
+    "The reach of base and trained model in many tries."
+    base, trained = (report["pass_at_k"][p] for p in ("base", "trained"))
+    rows = []
+    for k in base:
+        rates = ([100 * x for x in by[k].values()] for by in (base, trained))
+        rows.append([k, *("{:.1f} % ({:.1f} to {:.1f})".format(*r) for r in rates)])
+    return markdown_table(["any of", "base", "trained"], rows)
 
 # %% ../../nbs/watch/report.ipynb #323f415e
 _NOTES = {
@@ -425,34 +409,32 @@ _NOTES = {
 
 # %% ../../nbs/watch/report.ipynb #e64dfd1e
 def _sections(comparison: Comparison, report: dict) -> dict:  # heading -> its text
-    "What `report.md` shows, in its order; empty where there is nothing to show."
-    evs = comparison.evaluations
-    found = {}
-
-    def table(heading, head, rows):
-        found[heading] = str(markdown_table(head, rows)) * bool(rows)
-
-    found["Scores"] = (_NOTES["needs"] + "\n\n") * bool(report.get("needs"))
-    found["Scores"] += report_table(report)
+    "The sections of `report.md`, in their order; empty where there is nothing to show."
+    evs, many = comparison.evaluations, report.get("pass_at_k")
+    scores = [_NOTES["needs"]] * bool(report.get("needs")) + [report_table(report)]
     for name, e in evs.items():
         if unusable := unusable_replies(e.episodes):
-            found["Scores"] += f"\n\n{name}: {unusable}"
-    pairs = "Differences on the same questions"
-    found[pairs] = differences_table(report) * bool(report["paired"])
-    if many := report.get("pass_at_k"):
-        found["Any of many"] = f"{_many_table(report)}\n\n{many['verdict']}"
-    counted = ["policy", "updates", "episodes played", "learned", "tokens"]
-    table("What was learned", counted, _learned_rows(report))
+            scores.append(f"{name}: {unusable}")
+    learned, lucky = _learned_rows(report), _lucky_rows(comparison)
+    counts = ["policy", "updates", "episodes played", "learned", "tokens"]
+    sections = {
+        "Scores": "\n\n".join(scores),
+        "Differences on the same questions": report["paired"]
+        and differences_table(report),
+        "Any of many": many and f"{_many_table(report)}\n\n{many['verdict']}",
+        "What was learned": learned and markdown_table(counts, learned),
+    }
     for key in ("words", "kind", "difficulty"):
-        known = any(q[key] for q in report["questions"])
-        found[f"By {key} of the question"] = _split_table(report, key) * known
-    lucky = ["policy", "question", "", "query"]
-    table("Lucky answers", lucky, _lucky_rows(comparison))
-    table("The run", ["what", "value"], _fact_rows(report))
-    own = [name for name in ("base", "trained") if name in evs] or list(evs)
-    cards = [f"### {name}\n\n{report_card(evs[name], True)}" for name in own]
-    found["Report cards"] = "\n\n".join(cards)
-    return found
+        if any(q[key] for q in report["questions"]):
+            sections[f"By {key} of the question"] = _split_table(report, key)
+    shown = [name for name in ("base", "trained") if name in evs] or list(evs)
+    cards = [f"### {name}\n\n{report_card(evs[name], True)}" for name in shown]
+    return sections | {
+        "Lucky answers": lucky
+        and markdown_table(["policy", "question", "", "query"], lucky),
+        "The run": markdown_table(["what", "value"], _fact_rows(report)),
+        "Report cards": "\n\n".join(cards),
+    }
 
 # %% ../../nbs/watch/report.ipynb #81596b24
 def write_report(
@@ -473,17 +455,16 @@ def write_report(
     if "warmed" in names or not {*pair} <= {*names}:
         pair = (names[-2:] * 2)[:2]
     lines = ",\n".join("    " + json.dumps(q) for q in report["questions"])
-    played = [
-        line for pair in comparison.evaluations.items() for line in episode_lines(*pair)
-    ]
     head = json.dumps({k: v for k, v in report.items() if k != "questions"}, indent=2)
+    episodes = ""
+    for name, e in comparison.evaluations.items():
+        for line in episode_lines(name, e):
+            episodes += json.dumps(line, ensure_ascii=False) + "\n"
     files = {
         "report.json": f'{head[:-2]},\n  "questions": [\n{lines}\n  ]\n}}\n',
         "report.md": "\n\n".join(out) + "\n",
         "transcripts.md": f"# Transcripts\n\n{show_examples(comparison, *pair)}\n",
-        "episodes.jsonl": "".join(
-            json.dumps(line, ensure_ascii=False) + "\n" for line in played
-        ),
+        "episodes.jsonl": episodes,
     }
     for name, text in files.items():
         with written_whole(Path(folder) / name) as part:
@@ -519,10 +500,10 @@ def read_reports(
     folder: str | Path,  # holds report files, whatever their names
 ) -> list[dict]:  # in the order of their seeds
     "All the reports in a folder. Raises FileNotFoundError if there are none."
-    found = [load_report(p) for p in sorted(Path(folder).glob("*.json"))]
-    if not found:
+    reports = [load_report(p) for p in sorted(Path(folder).glob("*.json"))]
+    if not reports:
         raise FileNotFoundError(f"there is no report in {folder}")
-    return sorted(found, key=lambda r: (r["seed"] is None, r["seed"]))
+    return sorted(reports, key=lambda r: (r["seed"] is None, r["seed"]))
 
 # %% ../../nbs/watch/report.ipynb #e9150006
 def same_questions(lines: list, other: list) -> list[tuple]:  # of lines of both
@@ -537,12 +518,10 @@ def same_questions(lines: list, other: list) -> list[tuple]:  # of lines of both
 def what_changed(rows: list, most: int | None = None) -> str:
     "The questions that were won and lost, a line each, of rows (right before, right now, question)."
     out = []
-    for what, change in (("won", (0, 1)), ("lost", (1, 0))):
-        found = [
-            f"{what}: {text}".strip() for *both, text in rows if (*both,) == change
-        ]
-        more = len(found) - len(found[:most])
-        out += found[:most] + [f"{what}: {more} more"] * bool(more)
+    for what, change in (("won", [0, 1]), ("lost", [1, 0])):
+        lines = [f"{what}: {text}".strip() for *both, text in rows if both == change]
+        more = len(lines) - len(lines[:most])
+        out += lines[:most] + [f"{what}: {more} more"] * bool(more)
     return "\n".join(out) or "no question was won or lost"
 
 
@@ -556,8 +535,9 @@ def compare_reports(report: dict, other: dict) -> str:
     rows = [(a["right"][old], b["right"][new], name(b)) for a, b in pairs]
     before, after, _ = zip(*rows, strict=True)
     d = paired_difference(before, after)
-    rates = (f"{100 * sum(x) / d['n']:.1f} %" for x in (after, before))
-    said = f"{new} beside {old} of the other report, {d['n']} questions of both: "
-    said += f"{' right instead of '.join(rates)}"
-    points = f"points (95 % interval), won : lost: {difference_text(d)}"
-    return "\n".join([said, points, what_changed(rows)])
+    now, was = (f"{100 * sum(x) / d['n']:.1f} %" for x in (after, before))
+    return (
+        f"{new} beside {old} of the other report, {d['n']} questions of both: "
+        f"{now} right instead of {was}\n"
+        f"points (95 % interval), won : lost: {difference_text(d)}\n{what_changed(rows)}"
+    )

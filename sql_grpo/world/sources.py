@@ -52,7 +52,8 @@ class Source:
     title = "questions and databases of the author's own"  # on a model's card
     licence = "not stated"
     hub = None  # its name on the Hub
-    public = True  # does a card name it?
+    public = False  # does a card name it?
+    hint = ""  # behind "nothing is there": how it comes to a path
     strict = True  # is a gold query that cannot be judged an error? Else it is left out
     needs_path = True
     one_list = False  # are its questions one list, which is shared out?
@@ -90,7 +91,7 @@ class EmbeddedWorld(Source):
         "sql_grpo's embedded world, which is generated",
         "MIT",
     )
-    needs_path, templates = False, True
+    needs_path, templates, public = False, True, True
     splits = dict(train="train", dev="dev", eval="eval", plain="plain")
     splits |= dict(eval_train_dbs="eval", eval_heldout_dbs="eval")
 
@@ -181,11 +182,13 @@ class Folder(Source):
 
 class Spider(Folder):
     name, title, licence, hub = "spider", "Spider", "CC BY-SA 4.0", "xlangai/spider"
-    strict = False
+    strict, public = False, True
+    hint = "; fetch Spider with `sql_grpo data spider --folder {path}`"
 
 
 class Bird(Folder):
-    name, title, licence, strict = "bird", "BIRD", "CC BY-SA 4.0", False
+    name, title, licence = "bird", "BIRD", "CC BY-SA 4.0"
+    strict, public = False, True
 
 # %% ../../nbs/world/sources.ipynb #50c5050f
 class SpiderByDatabase(Spider):
@@ -221,7 +224,7 @@ def database_name(source: str | os.PathLike) -> str:
 class OneDatabase(Folder):
     "One database of any kind; its list is named, or lies beside a file of SQLite or DuckDB. Or a folder of one's own."
 
-    name, public = "sqlite", False
+    name = "sqlite"
 
     @property
     def one_list(self) -> bool:
@@ -292,7 +295,7 @@ class Context(Source):
     "One list of questions, each with a database of its own, which is made for it."
 
     name, title, licence = "context", "sql-create-context", "CC BY 4.0"
-    hub, strict = "b-mc2/sql-create-context", False
+    hub, strict, public = "b-mc2/sql-create-context", False, True
     one_list, made_variants = True, 5
 
     def read(self, split: str) -> list[Task]:
