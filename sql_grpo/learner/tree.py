@@ -147,7 +147,7 @@ def tree_logps(
     attention_mask: torch.Tensor,  # (B, P + C)
     wanted: torch.Tensor,  # (B, C) tokens of the completions whose log-probabilities are asked for
 ) -> tuple:  # log-probabilities and entropies (B, C), zero where not wanted
-    "Those of the rows one by one, from their tree, up to the last token that is wanted."
+    "Log-probabilities as of the rows one by one, from their tree, up to the last token that is wanted."
     there = attention_mask != 0
     C = wanted.shape[1]
     there[:, -C:] &= wanted.flip(1).cummax(1).values.flip(1)

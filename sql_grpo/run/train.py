@@ -422,6 +422,7 @@ def learn_from_rewards(self: Run) -> None:
     "GRPO. Interrupted, it keeps what was learned and raises KeyboardInterrupt; or MemoryRanOut."
     start = self.config.resume_from_checkpoint
     metrics = run_training_with_metrics(self.trainer, start)
+    self.trainer = metrics["trainer"]  # another one, if memory ran out
     self.seconds["grpo"] = metrics["seconds"]
     self.steps = metrics["steps"]
     self.counted = metrics["counted"]
