@@ -195,6 +195,7 @@ def _fields(answer: Answer) -> dict:
 
 
 def _json_line(question: str, error: str | None = None, **fields) -> str:
+    "An answer or an error as an object of JSON."
     line = dict(question=question, error=error) | fields
     return json.dumps(line, ensure_ascii=False, default=format_value)
 
