@@ -216,7 +216,7 @@ _FENCED = re.compile(
 )
 _SAID = re.compile(
     r"""(?:^[ \t*_\#]*|\b(?:final|the)[ \t]+)answer[ \t*_]*
-    (?:(?:is)?[ \t*_]*[:：][\s*_]*|is[ \t*]+(?=[\w"'`~$\\|\[{-]))
+    (?:(?:is)?[ \t*_]*[:：][\s*_]*|is[ \t*]+)
     (?!(?:not|un\w+|about)\b)(?=\S)""",
     re.M | re.I | re.X,
 )
@@ -255,7 +255,7 @@ def _called(name: str, argument, verbs: tuple) -> list:  # of actions
     if isinstance(argument, str) and argument.strip()[:1] in ("{", '"'):
         argument = _parsed(argument) or argument
     if isinstance(argument, dict):
-        keys = [k for k in ("value", "answer") if k in argument][:1] or [*argument]
+        keys = ["value"] if "value" in argument else [*argument]
         if len(keys) > 1 and verb.argument not in (TABLE, SELECT):
             return [SQLAction(verb.word, json.dumps(argument, ensure_ascii=False))]
         argument = argument[keys[0]] if keys else ""
@@ -343,7 +343,9 @@ def _python_call(m: re.Match, verbs: tuple) -> tuple | None:
     given = _GIVEN.match(m.string, m.end())
     if not given:
         return m.end(), []
-    return given.end(), _called(m["name"], given[given.lastindex], verbs)
+    argument = given[given.lastindex]
+    argument = re.sub(r"\\(.)", lambda e: "\n" if e[1] == "n" else e[1], argument)
+    return given.end(), _called(m["name"], argument, verbs)
 
 
 def _react_call(m: re.Match, verbs: tuple) -> tuple:
@@ -394,7 +396,7 @@ def _block(m: re.Match, verbs: tuple) -> tuple:
 # %% ../../nbs/world/replies.ipynb #5a1c0010
 _SELECT = re.compile(rf"\A{_BEGINS_SQL.pattern}|\b{_SELECTS}", re.I)
 _BEFORE = re.compile(  # on a line, behind a semicolon or a colon, or in quotes
-    r"""(?:(?P<line>^[ \t>]*|;[ \t]*)|[:：][ \t*_]*|(?:\A|(?<=\s))(?P<mark>["`]|\*\*)[ \t]*)\Z""",
+    r"""(?:(?P<line>^[ \t]*|;[ \t]*)|[:：][ \t*_]*|(?:\A|(?<=\s))(?P<mark>["`]|\*\*)[ \t]*)\Z""",
     re.M,
 )
 
@@ -491,7 +493,7 @@ def _actions_in(text: str, verbs: tuple) -> list:  # of actions
     for form in _PROSE:
         actions = actions or _scan(text, verbs, [form])
     clear = [a for a in actions if not _is_plan(a)]
-    return clear if any(a.argument for a in clear) else actions
+    return clear or actions
 
 
 @lru_cache(maxsize=64)
