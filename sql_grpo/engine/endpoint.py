@@ -17,7 +17,7 @@ from typing import NamedTuple
 from fastcore.basics import patch
 from ..world.database import one_line
 from ..world.replies import as_text, ends_at
-from ..world.tasks import Task
+from ..world.task import Task
 from ..world.verbs import QUERY
 from ..environment import Episode, Rules, SQLEnvironment, SQLObservation
 from ..judge.games import INSTRUCTIONS, find_game, new_environment
