@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 import numpy as np
 from .common.basics import MarkdownText, markdown_table, wilson
-from .world.tasks import Task
+from .world.task import Task
+from .world.verbs import QUERY
 from .environment import Episode, Rules
 from .judge.results import is_correct, is_grounded, suite_correct
 from .rewards import REWARDS, correctness, operational, progress
@@ -72,7 +73,7 @@ def _record(ep: Episode, require_grounded: bool = False) -> _Record:
         reward=sum(weight * value for weight, value in earned),
         turns=len(ep.turns),
         errors=len(refused),
-        failed=refused.count("QUERY"),
+        failed=refused.count(QUERY.word),
         outcome=ep.outcome,
         grounded=is_grounded(ep),
         suite=suite and right == 1.0,

@@ -21,6 +21,7 @@ from itertools import chain, starmap
 from .common.basics import from_file, place_of, source_name
 from .world.database import Result
 from .environment import Episode
+from .world.verbs import ANSWER
 from sql_grpo.judge.results import (
     as_read,
     is_correct,
@@ -40,28 +41,22 @@ def correctness(
 
 # %% ../nbs/02_rewards.ipynb #bc9667a0
 _BIN = 0.25  # progress is paid in steps of this size
-_WRONG_CAP = (
-    0.75  # the most for a wrong episode, even if a query returned the gold rows
-)
+_WRONG_CAP = 0.75  # the most for a wrong episode, even if it had the gold rows
 _NUMBERS_CAP = 0.5  # the most for single numbers that are only near
 _ROWS_SHARE = 0.25  # weight of the row counts, against overlap
 
 
 def _nearness(a, b) -> float:
     "1 for equal numbers, falling to 0 where they are a factor of two apart."
-    return (
-        1.0 if same_number(a, b) else max(0.0, 1 - 2 * abs(a - b) / max(abs(a), abs(b)))
-    )
+    if same_number(a, b):
+        return 1.0
+    return max(0.0, 1 - 2 * abs(a - b) / max(abs(a), abs(b)))
 
 
 def _bag(rows: list):
     "The cells of rows; floats count to six digits."
-    return Counter(
-        [
-            float(f"{c:.6g}") if type(c) is float else c
-            for c in chain.from_iterable(rows)
-        ]
-    )
+    cells = chain.from_iterable(rows)
+    return Counter(float(f"{c:.6g}") if type(c) is float else c for c in cells)
 
 
 def _overlap(gold: list, rows: list) -> float:  # 0 to 1
@@ -90,9 +85,7 @@ def _near(g: list, p: list) -> float:  # 0, 0.25, 0.5 or 0.75
     return min(cap, _BIN * int(score / _BIN + 1e-9))
 
 # %% ../nbs/02_rewards.ipynb #a5e70c05
-_READ_TIMES = (
-    4  # a result of more than this many times the gold one's cells is not read
-)
+_READ_TIMES = 4  # results with more than so many times the gold cells are not read
 
 
 def result_progress(
@@ -134,40 +127,35 @@ _SIGNALS = dict(
     errors=-0.1,  # each action that failed
     repeats=-0.1,  # each action that was sent before in this episode
     ungrounded=-0.1,  # once: answered something that no query returned
-    unanswered=-0.2,
-)  # once: the turns or tokens ran out
+    unanswered=-0.2,  # once: the turns or tokens ran out
+)
 _FREE_TURNS = 4  # that many turns can pay for themselves
 
 # %% ../nbs/02_rewards.ipynb #3767b1b2
-def _counts(episode: Episode):
-    "How often each of `_SIGNALS` is due."
-    seen = set()
-    shown = set()
-    n = Counter(turns=len(episode.turns))
+def _signals(episode: Episode) -> dict[str, float]:  # sums by name, zeros included
+    "The small signals of an episode."
+    answered = episode.outcome == "answered"
+    counts = Counter(
+        turns=len(episode.turns),
+        executed=bool(reading_queries(episode)),
+        ungrounded=answered and not is_grounded(episode),
+        unanswered=not answered,
+    )
+    sent, shown = set(), set()
     for turn in episode.turns:
-        act = turn.action.key
-        result = turn.result
+        act, result = turn.action.key, turn.result
         text = turn.observation.text.removesuffix(turn.observation.added)
-        looked = act[0] != "ANSWER" and (result is None or result.ok)
-        new = looked and act not in seen and text not in shown
-        n["new_information"] += new and (result is None or bool(result.rows))
-        n["errors"] += act[0] != "ANSWER" and not looked
-        n["repeats"] += act in seen
-        seen.add(act)
+        looked = act[0] != ANSWER.word and (result is None or result.ok)
+        new = looked and act not in sent and text not in shown
+        counts["new_information"] += new and (result is None or bool(result.rows))
+        counts["errors"] += act[0] != ANSWER.word and not looked
+        counts["repeats"] += act in sent
+        sent.add(act)
         shown.add(text)
-    return n
+    counts["new_information"] = min(counts["new_information"], _FREE_TURNS)
+    return {name: pay * counts[name] for name, pay in _SIGNALS.items()}
 
 # %% ../nbs/02_rewards.ipynb #135332a1
-def _signals(episode: Episode):  # sums by name, zeros included
-    "The small signals of an episode."
-    n = _counts(episode)
-    answered = episode.outcome == "answered"
-    n["new_information"] = min(n["new_information"], _FREE_TURNS)
-    n["executed"] = bool(reading_queries(episode))
-    n.update(ungrounded=answered and not is_grounded(episode), unanswered=not answered)
-    return {name: pay * n[name] for name, pay in _SIGNALS.items()}
-
-
 def operational(episode: Episode) -> float:
     "The sum of the small signals, in [-1, 1]."
     return round(max(-1.0, min(1.0, sum(_signals(episode).values()))), 6)

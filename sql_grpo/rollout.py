@@ -12,10 +12,10 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable
 from .world.database import format_value
-from .world.tasks import Task
+from .world.task import Task
 from .environment import Episode, Rules, SQLEnvironment, SQLObservation
 from .judge.coach import joined
-from .world.verbs import ANSWER, DESCRIBE, QUERY, SAMPLE, SELECT, VERBS
+from .world.verbs import ANSWER, DESCRIBE, QUERY, SAMPLE, SELECT
 from .judge.games import find_game, new_environment
 
 # %% ../nbs/03_rollout.ipynb #93105d40
@@ -154,7 +154,7 @@ class OraclePolicy(Policy):
     def script(self, task: Task) -> list[str]:
         "All that it ever does with a task."
         look = f"{DESCRIBE} {first_table(task)}"
-        return [look, f"{QUERY} {task.query}", f"{ANSWER}"]
+        return [look, f"{QUERY} {task.query}", ANSWER.word]
 
 
 def first_table(task: Task) -> str:  # empty if the database has no table
@@ -211,7 +211,7 @@ def _random_answer(ep: Episode, rng: random.Random) -> str:
     results = [t.result for t in ep.turns if t.result is not None and t.result.ok]
     rows = [row for result in results for row in result.rows if row]
     if not rows or rng.random() < 0.5:
-        return f"{ANSWER}"
+        return ANSWER.word
     return f"{ANSWER} {format_value(rng.choice(rng.choice(rows)))}"
 
 # %% ../nbs/03_rollout.ipynb #f3c77e1c

@@ -43,8 +43,8 @@ class _Plan(NamedTuple):
 def _attend_to_part(q, k, v, mask, scale):  # (rows, kv heads, queries or places, dim)
     "Attention to a part of the keys; the last column is the log of its weights' sum."
     look = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-    found, total = look(q, k, v, attn_mask=mask, scale=scale)
-    return torch.cat([found, total[..., None]], -1)
+    attended, total = look(q, k, v, attn_mask=mask, scale=scale)
+    return torch.cat([attended, total[..., None]], -1)
 
 
 def _read_all(
@@ -54,7 +54,7 @@ def _read_all(
     reads: list[_Read],
     scale: float | None = None,  # of the products; None: 1/sqrt(dim)
 ) -> torch.Tensor:  # (N, heads, dim)
-    "What each new token finds in its row."
+    "Attention of each new token to its row."
     kv_heads, dim = keys.shape[1], query.shape[-1]
     q = query.to(keys.dtype).unflatten(1, (kv_heads, -1))
     parts = any(read.mask is None for read in reads)
@@ -69,14 +69,16 @@ def _read_all(
             if mask.shape[2] > 1:
                 mask = mask.repeat_interleave(share, 2)
         if parts:
-            found = _attend_to_part(x, k, v, mask, scale)
+            attended = _attend_to_part(x, k, v, mask, scale)
         else:
-            found = F.scaled_dot_product_attention(x, k, v, mask, scale=scale)
-        found = found.unflatten(2, (-1, share)).transpose(1, 2).flatten(0, 1)
+            attended = F.scaled_dot_product_attention(x, k, v, mask, scale=scale)
+        attended = attended.unflatten(2, (-1, share)).transpose(1, 2).flatten(0, 1)
         if mask is None:  # each part counts by what its weights were divided by
             rest = out[line]
-            found = found.lerp(rest, (rest[..., -1:] - found[..., -1:]).sigmoid())
-        out[line] = found
+            attended = attended.lerp(
+                rest, (rest[..., -1:] - attended[..., -1:]).sigmoid()
+            )
+        out[line] = attended
     return out[..., :dim].flatten(1, 2).to(query.dtype)
 
 # %% ../../nbs/engine/cache.ipynb #4c1e0001
@@ -146,7 +148,7 @@ def _norm(dtype: torch.dtype, eps: float, weight: torch.Tensor) -> Callable:
 
 # %% ../../nbs/engine/cache.ipynb #34f53401
 class _LeanLayer:
-    "What a layer computes; attention is handed in."
+    "A layer's computation; attention is handed in."
 
     def __init__(self, layer: torch.nn.Module, dtype: torch.dtype, config):
         a, m, eps = layer.self_attn, layer.mlp, config.rms_norm_eps
@@ -199,7 +201,7 @@ class _LeanModel:
         self,
         ids: torch.Tensor,  # (N,) tokens of any rows
         pos: torch.Tensor,  # (N,) their positions
-        attend: Callable,  # attend(layer, q, k, v) -> what each token found, like q
+        attend: Callable,  # attend(layer, q, k, v) -> attention of each token, like q
         last: torch.Tensor,  # (n,) the tokens whose logits are asked for
     ) -> torch.Tensor:  # (n, vocabulary), in float32
         x = F.embedding(ids, self.inner.embed_tokens.weight).to(self.dtype)
@@ -256,7 +258,7 @@ class KVCache:
         v: torch.Tensor,  # (N, heads, dim)
         scale: float | None = None,
     ) -> torch.Tensor:  # as q
-        "What a pass does in a layer: keys and values go into the cache, queries look."
+        "Put a layer's keys and values into the cache, and let its queries look."
         if self.store is None:
             shape = self.config.num_hidden_layers, 2, self.rows, k.shape[1]
             shape = *shape, self.capacity, k.shape[2]
@@ -339,7 +341,7 @@ def _pass(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor:
     with _any_order(), kernels if self.few_calls else nullcontext():
         if self.lean:
             return self.lean(ids, plan.pos, self.attend, plan.last)
-        own = self.config._attn_implementation
+        attention = self.config._attn_implementation
         self.config._attn_implementation = "sql_grpo_cache"
         try:
             out = self.model(
@@ -350,7 +352,7 @@ def _pass(self: KVCache, ids: torch.Tensor, plan: _Plan) -> torch.Tensor:
                 cache=self,
             )
         finally:
-            self.config._attn_implementation = own
+            self.config._attn_implementation = attention
     return out.logits[0].float()
 
 # %% ../../nbs/engine/cache.ipynb #cac4e023
@@ -360,11 +362,11 @@ _CALL = 400  # tokens of a row that are read in the time which a call costs by i
 
 def _shares(start: np.ndarray, prompts: list) -> list[tuple]:  # rows, shared tokens
     "Rows that begin with the same long prompt, and have read it."
-    found = {}
+    alike = {}
     for r, (n, p) in enumerate(zip(start, prompts, strict=True)):
         if n >= len(p) >= _SHARED:
-            found.setdefault(id(p), []).append(r)
-    return [(rows, len(prompts[rows[0]])) for rows in found.values() if len(rows) > 1]
+            alike.setdefault(id(p), []).append(r)
+    return [(rows, len(prompts[rows[0]])) for rows in alike.values() if len(rows) > 1]
 
 
 def _blocks(low: list[int], high: list[int]) -> list[np.ndarray]:  # rows
@@ -464,8 +466,8 @@ def is_out_of_memory(error: BaseException) -> bool:
         return error.errno == errno.ENOMEM
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
-    found = isinstance(error, RuntimeError) and _OUT_OF_MEMORY.search(str(error))
-    return bool(found)
+    is_runtime = isinstance(error, RuntimeError)
+    return is_runtime and bool(_OUT_OF_MEMORY.search(str(error)))
 
 # %% ../../nbs/engine/cache.ipynb #cac4e031
 _MOST_ROWS = 256
@@ -517,13 +519,13 @@ def _decode(self: KVCache, tokens: list[list[int]]) -> torch.Tensor:  # (n, voca
     places = min(self.capacity, (max(start) // _PLACE_STEP + 1) * _PLACE_STEP)
     known = self.recorded.get((rows, places))
     # tokens, and their places
-    given, again = known or (torch.zeros(2, rows, dtype=int, device=self.device), None)
+    inputs, again = known or (torch.zeros(2, rows, dtype=int, device=self.device), None)
     now = np.zeros((2, rows), int)
     now[:, :n] = [t[0] if t else 0 for t in tokens], start
-    given.copy_(torch.from_numpy(now))
+    inputs.copy_(torch.from_numpy(now))
 
     def compute():
-        ids, pos = given
+        ids, pos = inputs
         line = torch.arange(rows, device=self.device)
         later = torch.arange(places, device=self.device) > pos[:, None]
         mask = torch.zeros_like(later, dtype=self.dtype).masked_fill(later, -torch.inf)
@@ -544,6 +546,6 @@ def _decode(self: KVCache, tokens: list[list[int]]) -> torch.Tensor:  # (n, voca
             print(f"{why}: going on without them, slower", flush=True)
             KVCache.graphs, self.record = False, None
     (again or compute)()
-    self.recorded[rows, places] = given, again
+    self.recorded[rows, places] = inputs, again
     self.lengths[:n] = [k + len(t) for k, t in zip(start, tokens, strict=True)]
     return self.logits[:n]

@@ -115,9 +115,9 @@ class ChatCodec:
                 )
         # what only the template may say: special tokens, and others that it names
         named, added = str(tokenizer.chat_template), tokenizer.added_tokens_decoder
-        own = [t for t in added.values() if t.special or t.content in named]
-        self.marks = [t.content for t in own if t.content.strip()]
-        parts = [t.content for t in own if not t.special and t.content[1:].strip()]
+        marked = [t for t in added.values() if t.special or t.content in named]
+        self.marks = [t.content for t in marked if t.content.strip()]
+        parts = [t.content for t in marked if not t.special and t.content[1:].strip()]
         within = (f"{re.escape(t[0])}(?={re.escape(t[1:])})" for t in parts)
         self._cut = re.compile(f"({'|'.join(within) or chr(0xFDD0)})")  # never there
         self.end, self.before, self.after = self._glue()
@@ -170,16 +170,16 @@ class ChatCodec:
 # %% ../../nbs/engine/codec.ipynb #0b041ea1
 @patch
 def _glue(self: ChatCodec) -> tuple[str, str, str]:
-    "What ends a reply, what stands between that and an observation, and what after it."
+    "The text that ends a reply, that between it and an observation, and that behind it."
     reply, obs = "REPLY7391", "OBSERVATION7391"
-    said = ("user", "x"), ("assistant", reply), ("user", obs)
-    text = self.render([dict(role=role, content=text) for role, text in said])
+    turns = ("user", "x"), ("assistant", reply), ("user", obs)
+    text = self.render([dict(role=role, content=text) for role, text in turns])
     if text.count(reply) != 1 or text.count(obs) != 1:
         raise ValueError("the chat template does not render each message once")
     between, after = text.split(reply)[1].split(obs)
-    own = self.tokenizer.eos_token
-    specials = sorted({own, *self.tokenizer.get_added_vocab()}, key=len, reverse=True)
-    end = next((t for t in specials if between.startswith(t)), own)
+    eos = self.tokenizer.eos_token
+    specials = sorted({eos, *self.tokenizer.get_added_vocab()}, key=len, reverse=True)
+    end = next((t for t in specials if between.startswith(t)), eos)
     return end, between.removeprefix(end), after
 
 # %% ../../nbs/engine/codec.ipynb #1e7a73b0
@@ -210,9 +210,9 @@ def glue_ids(
 
 # %% ../../nbs/engine/codec.ipynb #1e7a73b1
 @patch
-def said(self: ChatCodec, ids: list[int]) -> int | None:  # None: all of them
-    "The tokens of a reply before it goes on with what only the database can say."
-    text, found = self.decode(ids), None
+def reply_length(self: ChatCodec, ids: list[int]) -> int | None:  # None: all of them
+    "How many tokens of a reply come before what only the database can say."
+    text, length = self.decode(ids), None
     # it would end like that
     at = ends_at(text) if re.search(r":$|\b[A-Z]+$", text) else None
     if at is None:
@@ -224,8 +224,8 @@ def said(self: ChatCodec, ids: list[int]) -> int | None:  # None: all of them
         if len(before) < at:
             break
         if len(before) <= line and text.startswith(before):
-            found = n
-    return found  # None, too, if a token spans it
+            length = n
+    return length  # None, too, if a token spans it
 
 # %% ../../nbs/engine/codec.ipynb #e9d668ad
 @dataclass

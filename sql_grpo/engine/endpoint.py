@@ -17,7 +17,7 @@ from typing import NamedTuple
 from fastcore.basics import patch
 from ..world.database import one_line
 from ..world.replies import as_text, ends_at
-from ..world.tasks import Task
+from ..world.task import Task
 from ..world.verbs import QUERY
 from ..environment import Episode, Rules, SQLEnvironment, SQLObservation
 from ..judge.games import INSTRUCTIONS, find_game, new_environment
@@ -124,8 +124,10 @@ class EndpointPolicy(Policy):
                 raise ValueError(f"{what} must be {least}, got {got}")
         self.url = _endpoint_url(base_url)
         self.model, self.rules, self.name = model, rules, name
-        own = dict(temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed)
-        self.fields = own | (fields or {})
+        defaults = dict(
+            temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed
+        )
+        self.fields = defaults | (fields or {})
         self.temperature = self.fields.get("temperature")
         self.concurrency, self.timeout, self.retries = concurrency, timeout, retries
         self.api_key_env, self.prices = api_key_env, prices
@@ -211,15 +213,15 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
         text = reply.text
         if "actions" in self.rules.coach:  # what it invents is not sent back
             text = text[: ends_at(text)]
-        said = dict(role="assistant", content=text)
+        message = dict(role="assistant", content=text)
         if not reply.calls:
-            messages += [said, dict(role="user", content=env.step(text).text)]
+            messages += [message, dict(role="user", content=env.step(text).text)]
             continue
         calls = [call for call, _ in reply.calls]
-        messages.append(said | dict(content=text or None, tool_calls=calls))
+        messages.append(message | dict(content=text or None, tool_calls=calls))
         for call, written in reply.calls:
-            told = "" if ep.done else env.step(written).text
-            messages.append(dict(role="tool", tool_call_id=call["id"], content=told))
+            obs = "" if ep.done else env.step(written).text
+            messages.append(dict(role="tool", tool_call_id=call["id"], content=obs))
 
 
 @patch
@@ -269,7 +271,7 @@ def _connect(
         except openai.APIStatusError as e:
             if _context_full(e.status_code, e.response.text):
                 return None
-            sent, what = e.request, _said_in_error(e.response, e.body)
+            sent, what = e.request, _error_text(e.response, e.body)
         except openai.APIConnectionError as e:
             sent, cause = e.request, e.__cause__
             what = f"{type(cause).__name__}: {cause}"
@@ -333,7 +335,7 @@ def _judge_answer(response) -> None:
 
 # %% ../../nbs/engine/endpoint.ipynb #6e3b7e8a
 class _Reply(NamedTuple):
-    "What a model said, and the tokens that it took: 0 if the server does not say."
+    "A reply, and the tokens that it took: 0 if the server does not count them."
 
     text: str
     prompt_tokens: int = 0
@@ -353,24 +355,24 @@ def _count(n) -> int:
 
 
 def _call_in(call, place: int) -> tuple:  # what is sent back, and what the game reads
-    "A tool call of a reply."
-    name, given = (getattr(call.function, key, None) for key in ("name", "arguments"))
-    given = given if isinstance(given, str) else json.dumps(given or {})
-    name, given = as_text(str(name or "unknown")), as_text(given).strip()
-    given = "{}" if given in ("", "null") else given
+    "Read a tool call of a reply."
+    name, args = (getattr(call.function, key, None) for key in ("name", "arguments"))
+    args = args if isinstance(args, str) else json.dumps(args or {})
+    name, args = as_text(str(name or "unknown")), as_text(args).strip()
+    args = "{}" if args in ("", "null") else args
     try:
-        known = json.loads(given, strict=False)
+        known = json.loads(args, strict=False)
     except (ValueError, RecursionError):  # it may be cut off
         known = None
-    known = known if isinstance(known, dict) else dict(text=given)
+    known = known if isinstance(known, dict) else dict(text=args)
     function = dict(name=name, arguments=json.dumps(known))
     id = str(call.id or f"call_{place}")
     sent = (call.model_extra or {}) | dict(id=id, type="function", function=function)
-    return sent, call_text(name, given)
+    return sent, call_text(name, args)
 
 
 def _reply_in(answer) -> tuple:  # a ChatCompletion; the reply, did it hold reasoning?
-    "The reply in an answer."
+    "Read the reply in a server's answer."
     choice, usage = answer.choices[0], answer.usage
     message, end = choice.message, choice.finish_reason
     parts = message.content
@@ -397,7 +399,7 @@ def _reply_in(answer) -> tuple:  # a ChatCompletion; the reply, did it hold reas
         "refused": refused,
     }
     tokens = (_count(getattr(usage, name, None)) for name in _TOKENS)
-    faults = [kind for kind, found in faults.items() if found]
+    faults = [kind for kind, is_so in faults.items() if is_so]
     return _Reply(as_text("".join(texts)), *tokens, calls, faults), thoughts
 
 # %% ../../nbs/engine/endpoint.ipynb #d7ab6afc
@@ -409,27 +411,25 @@ _MEANING = {
 }
 
 
-def _said_in_error(
-    response, said
-) -> str:  # an answer; what is in it, or in its `error`
-    "What a server says about an error, in whichever form."
+def _error_text(response, body) -> str:  # an answer; what is in it, or in its `error`
+    "A line about an error, from what the server says in whichever form."
     beside = ""  # what OpenRouter was told by the server behind it
-    while isinstance(said, dict):
-        match said:
+    while isinstance(body, dict):
+        match body:
             case {"choices": [{"error": error}, *_]}:
-                said = dict(error=error)
+                body = dict(error=error)
             case {"metadata": {"raw": raw}}:
                 beside = f" {raw}"
-        known = (said[k] for k in ("error", "message", "detail") if said.get(k))
-        said = next(known, json.dumps(said))
-    said = said if isinstance(said, str) else json.dumps(said)
+        known = (body[k] for k in ("error", "message", "detail") if body.get(k))
+        body = next(known, json.dumps(body))
+    body = body if isinstance(body, str) else json.dumps(body)
     status, headers = response.status_code, response.headers
     meaning = f"{status}, {_MEANING.get(status, response.reason_phrase)}"
     meaning = response.extensions.get("meaning", meaning)
     wait = headers.get("retry-after")
     wait = f" (Retry-After: {wait})" if wait else ""
     return (
-        f"{meaning}: {said or headers.get('location', 'no further word')}{beside}{wait}"
+        f"{meaning}: {body or headers.get('location', 'no further word')}{beside}{wait}"
     )
 
 # %% ../../nbs/engine/endpoint.ipynb #a59b9cf5
@@ -457,17 +457,17 @@ class _Replies:
         self._lock = threading.Lock()
         self.known = defaultdict(deque)  # of a request's digest the replies to it
         if self.path and self.path.exists():
-            text = self.path.read_text(encoding="utf-8", errors="replace")
-            for line in text.splitlines():
+            lines = self.path.read_text(encoding="utf-8", errors="replace")
+            for line in lines.splitlines():
                 try:
                     digest, *reply = json.loads(line)
                 except ValueError:
                     continue  # the first line is empty, and one may be cut off
-                said, *n = reply[:3]
-                self.known[digest].append(_Reply(said, *map(_count, n), *reply[3:]))
+                text, *n = reply[:3]
+                self.known[digest].append(_Reply(text, *map(_count, n), *reply[3:]))
 
     def digest(self, request: dict) -> str:
-        "What a request is known by."
+        "The digest that a request is known by."
         text = f"{self.url} {json.dumps(request)}"
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -19,7 +19,7 @@ from torch.distributed.fsdp import FSDPModule
 from transformers import PreTrainedTokenizerBase, Trainer, TrainingArguments
 
 from ..common.basics import in_notebook, terminal_progress
-from ..world.tasks import Task
+from ..world.task import Task
 from ..environment import Episode, Rules, SQLEnvironment
 from ..judge.games import new_environment
 from ..rollout import Policy, rollout, task_messages
@@ -152,22 +152,22 @@ class LMPolicy(TokenPolicy):
         self._make_room(len(queue))
         while _arrange(self.cache, queue, rows):
             try:
-                found = self.read(rows)
+                reading = self.read(rows)
             except (RuntimeError, MemoryError, OSError) as e:
                 if sum(map(len, rows)) < 2 or not is_out_of_memory(e):
                     raise
-                found = None  # the error holds on to memory up to here
-            if found is None:
+                reading = None  # the error holds on to memory up to here
+            if reading is None:
                 seats = [s for row in rows for s in row]
                 half = len(seats) // 2
-                told = f"out of memory with {len(seats)} episodes at once"
-                print(f"{told}: going on with {half}", flush=True)
+                many = f"{len(seats)} episodes at once: going on with {half}"
+                print(f"out of memory with {many}", flush=True)
                 queue.extendleft(reversed(seats))
                 rows.clear()
                 self._free()
                 self._make_room(half)
             else:
-                self._write(rows, *found)
+                self._write(rows, *reading)
             if progress is not None:
                 progress(sum(env.episode.done for env in envs), len(envs))
         if self.cache.device.type != "cpu":  # what trains next needs the memory
@@ -176,7 +176,7 @@ class LMPolicy(TokenPolicy):
 # %% ../../nbs/engine/policy.ipynb #4c1e0003
 @patch
 def _make_room(self: LMPolicy, episodes: int) -> None:
-    "A cache for as many as fit, be it the last one."
+    "Make a cache for as many episodes as fit, or clear the last one."
     capacity = self.rules.max_context
     rows = min(episodes, self.max_rows or rows_for(self.model, capacity))
     last = self.cache
@@ -198,7 +198,7 @@ def _arrange(
     cache: KVCache,
     queue: deque,
     rows: list[list[_Seat]],
-) -> bool:  # is there anybody?
+) -> bool:  # is anybody left to play?
     "Give a row to those who have the same to read, and to who waits; rows have no gaps."
     parts = {}  # (row, its tokens that still hold, what is read next) -> seats
     known = {}  # a prompt -> a row that holds it, at least all but its last token
@@ -281,7 +281,7 @@ def _write(self: LMPolicy, rows: list[list[_Seat]], todo: list, logits: torch.Te
 @patch
 def _stops(self: TokenPolicy, s: _Seat) -> bool:  # is it cut off?
     "Leave out of a reply what comes after its action and only the database can say."
-    n = self.codec.said(s.ids) if "actions" in self.rules.coach else None
+    n = self.codec.reply_length(s.ids) if "actions" in self.rules.coach else None
     if n is None:
         return False
     del s.context[s.turns[-1] + n :], s.logprobs[n:]

@@ -26,7 +26,7 @@ from ..world.database import Database, Result
 from ..world.engines import open_database
 from ..world.replies import SQLAction, as_text, parse_actions
 from ..world.sql import parse_sql
-from ..world.tasks import Task
+from ..world.task import Task
 from ..world.verbs import QUERY, VERBS, Verb
 
 # %% ../../nbs/judge/games.ipynb #5a6c50f7
@@ -95,11 +95,11 @@ class Text2SQLEnvironment(SQLEnvironment):
 # %% ../../nbs/judge/games.ipynb #6a3e0009
 def instructions_for(verbs: Iterable[Verb]) -> str:
     "What a model is told of the game of several turns, with a sentence for each verb."
-    told = " ".join(f"The word {verb} {verb.told}" for verb in verbs if verb.told)
+    sentences = " ".join(f"The word {verb} {verb.told}" for verb in verbs if verb.told)
     return f"""\
 You answer a question about a SQLite database. You know its tables, but not their \
 columns. Reply with one command at a time and nothing else, then wait for what the \
-database says. {told} So first describe, then query with the columns that you were \
+database says. {sentences} So first describe, then query with the columns that you were \
 shown, then answer. Select only what the question asks for."""
 
 
@@ -221,7 +221,8 @@ class ExecutionReward(BaseReward):
             return RewardResult(1.0, details)
         if not gold.ok:
             return RewardResult(0.0, details | dict(gold_error=gold.error))
-        near = 0.4 * reads_table(sql) * result_progress(gold, result, not task.query)
+        near = result_progress(gold, result, not task.query)
+        near *= 0.4 * reads_table(sql, task.dialect)
         return RewardResult(near, details | dict(near=near))
 
 # %% ../../nbs/judge/games.ipynb #43e02765
@@ -357,18 +358,20 @@ GAMES = {game.name: game for game in (AGENT, SINGLE_TURN)}
 
 # %% ../../nbs/judge/games.ipynb #6a3e000d
 # a name in `GAMES`, FILE.py:NAME of a game of your own, or the game itself
-def find_game(given: str | Game) -> Game:
+def find_game(game: str | Game) -> Game:
     "The game that is meant; one's own is known by its name from then on. Raises ValueError."
-    if isinstance(given, str) and given in GAMES:
-        return GAMES[given]
-    game = from_file(given) if ".py:" in str(given) else given
+    if isinstance(game, str) and game in GAMES:
+        return GAMES[game]
+    asked = game
+    if ".py:" in str(game):
+        game = from_file(game)
     if isinstance(game, type) and issubclass(game, SQLEnvironment):
         whole = f'Game("my_game", environment={game.__name__})'
-        raise ValueError(f"{given} is an environment; expected a Game: {whole}")
+        raise ValueError(f"{asked} is an environment; expected a Game: {whole}")
     if not isinstance(game, Game):
         known = f"expected {', '.join(GAMES)}, or FILE.py:NAME of a Game"
         hint = "(a model that was trained in your own game needs its file)"
-        raise ValueError(f"there is no game {given!r}: {known} {hint}")
+        raise ValueError(f"there is no game {asked!r}: {known} {hint}")
     if game.name in (AGENT.name, SINGLE_TURN.name) and GAMES[game.name] is not game:
         raise ValueError(f"there is a game of the name {game.name!r} already")
     GAMES[game.name] = game

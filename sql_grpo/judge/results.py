@@ -16,11 +16,15 @@ from decimal import Decimal
 from functools import lru_cache, wraps
 from itertools import chain, combinations, count
 
+from sqlglot import exp
+
 from ..world.database import Database, Result, exact, format_value
 from ..world.engines import open_database
 from ..world.replies import as_rows
 from ..world.sql import parse_sql
-from ..world.tasks import Task, answer_result, ties
+from ..world.task import Task
+from ..world.answers import answer_result
+from ..world.ties import ties
 from ..environment import Episode
 
 # %% ../../nbs/judge/results.ipynb #19374c54
@@ -90,7 +94,7 @@ _MOST_CELLS = 1_000_000  # that the search for an order of columns looks at
 
 def _by_contents(columns: list, rows: list, left: list, like: dict | None = None):
     "The positions of columns for each contents that they have; nothing if `like` lacks one of these."
-    found = {}
+    places = {}
     for i, column in enumerate(columns):
         left[0] -= len(rows)
         contents = tuple(
@@ -98,8 +102,8 @@ def _by_contents(columns: list, rows: list, left: list, like: dict | None = None
         )
         if left[0] < 0 or like is not None and contents not in like:
             return {}
-        found.setdefault(contents, []).append(i)
-    return found
+        places.setdefault(contents, []).append(i)
+    return places
 
 
 def _pairs_up(g: list, p: list, rows: list, candidates: Iterable, left: list):
@@ -108,20 +112,22 @@ def _pairs_up(g: list, p: list, rows: list, candidates: Iterable, left: list):
     unlike = [k for k, some in kinds.items() if len({g[i] for i in some}) > 1]
     kind = min(unlike, key=lambda k: len(kinds[k]), default=())
     number = dict(zip(kind, count(), strict=False))
-    told = lambda rows, column: [
+    numbered = lambda rows, column: [
         number[(r << 32) + c] for r, c in zip(rows, column, strict=True)
     ]
     for others in candidates:
-        found = _by_contents(p, others, left, kinds)
-        if any(len(some) != len(found.get(k, ())) for k, some in kinds.items()):
+        like = _by_contents(p, others, left, kinds)
+        if any(len(some) != len(like.get(k, ())) for k, some in kinds.items()):
             continue
         if unlike:
-            further = [told(others, column) for column in {p[j] for j in found[kind]}]
-            same = _pairs_up(g, p, told(rows, g[kinds[kind][0]]), further, left)
+            further = [
+                numbered(others, column) for column in {p[j] for j in like[kind]}
+            ]
+            same = _pairs_up(g, p, numbered(rows, g[kinds[kind][0]]), further, left)
         else:
             orders = (
                 (columns[i] for k in kinds for i in at[k])
-                for columns, at in ((g, kinds), (p, found))
+                for columns, at in ((g, kinds), (p, like))
             )
             ours, theirs = (Counter(zip(*columns, strict=True)) for columns in orders)
             same = ours == theirs
@@ -221,8 +227,8 @@ def _read_number(text: str, says: dict):
     most = 0.5 * 10**-places * (1 + _TOL)
     broken = lambda c: type(c) is Decimal or type(c) is float and not _is_exact(c)
     off = lambda c: abs(c - (written if type(c) is Decimal else number))
-    found = [c for c in {*filter(broken, says.values())} if off(c) <= most]
-    return found[0] if len(found) == 1 else exact(written)
+    near = [c for c in {*filter(broken, says.values())} if off(c) <= most]
+    return near[0] if len(near) == 1 else exact(written)
 
 
 def _read_cell(text: str, says: dict):
@@ -266,14 +272,14 @@ def _tidy_line(cells: list):
     return "|".join(c.strip() for c in "|".join(cells).split("|"))
 
 
-def _rounded_like(gold: Result, said: Result) -> Result:
-    "What is said, its floats with as many decimals as the gold ones have, if these have two at least."
+def _rounded_like(gold: Result, answer: Result) -> Result:
+    "An answer, its floats with as many decimals as the gold ones have, if these have two at least."
     printed = [_printed(c) for row in gold.rows for c in row if type(c) is float]
     places = max((len(text.partition(".")[2]) for text in printed), default=0)
     if places < 2:
-        return said
+        return answer
     rounded = lambda c: round(c, places) if type(c) is float else c
-    return replace(said, rows=[tuple(map(rounded, row)) for row in said.rows])
+    return replace(answer, rows=[tuple(map(rounded, row)) for row in answer.rows])
 
 # %% ../../nbs/judge/results.ipynb #fc43be3c
 def answer_matches(
@@ -299,8 +305,10 @@ def answer_matches(
         if not height or not tables and len(lines) != height:
             continue
         printed = [[_printed(c) for c in row] for row in gold.rows]
-        said = [*map(_tidy_line, printed)]
-        if lines == said or not ordered and Counter(lines) == Counter(said):
+        gold_lines = [*map(_tidy_line, printed)]
+        if lines == gold_lines or (
+            not ordered and Counter(lines) == Counter(gold_lines)
+        ):
             return True
         says, meant = {}, []
         for row, forms in zip(gold.rows, printed, strict=True):
@@ -358,41 +366,41 @@ def once(find: Callable):  # find(episode): a part of the verdict
 # %% ../../nbs/judge/results.ipynb #afbf889c
 @once
 def _right(episode: Episode):
-    said, gold = episode.answer, episode.task.gold
-    if episode.outcome != "answered" or said is None:
+    answer, gold = episode.answer, episode.task.gold
+    if episode.outcome != "answered" or answer is None:
         return False
-    if not said.strip():
-        said = episode.submitted
-        if said is not None and said.truncated and len(gold.rows) > len(said.rows):
-            said = episode.task.database().whole(_executed(episode)[-1].sql, like=gold)
+    if not answer.strip():
+        answer = episode.submitted
+        if answer is None:
+            return False
+        if answer.truncated and len(gold.rows) > len(answer.rows):
+            sql = _executed(episode)[-1].sql
+            answer = episode.task.database().whole(sql, like=gold)
     headers = tuple(t.result.columns for t in episode.turns if t.result is not None)
-    return said is not None and is_correct(said, episode.task, headers)
+    return is_correct(answer, episode.task, headers)
 
 
 def is_correct(
-    said: Episode | Result | str,  # an episode, a query's result, or a written answer
+    answer: Episode | Result | str,  # an episode, a query's result, or a written answer
     task: Task | None = None,  # what was to be answered; an episode has its own
     headers: tuple = (),  # lists of column names that may stand above written rows
 ) -> bool:
-    "Does it say what the gold result says?"
-    if isinstance(said, Episode):
-        return _right(said)
+    "Does an answer say what the gold result says?"
+    if isinstance(answer, Episode):
+        return _right(answer)
     ordered, typed = _order_counts(task), not task.query
     golds = task.golds
-    if isinstance(said, str):
+    if isinstance(answer, str):
         if typed:
-            golds = [
-                *golds,
-                as_read(task.gold),
-                answer_result(_truths_in_words(task.answer)),
-            ]
-        return any(answer_matches(g, said, ordered, headers, typed) for g in golds)
-    if any(results_match(g, said, ordered) for g in golds):
+            in_words = answer_result(_truths_in_words(task.answer))
+            golds = [*golds, as_read(task.gold), in_words]
+        return any(answer_matches(g, answer, ordered, headers, typed) for g in golds)
+    if any(results_match(g, answer, ordered) for g in golds):
         return True
-    shapes = {(len(r.rows), len(r.columns)) for r in (task.gold, said)}
+    shapes = {(len(r.rows), len(r.columns)) for r in (task.gold, answer)}
     if not typed or len(shapes) > 1:
         return False
-    read = _rounded_like(task.gold, as_read(said))
+    read = _rounded_like(task.gold, as_read(answer))
     return results_match(as_read(task.gold), read, ordered)
 
 # %% ../../nbs/judge/results.ipynb #a5e70c11
@@ -461,33 +469,26 @@ def query_behind(
 
 # %% ../../nbs/judge/results.ipynb #3cf22add
 MAX_SQL_CHARS = 10_000  # longer queries are not looked at, and earn nothing
-_LITERALS = re.compile(
-    r"""'[^']*'|--[^\n]*|/\*.*?\*/|\b(?:as|collate)\s+\w+""", re.I | re.S
-)
-_SET_WORDS = re.compile(r"\b(?:union|intersect|except)\b", re.I)
-_SELECT_WORD = re.compile(r"\bselect\b", re.I)
-_FROM = re.compile(r"\bfrom\b", re.I)
-# a star that doesn't multiply; or a name, not a keyword or function
-_NAME = re.compile(
-    r"""(?:^|[(,.])\s*\*
-    |(?<![\w.])(?!(?:select|distinct|all|null|true|false|case|when|then|else|end|and|or|not|in|is
-    |like|between|exists
-    |cast|as|integer|text|real|numeric|random|current_date|current_time|current_timestamp)\b)
-    [a-z_"`\[][\w"`\]]*+(?!\s*\()""",
-    re.I | re.X,
-)
 
 
 @lru_cache(maxsize=8192)
-def reads_table(sql: str) -> bool:
-    "Does every arm of `sql` select something of a table? A look at the text, not a parse."
-    if len(sql) > MAX_SQL_CHARS:
-        return False
-    for arm in _SET_WORDS.split(_LITERALS.sub(" ", sql)):
-        select = _SELECT_WORD.search(arm)
-        source = select and _FROM.search(arm, select.end())
-        if not source or not _NAME.search(arm[select.end() : source.start()].strip()):
+def reads_table(sql: str, dialect: str = "sqlite") -> bool:
+    "Does every arm of `sql` select something of a table, itself or in a CTE? Not so what cannot be parsed."
+    arms = [parse_sql(sql, dialect).tree if len(sql) <= MAX_SQL_CHARS else None]
+    for arm in arms:
+        if isinstance(arm, exp.SetOperation):
+            arms += [arm.left, arm.right]
+        elif isinstance(arm, exp.Subquery):
+            arms.append(arm.this)
+        elif not isinstance(arm, exp.Select):
             return False
+        else:
+            queries = [arm, *(cte.this for cte in arm.ctes)]
+            if not arm.args.get("from_"):  # then it selects what its subqueries do
+                queries = arm.find_all(exp.Select)
+            named = (q.expressions for q in queries if q.args.get("from_"))
+            if not any(e.find(exp.Column, exp.Star) for some in named for e in some):
+                return False
     return True
 
 # %% ../../nbs/judge/results.ipynb #c4522f03
@@ -520,16 +521,17 @@ def _depends_on_rows(task, sql: str, picked: tuple | None):
 
 def reading_queries(episode: Episode) -> list:
     "The turns whose QUERY executed, or whose action kept a result, and whose SQL reads a table."
-    return [t for t in _executed(episode) if reads_table(t.sql)]
+    dialect = episode.task.dialect
+    return [t for t in _executed(episode) if reads_table(t.sql, dialect)]
 
 
 @once
 def is_grounded(episode: Episode) -> bool:
     "Did a query that reads a table produce the answer? Else it is a guess."
-    behind = query_behind(episode)
-    if behind and not reads_table(behind[0]) and episode.answer.strip():
+    behind, dialect = query_behind(episode), episode.task.dialect
+    if behind and not reads_table(behind[0], dialect) and episode.answer.strip():
         behind = query_behind(episode, reading_queries(episode))
-    if behind is None or not reads_table(behind[0]):
+    if behind is None or not reads_table(behind[0], dialect):
         return False
     return not is_correct(episode) or _depends_on_rows(episode.task, *behind)
 
@@ -545,8 +547,8 @@ def suite_correct(episode: Episode) -> bool | None:  # None: no variants, or no 
         gold = db.query(task.query)
         if not gold.ok or gold.truncated:
             continue
-        said, golds = only_columns(db.query(behind[0]), behind[1]), [gold]
-        golds += ties(task.query, db, gold)
-        if not any(results_match(g, said, _order_counts(task)) for g in golds):
+        result = only_columns(db.query(behind[0]), behind[1])
+        golds = [gold, *ties(task.query, db, gold)]
+        if not any(results_match(g, result, _order_counts(task)) for g in golds):
             return False
     return behind is not None

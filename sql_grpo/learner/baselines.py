@@ -17,7 +17,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..common.basics import json_object, pick_some, terminal_progress
 from ..config import SQLGRPOConfig
-from ..world.tasks import Task
+from ..world.task import Task
+from ..world.verbs import DESCRIBE
 from ..environment import Episode
 from ..rewards import correctness
 from ..judge.games import find_game
@@ -93,7 +94,7 @@ def _forced_describe(
     start: Start,
 ) -> tuple[Policy, list]:  # what plays, and a log: an empty one
     "The base model, its first reply beginning with DESCRIBE."
-    return start.policy(start.fresh(), first="DESCRIBE", name="forced_DESCRIBE"), []
+    return start.policy(start.fresh(), first=DESCRIBE.word, name="forced_DESCRIBE"), []
 
 # %% ../../nbs/learner/baselines.ipynb #4990e946
 # steps: more than there is time for; in which the rate rises; whose loss is told

@@ -31,9 +31,11 @@ from sql_grpo.learner.checkpoints import (
     unfinished,
 )
 from ..world.database import Database, format_value
-from ..world.tasks import from_jsonl, Task
+from ..world.question_files import from_jsonl
+from ..world.task import Task
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
+from ..world.verbs import ANSWER, DESCRIBE, QUERY, SAMPLE
 from ..judge.results import is_correct, is_grounded, suite_correct
 from ..judge.games import find_game, parse_query
 from sql_grpo.rollout import (
@@ -59,7 +61,7 @@ from sql_grpo.learner.fit import (
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80010
 def careful_actions(sql: str, tables: list[str]) -> list[str]:
     "Describe the tables, run the query, submit."
-    return [f"DESCRIBE {t}" for t in tables] + [f"QUERY {sql}", "ANSWER"]
+    return [f"{DESCRIBE} {t}" for t in tables] + [f"{QUERY} {sql}", ANSWER.word]
 
 
 def _spelt(table: exp.Table, db: Database) -> str | None:  # None if there is none
@@ -121,16 +123,16 @@ def _look_first(task: Task, table: str, column: str, text: str) -> str:  # an ac
     every = f"SELECT DISTINCT {name} FROM {db.label(table)}"
     values = [format_value(v) for (v,) in db.query(every).rows]
     if len(values) <= _FEW and sum(map(len, values)) <= _SHORT:
-        return f"QUERY {every}"
+        return f"{QUERY} {every}"
     if not any(c.isalpha() for c in text):
-        return f"SAMPLE {table}"
+        return f"{SAMPLE} {table}"
     words = sorted(re.findall(r"\w{3,}", text), key=len, reverse=True)
     asked = [w for w in (text, *words) if w.casefold() in task.question.casefold()]
     if not asked:
-        return f"QUERY {every}"
+        return f"{QUERY} {every}"
     like = asked[0].replace("'", "''")
     any_case = "ILIKE" if db.dialect in ("postgres", "duckdb") else "LIKE"
-    return f"QUERY {every} WHERE {name} {any_case} '%{like}%'"
+    return f"{QUERY} {every} WHERE {name} {any_case} '%{like}%'"
 
 # %% ../../nbs/learner/demonstrations.ipynb #ae52844a
 def _misnamed(tree: exp.Expression, db: Database, dice: random.Random) -> str:
@@ -178,9 +180,9 @@ def _explored(task: Task, seed: int) -> list[str]:  # actions
     looks = list(dict.fromkeys(looks))[:_LOOKS]
     slips = dice.random() < _MISTAKES
     if slips and looks and dice.random() < 0.5 and (sql := _misspelt(tree, db)):
-        looks.insert(0, f"QUERY {sql}")
+        looks.insert(0, f"{QUERY} {sql}")
     elif slips and (sql := _misnamed(tree, db, dice)):
-        looks.append(f"QUERY {sql}")
+        looks.append(f"{QUERY} {sql}")
     actions = careful_actions(tree.sql(db.dialect), _gold_tables(gold, db))
     return actions[:-2] + looks + actions[-2:]
 
@@ -337,7 +339,7 @@ def encode_demonstration(codec: ChatCodec, demo: dict) -> dict:  # input_ids and
 def _slips(messages: list[dict]) -> tuple:  # replies, counted from 0
     "Queries that failed or found nothing, and that another query came after."
     texts = [m["content"] for m in messages]
-    is_query = lambda text: parse_action(text).action_type == "QUERY"
+    is_query = lambda text: parse_action(text).action_type == QUERY.word
     queries = [i for i in range(1, len(texts), 2) if is_query(texts[i])]
     failed = lambda text: text.startswith("Error: ") or "\n(0 rows)" in text
     return tuple(i // 2 for i in queries[:-1] if failed(texts[i + 1]))

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 import pandas as pd
 from fastcore.basics import patch
 
-from ..world.tasks import answer_cell, answer_result
+from ..world.answers import answer_cell, answer_result
 from ..world.database import Result, format_value, markdown_cell, one_line
 from ..environment import Episode, format_result
+from ..world.verbs import QUERY
 from ..judge.results import as_read, only_columns, query_behind, results_match
 from ..engine.endpoint import unusable_replies
 from .questions import KeptQuestions
@@ -57,7 +58,7 @@ class Answer:
             self.result = only_columns(self.result, columns)
         elif self.result:
             notes.append("no query is behind this: a guess")
-        tried = [t for t in ep.turns if t.action.action_type == "QUERY"]
+        tried = [t for t in ep.turns if t.action.action_type == QUERY.word]
         if self.sql and tried and tried[-1].failed:
             notes.append("the last query failed: this is the result of an earlier one")
         if self.sql:  # with names that other programs find, too

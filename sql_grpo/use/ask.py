@@ -15,7 +15,10 @@ from ..common.basics import or_exit, peak_memory
 from ..world.database import Database, format_value, one_line
 from ..world.engines import open_database
 from ..world.replies import SQLAction, as_text
-from ..world.tasks import READERS, Task, answer_cell, from_lines, raw_entries
+from ..world.verbs import ANSWER, QUERY
+from ..world.question_files import READERS, from_lines, raw_entries
+from ..world.task import Task
+from ..world.answers import answer_cell
 from ..environment import Episode, SQLEnvironment
 from ..rollout import Policy, rollout
 from .answer import Answer, result_text, vote
@@ -50,7 +53,7 @@ def _by_sql(task: Task, sql: str, watch: Callable | None) -> Episode:
     "An episode that sends this SQL."
     env = SQLEnvironment()
     env.reset(task)
-    for action in (SQLAction("QUERY", sql), SQLAction("ANSWER")):
+    for action in (SQLAction(QUERY.word, sql), SQLAction(ANSWER.word)):
         env.step(action)
         if watch:
             watch(env.episode)
@@ -156,7 +159,7 @@ def _judged(answer: Answer) -> None:
 def _show_turn(episode: Episode):
     "Print its last turn."
     turn = episode.turns[-1]
-    last = turn.observation.terminated and turn.action.action_type == "ANSWER"
+    last = turn.observation.terminated and turn.action.action_type == ANSWER.word
     came = "" if last else f"\n{turn.observation.text}\n"
     print(f"> {turn.action}{came}", flush=True)
 
@@ -194,6 +197,7 @@ def _fields(answer: Answer) -> dict:
 
 
 def _json_line(question: str, error: str | None = None, **fields) -> str:
+    "An answer or an error as an object of JSON."
     line = dict(question=question, error=error) | fields
     return json.dumps(line, ensure_ascii=False, default=format_value)
 

@@ -33,7 +33,7 @@ from sql_grpo.common.basics import (
     written_whole,
 )
 from ..world.database import format_value
-from ..world.tasks import Task
+from ..world.task import Task
 
 from ..judge.results import is_correct
 from ..rewards import correctness, group_advantages
@@ -110,10 +110,10 @@ class _RunLog:
 
     def open(self, step):
         "An empty log for a new run; for a resumed one, the records up to `step`."
-        self.records = []
+        self.records.clear()
         if self.path and self.path.exists():
             if step:
-                self.records = [r for r in read_log(self.path) if r["step"] <= step]
+                self.records += [r for r in read_log(self.path) if r["step"] <= step]
                 with written_whole(self.path) as part:
                     _append_records(part, self.records)
             else:
@@ -180,8 +180,9 @@ def _smooth(values):  # one for each report; as many come back
 def _line(ax, records, key, label, color):
     "One metric: values faint, the running mean bold; success as points with intervals."
     if key in _SUCCESS_NAMES:
-        if points := [(r["step"], *r[key].values()) for r in records if key in r]:
-            steps, _, _, rate, low, high = np.array(points).T
+        ends = "rate", "low", "high"
+        if points := [[r["step"], *map(r[key].get, ends)] for r in records if key in r]:
+            steps, rate, low, high = np.array(points).T
             dotted = key == "success_heldout"
             bars = None if dotted else np.maximum(0, [rate - low, high - rate])
             style = dict(fmt="o:" if dotted else "o-", ms=3, lw=1.2, capsize=2)
@@ -399,13 +400,9 @@ class LiveVisualizationCallback(TrainerCallback):
         self._train = draw(self.tasks_train, self.questions)
         self._eval = draw(self.tasks_eval, math.ceil(self.questions / 2))
         self._log = _RunLog(self.folder)
+        self.records: list[dict] = self._log.records  # oldest first
         self._display = _Display(self.live)
         self._active = False
-
-    @property
-    def records(self) -> list[dict]:
-        "The records in the log, oldest first."
-        return self._log.records
 
     def see_group(self, *group):  # arguments of `_group_table`
         "Take a group that was just played, to show with the next figure."

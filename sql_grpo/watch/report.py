@@ -25,7 +25,7 @@ from sql_grpo.common.basics import (
 )
 from ..environment import Episode
 from ..world.database import Result, format_value, one_line
-from ..world.tasks import LEVELS
+from ..world.difficulty import LEVELS
 from ..judge.results import query_behind
 from sql_grpo.evaluation import (
     GROUPS,
@@ -220,6 +220,7 @@ def _title_of(a, b) -> str:  # records of one question, of both policies
 
 
 def _verdict(r) -> str:  # a record
+    "Right or wrong, a guess, lucky."
     right = "right" if r.correct else "wrong"
     return right + ", a guess" * r.guessed + ", lucky" * r.lucky
 
@@ -259,9 +260,8 @@ def show_examples(
 def _row_lines(result: Result, most: int | None = None) -> list[str]:
     "Rows as observations print them; below the first ones, of how many."
     lines = [" | ".join(map(format_value, row)) for row in result.rows]
-    return lines[:most] + [f"... of {len(lines)} rows"] * (
-        len(lines) > len(lines[:most])
-    )
+    first = lines[:most]
+    return first + [f"... of {len(lines)} rows"] * (len(lines) > len(first))
 
 
 def _differs(ep: Episode) -> str:
@@ -381,8 +381,10 @@ def _many_table(report: dict) -> MarkdownText:
     base, trained = (report["pass_at_k"][p] for p in ("base", "trained"))
     rows = []
     for k in base:
-        rates = ([100 * x for x in by[k].values()] for by in (base, trained))
-        rows.append([k, *("{:.1f} % ({:.1f} to {:.1f})".format(*r) for r in rates)])
+        rows.append([k])
+        for by in (base, trained):
+            rate, *ends = (100 * by[k][x] for x in ("rate", "ci_low", "ci_high"))
+            rows[-1].append("{:.1f} % ({:.1f} to {:.1f})".format(rate, *ends))
     return markdown_table(["any of", "base", "trained"], rows)
 
 # %% ../../nbs/watch/report.ipynb #323f415e
@@ -451,8 +453,8 @@ def write_report(
         if text:
             out += [f"## {heading}", *filter(None, [_NOTES.get(heading)]), text]
     names = list(comparison.evaluations)
-    pair = ["base", "trained"]
-    if "warmed" in names or not {*pair} <= {*names}:
+    pair = ["warmed" if "warmed" in names else "base", "trained"]
+    if not {*pair} <= {*names}:
         pair = (names[-2:] * 2)[:2]
     lines = ",\n".join("    " + json.dumps(q) for q in report["questions"])
     head = json.dumps({k: v for k, v in report.items() if k != "questions"}, indent=2)

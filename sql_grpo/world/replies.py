@@ -15,7 +15,8 @@ from threading import get_ident
 
 import apsw
 
-from .verbs import QUERY, SELECT, TABLE, VALUE, VERBS, Verb, find_verb
+from .verbs import ANSWER, QUERY, SELECT, TABLE, VALUE, VERBS
+from .verbs import Verb, find_verb
 
 # %% ../../nbs/world/replies.ipynb #7e91000b
 _WORDS = tuple(map(str, VERBS))
@@ -215,7 +216,7 @@ _FENCED = re.compile(
 )
 _SAID = re.compile(
     r"""(?:^[ \t*_\#]*|\b(?:final|the)[ \t]+)answer[ \t*_]*
-    (?:(?:is)?[ \t*_]*[:：][\s*_]*|is[ \t*]+(?=[\w"'`~$\\|\[{-]))
+    (?:(?:is)?[ \t*_]*[:：][\s*_]*|is[ \t*]+)
     (?!(?:not|un\w+|about)\b)(?=\S)""",
     re.M | re.I | re.X,
 )
@@ -254,7 +255,7 @@ def _called(name: str, argument, verbs: tuple) -> list:  # of actions
     if isinstance(argument, str) and argument.strip()[:1] in ("{", '"'):
         argument = _parsed(argument) or argument
     if isinstance(argument, dict):
-        keys = [k for k in ("value", "answer") if k in argument][:1] or [*argument]
+        keys = ["value"] if "value" in argument else [*argument]
         if len(keys) > 1 and verb.argument not in (TABLE, SELECT):
             return [SQLAction(verb.word, json.dumps(argument, ensure_ascii=False))]
         argument = argument[keys[0]] if keys else ""
@@ -342,7 +343,9 @@ def _python_call(m: re.Match, verbs: tuple) -> tuple | None:
     given = _GIVEN.match(m.string, m.end())
     if not given:
         return m.end(), []
-    return given.end(), _called(m["name"], given[given.lastindex], verbs)
+    argument = given[given.lastindex]
+    argument = re.sub(r"\\(.)", lambda e: "\n" if e[1] == "n" else e[1], argument)
+    return given.end(), _called(m["name"], argument, verbs)
 
 
 def _react_call(m: re.Match, verbs: tuple) -> tuple:
@@ -384,16 +387,16 @@ def _block(m: re.Match, verbs: tuple) -> tuple:
     "What a tag or a fence holds: SQL or an answer, if it says so, or any form but a block."
     head, inner = m["head"].lower(), m["inner"].strip()
     if "sql" in head and inner and not _word_line(verbs).match(inner):
-        return m.end(), [SQLAction("QUERY", _statement(inner, verbs))]
+        return m.end(), [SQLAction(QUERY.word, _statement(inner, verbs))]
     actions = _scan(inner, verbs, _CALLS + _lines(verbs))
     if not actions and inner and head == "answer":
-        actions = [SQLAction("ANSWER", _answer_in(inner))]
+        actions = [SQLAction(ANSWER.word, _answer_in(inner))]
     return m.end(), actions
 
 # %% ../../nbs/world/replies.ipynb #5a1c0010
 _SELECT = re.compile(rf"\A{_BEGINS_SQL.pattern}|\b{_SELECTS}", re.I)
 _BEFORE = re.compile(  # on a line, behind a semicolon or a colon, or in quotes
-    r"""(?:(?P<line>^[ \t>]*|;[ \t]*)|[:：][ \t*_]*|(?:\A|(?<=\s))(?P<mark>["`]|\*\*)[ \t]*)\Z""",
+    r"""(?:(?P<line>^[ \t]*|;[ \t]*)|[:：][ \t*_]*|(?:\A|(?<=\s))(?P<mark>["`]|\*\*)[ \t]*)\Z""",
     re.M,
 )
 
@@ -411,7 +414,7 @@ def _shown_sql(m: re.Match, verbs: tuple, prose: bool = False) -> tuple | None:
     sql = sql.partition(before["mark"])[0] if before["mark"] else sql
     sql = _statement(sql, verbs)
     is_sql = begins or _is_statement(sql)
-    return start + len(sql), [SQLAction("QUERY", sql.strip())] if is_sql else []
+    return start + len(sql), [SQLAction(QUERY.word, sql.strip())] if is_sql else []
 
 # %% ../../nbs/world/replies.ipynb #20b7bfcc
 # marks of which a text with this form holds one, what finds the form, what reads it
@@ -457,7 +460,7 @@ def _concluded(m: re.Match, verbs: tuple) -> tuple:
     rest = m.string[m.start() if m.re is _BOXED else m.end() :]
     value = _answer_in(rest if rest[0] == "|" else rest.partition("\n")[0])
     value = value.strip('*$ "`.')
-    return len(m.string), [SQLAction("ANSWER", value)] if value else []
+    return len(m.string), [SQLAction(ANSWER.word, value)] if value else []
 
 
 _PROSE = [
@@ -468,9 +471,9 @@ _PROSE = [
 
 # %% ../../nbs/world/replies.ipynb #7e910022
 def _is_plan(action: SQLAction) -> bool:
-    "Is it a step in verbs: `DESCRIBE the tables to see their columns`, `ANSWER with the name`?"
+    "Is it a step in words: `DESCRIBE the tables to see their columns`, `ANSWER with the name`?"
     kind, argument = action.action_type, action.argument
-    if kind == "QUERY":
+    if kind == QUERY.word:
         return not _BEGINS_SQL.match(argument)
     names = argument.split(",") if kind in _LOOKS else []
     is_long = any(len(name.split()) > 3 or ":" in name for name in names)
@@ -486,11 +489,11 @@ def _actions_in(text: str, verbs: tuple) -> list:  # of actions
     if not actions and _CALLING.search(text):
         known = ", ".join(map(str, verbs))
         why = f"the tool call cannot be read: it is no JSON, or not of {known}"
-        return [SQLAction("QUERY", text, fault=why)]
+        return [SQLAction(QUERY.word, text, fault=why)]
     for form in _PROSE:
         actions = actions or _scan(text, verbs, [form])
     clear = [a for a in actions if not _is_plan(a)]
-    return clear if any(a.argument for a in clear) else actions
+    return clear or actions
 
 
 @lru_cache(maxsize=64)
@@ -499,18 +502,18 @@ def _read_reply(text: str, verbs: tuple) -> tuple:  # of actions; empty if there
     whole = text.strip()
     word = _word_line(verbs).match(whole)
     sql = whole[word.end() :].strip() if word else whole
-    if not word or word["word"].upper() == "QUERY":
+    if not word or word["word"].upper() == QUERY.word:
         one_line = _BEGINS_SQL.match(sql) and not re.search(r"[\n;]|\*\Z", sql)
         if one_line and (not re.search("[<`]", sql) or _is_statement(sql)):
-            return (SQLAction("QUERY", sql),)
+            return (SQLAction(QUERY.word, sql),)
     try:
         actions = _actions_in(_unwrapped(text), verbs)
     except (RecursionError, ValueError):  # nested too deeply; a number too long
         return ()
     read = []
     for a in actions[:_AT_MOST]:
-        is_sql = a.action_type == "ANSWER" and _is_statement(a.argument)
-        kind = "QUERY" if is_sql else a.action_type  # SQL is no answer
+        is_sql = a.action_type == ANSWER.word and _is_statement(a.argument)
+        kind = QUERY.word if is_sql else a.action_type  # SQL is no answer
         # JSON may hold half a character
         read.append(SQLAction(kind, as_text(a.argument), a.note, a.fault))
     return tuple(read)
@@ -540,8 +543,8 @@ def ends_at(text: str) -> int | None:  # None: nothing is left out
         return blind.start("end")
     for m in islice(_SAYS.finditer(text), 5):
         for last in _read_reply(text[: m.start()], VERBS)[-1:]:
-            is_query = last.action_type == "QUERY" and not last.fault
-            done = last.argument or last.action_type == "ANSWER"
+            is_query = last.action_type == QUERY.word and not last.fault
+            done = last.argument or last.action_type == ANSWER.word
             if _is_statement(last.argument) if is_query else done and not last.fault:
                 return m.start()
     return None
@@ -553,7 +556,7 @@ def parse_action(
 ) -> SQLAction:  # there is always one
     "The first action in `text`; a text without an action becomes a QUERY."
     first, *more = parse_actions(text, verbs)
-    knows = re.match(r"\W*[A-Z]{4,}\b", as_text(text))  # it sends verbs, one or more
+    knows = re.match(r"\W*[A-Z]{4,}\b", as_text(text))  # it sends words, one or more
     note = f"only the first of {len(more) + 1} actions was taken: send one a turn"
     return replace(first, note=note if more and not knows else "")
 
@@ -568,11 +571,11 @@ def parse_actions(
     actions = {}
     for action in _read_reply(text[:end], verbs):
         actions.setdefault(action.key, action)
-        if action.action_type == "ANSWER":
+        if action.action_type == ANSWER.word:
             break
     if actions:
         return list(actions.values())
     *most, last = map(str, verbs)
     known = f"{', '.join(most)} or {last}"
     note = f"no action was found in this reply; begin it with {known}"
-    return [SQLAction("QUERY", _unwrapped(text) or text.strip(), note)]
+    return [SQLAction(QUERY.word, _unwrapped(text) or text.strip(), note)]
