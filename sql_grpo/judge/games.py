@@ -26,7 +26,7 @@ from ..world.database import Database, Result
 from ..world.engines import open_database
 from ..world.replies import SQLAction, as_text, parse_actions
 from ..world.sql import parse_sql
-from ..world.tasks import Task
+from ..world.task import Task
 from ..world.verbs import QUERY, VERBS, Verb
 
 # %% ../../nbs/judge/games.ipynb #5a6c50f7

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..common.basics import json_object, pick_some, terminal_progress
 from ..config import SQLGRPOConfig
-from ..world.tasks import Task
+from ..world.task import Task
 from ..world.verbs import DESCRIBE
 from ..environment import Episode
 from ..rewards import correctness

@@ -31,7 +31,8 @@ from sql_grpo.learner.checkpoints import (
     unfinished,
 )
 from ..world.database import Database, format_value
-from ..world.tasks import from_jsonl, Task
+from ..world.question_files import from_jsonl
+from ..world.task import Task
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
 from ..world.verbs import ANSWER, DESCRIBE, QUERY, SAMPLE

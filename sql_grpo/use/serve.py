@@ -43,8 +43,8 @@ from ..common.basics import listening, or_exit, say
 from ..world.database import Database, file_state, one_line
 from ..world.engines import engine_of, open_database
 from ..world.replies import as_text, MAX_TEXT, SQLAction
-from ..world.tasks import Task
-from ..world.tasks import check_tasks, load_tasks, one_list, share_out
+from ..world.task import Task
+from ..world.tasks import check_tasks, load_tasks
 from ..world.verbs import ANSWER, VERBS, Verb
 from ..environment import Rules, SQLObservation
 from ..judge.games import new_environment
@@ -533,8 +533,6 @@ def _load_splits(args: ServeOptions) -> dict:  # of lists of tasks
             if args.splits or split == "eval" and not splits:
                 raise
             continue
-        if file and one_list(source, path):
-            tasks = share_out(tasks, split)
         report = check_tasks(tasks, strict=False)
         if report.left_out:
             print(f"{_PROG}: {split}: {report}", file=sys.stderr)
