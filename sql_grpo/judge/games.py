@@ -95,7 +95,8 @@ class Text2SQLEnvironment(SQLEnvironment):
 # %% ../../nbs/judge/games.ipynb #6a3e0009
 def instructions_for(verbs: Iterable[Verb]) -> str:
     "What a model is told of the game of several turns, with a sentence for each verb."
-    sentences = " ".join(f"The word {verb} {verb.told}" for verb in verbs if verb.told)
+    described = [verb for verb in verbs if verb.sentence]
+    sentences = " ".join(f"The word {verb} {verb.sentence}" for verb in described)
     return f"""\
 You answer a question about a SQLite database. You know its tables, but not their \
 columns. Reply with one command at a time and nothing else, then wait for what the \
