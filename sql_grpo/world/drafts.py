@@ -16,7 +16,7 @@ from string import Formatter
 from ..common.basics import say
 from .database import Column, Database, format_value, one_line
 from .embedded import literal
-from .tasks import ties
+from .ties import ties
 
 # %% ../../nbs/world/drafts.ipynb #d4af0011
 SHORT_FORMS = dict(fname="first name", lname="last name", dob="date of birth")
