@@ -148,7 +148,7 @@ def card_facts(config: SQLGRPOConfig) -> dict:
 def _results(report: dict) -> list[EvalResult]:
     "The trained model's success, by group of questions."
     source = _source_of(report)
-    found = []
+    results = []
     for group, label in GROUPS.items():
         s = report["trained"][group]
         if not s["n"]:
@@ -167,8 +167,8 @@ def _results(report: dict) -> list[EvalResult]:
             metric_name=f"success, N={s['n']}, {interval}",
             metric_args=dict(n=s["n"]) | ends,
         )
-        found.append(result)
-    return found
+        results.append(result)
+    return results
 
 
 def _card_data(
@@ -236,9 +236,9 @@ def model_card(
         raise ValueError("a card is made from the report of a training run")
     name = repo.split("/")[-1] if repo else f"sql_grpo-seed{report['seed']}"
     source = _source_of(report)
-    told = helps(Options) | helps(Rules)
+    comments = helps(Options) | helps(Rules)
     options = [
-        (option, one_line(repr(value)), told.get(option, "TRL's"))
+        (option, one_line(repr(value)), comments.get(option, "TRL's"))
         for option, value in report["options"].items()
     ]
     return ModelCard.from_template(
