@@ -63,10 +63,10 @@ def _fetch(url: str, part: Path, quiet: bool):
 # %% ../../nbs/world/download.ipynb #ead952a2
 def _root(folder: Path) -> Path:
     "The folder with `database/` in it, however deep it lies. Raises ValueError."
-    found = [p.parent for p in folder.rglob("database") if p.is_dir()]
-    if not found:
+    roots = [p.parent for p in folder.rglob("database") if p.is_dir()]
+    if not roots:
         raise ValueError("there is no folder 'database' in it")
-    return min(found, key=lambda p: len(p.parts))
+    return min(roots, key=lambda p: len(p.parts))
 
 
 def _unpack(path: Path, folder: Path):
@@ -136,8 +136,8 @@ def download_spider(
         )
     taken = folder.is_file() or folder.is_dir() and any(folder.iterdir())
     if taken and not path.is_dir():
-        said = f"{folder} is there already; remove it, or give another folder"
-        raise FileExistsError(said)
+        fault = f"{folder} is there already; remove it, or give another folder"
+        raise FileExistsError(fault)
     folder.parent.mkdir(parents=True, exist_ok=True)
     if is_url:
         _fetch(str(source), path := folder.with_name(f"{folder.name}.part"), quiet)
@@ -146,9 +146,9 @@ def download_spider(
         if path.is_dir():
             return _root(path)
         with path.open("rb") as f:
-            found = hashlib.file_digest(f, "sha256").hexdigest()
-        if sha256 and found != sha256.lower():
-            raise ValueError(f"its sha256 is {found}, expected {sha256}")
+            digest = hashlib.file_digest(f, "sha256").hexdigest()
+        if sha256 and digest != sha256.lower():
+            raise ValueError(f"its sha256 is {digest}, expected {sha256}")
         _unpack(path, folder)
     except _BROKEN as e:
         fault = ValueError(f"{source}: {str(e) or type(e).__name__}")
@@ -329,12 +329,12 @@ _TRIES = 25  # sets of rows that are tried for a query
 def _merit(script: str, query: str, bare: str | None) -> int:  # bare: no conditions
     "-1 if the query fails, 0 if it finds nothing, 1 if something, 2 if its conditions matter."
     db = SQLiteDatabase.from_sql(script)
-    found = db.query(query)
-    if not found.ok:
+    result = db.query(query)
+    if not result.ok:
         return -1
-    if not found.rows or found.rows in ([(0,)], [(None,)]):
+    if not result.rows or result.rows in ([(0,)], [(None,)]):
         return 0
-    return 2 if bare is None or db.query(bare).rows != found.rows else 1
+    return 2 if bare is None or db.query(bare).rows != result.rows else 1
 
 # %% ../../nbs/world/download.ipynb #ee6b43af
 def fill(

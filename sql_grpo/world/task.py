@@ -81,8 +81,8 @@ class Task:
             result = db.whole(self.query)
         if not result.ok or result.truncated:
             fault = result.error or f"more than {len(result.rows)} rows"
-            said = f"task {self.id}: no answer to it is right, gold query: {fault}"
-            warnings.warn(said, stacklevel=2)
+            warning = f"task {self.id}: no answer to it is right, gold query: {fault}"
+            warnings.warn(warning, stacklevel=2)
         return result
 
     @cached_property

@@ -72,31 +72,31 @@ class Asked:
         self.question = question
         text = f" {' '.join(_words(question))} "
         for name in columns:  # "full name" is a column, and Full no value
-            said = _words(name.replace("_", " "))
-            if len(said) > 1:
-                text = text.replace(f" {' '.join(said)} ", " | ")
+            spoken = _words(name.replace("_", " "))
+            if len(spoken) > 1:
+                text = text.replace(f" {' '.join(spoken)} ", " | ")
         words = text.split()
         glued = [a + b for a, b in zip(words, words[1:], strict=False)]
         glued = [w for w in glued if w.isalpha()]
         self.text = text
-        said = [w for w in words + glued if w not in _COMMON]
-        self.forms = {form for word in said for form in _forms(word)}
+        spoken = [w for w in words + glued if w not in _COMMON]
+        self.forms = {form for word in spoken for form in _forms(word)}
 
     def names(self, value: str) -> int:  # 2: as it is; 1: with other endings; 0: no
         "Does the question name this value?"
-        said = _words(value)
+        spoken = _words(value)
         if not value.isascii() and value in self.question:
             return 2
-        if said and f" {' '.join(said)} " in self.text:
+        if spoken and f" {' '.join(spoken)} " in self.text:
             capitals = len(value) > 1 and value.isupper()  # US is no common word
             shouted = capitals and re.search(rf"\b{re.escape(value)}\b", self.question)
-            if shouted or not _COMMON.issuperset(said):
+            if shouted or not _COMMON.issuperset(spoken):
                 return 2
         if any(c.isdigit() for c in value):
             return 0
-        said = [w for w in said if w not in _COMMON]
+        spoken = [w for w in spoken if w not in _COMMON]
         return int(
-            bool(said) and not any(self.forms.isdisjoint(_forms(w)) for w in said)
+            bool(spoken) and not any(self.forms.isdisjoint(_forms(w)) for w in spoken)
         )
 
 # %% ../../nbs/world/values.ipynb #7a1e0014
@@ -112,14 +112,14 @@ def near_values(
 ]:  # column -> its values that the question names, three at most
     "What a question names of a table. Raises ValueError if there is no such table."
     texts = db.texts(table)
-    found = {}
+    named = {}
     asked = Asked(question, tuple(texts))
     for column, values in texts.items():
         near = [(asked.names(value), value) for value in values]
         best = max((grade for grade, _ in near), default=0)
         if best:
-            found[column] = [value for grade, value in near if grade == best][:_SHOWN]
-    return found
+            named[column] = [value for grade, value in near if grade == best][:_SHOWN]
+    return named
 
 
 def named_values(
