@@ -133,9 +133,7 @@ def build_trainer(
     callbacks: list = (),  # such as a dashboard
     reward_funcs: list[Callable] | None = None,  # None: the configuration's
     reward_weights: list[float] | None = None,  # of reward_funcs; None: 1 for each
-    trainer_class: type[
-        EpisodeTrainer
-    ] = EpisodeTrainer,  # such as one with a loss of its own
+    trainer_class: type[EpisodeTrainer] = EpisodeTrainer,  # or a subclass of it
 ) -> EpisodeTrainer:
     "TRL's trainer for episodes. Raises ValueError for a reward that is none."
     chosen = config.choose_rewards(reward_funcs, reward_weights)
