@@ -59,7 +59,7 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
 
 # %% ../../nbs/use/evaluate.ipynb #e2011bef
 def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
-    "Evaluate one model, print its report card, write the report. Exits with 2 for bad input."
+    "Evaluate one model, print its report card, write the report. Raises SystemExit with 2 for bad input."
     args, chosen = read_command(EvalOptions, argv)
     if args.model is None:
         return _show_played(args)
