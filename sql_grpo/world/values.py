@@ -65,7 +65,11 @@ class Asked:
             return 2
         if spoken and f" {' '.join(spoken)} " in self.text:
             capitals = len(value) > 1 and value.isupper()  # US is no common word
-            if rare or capitals and re.search(rf"\b{re.escape(value)}\b", self.question):
+            if (
+                rare
+                or capitals
+                and re.search(rf"\b{re.escape(value)}\b", self.question)
+            ):
                 return 2
         if not rare or any(c.isdigit() for c in value):
             return 0
@@ -79,7 +83,9 @@ def near_values(
     db: Database,
     table: str,  # in upper or lower case
     question: str,
-) -> dict[str, list[str]]:  # column -> its values that the question names, at most three
+) -> dict[
+    str, list[str]
+]:  # column -> its values that the question names, at most three
     "What a question names of a table. Raises ValueError if there is no such table."
     texts, named = db.texts(table), {}
     asked = Asked(question, tuple(texts))
