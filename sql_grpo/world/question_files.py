@@ -31,7 +31,7 @@ _SCHEMA = dict(  # field -> what is expected, and whether a value is that
     ordered=("true or false", lambda x: str(x).lower() in ("true", "false")),
     difficulty=(f"one of {', '.join(_LEVELS)}", lambda x: str(x).lower() in _LEVELS),
 )
-_KNOWN = (*_SCHEMA, "id", "question_id", "context", "wrong")
+_ALL_FIELDS = (*_SCHEMA, "id", "question_id", "context", "wrong")
 # what is found out about an entry, under names that no file has for its own fields
 FOUND_AT, FAULT = "\0found_at", "\0fault"
 _LOOKS_LIKE_SQL = re.compile(r"\s*(?:with\b.*\bas\b.*)?select\b.+\bfrom\b", re.I | re.S)
@@ -49,7 +49,7 @@ def _naming(where: str):
 def field_name(name: str) -> str:
     "A field's name as it is known here, in whatever case it is written."
     low = name.strip().lower()
-    return "query" if low == "sql" else low if low in _KNOWN else name
+    return "query" if low == "sql" else low if low in _ALL_FIELDS else name
 
 
 def _is_blank(x: object) -> bool:
@@ -71,7 +71,10 @@ def _loads(text: str):
 
     try:
         return json.loads(text, object_pairs_hook=once)
-    except (ValueError, RecursionError) as e:
+    except json.JSONDecodeError as e:
+        at = f"line {e.lineno}, " * ("\n" in text) + f"column {e.colno}"
+        raise ValueError(f"not valid JSON at {at}: {e.msg}") from None
+    except (ValueError, RecursionError) as e:  # thousands of digits, or of brackets
         raise ValueError(f"not valid JSON: {e}") from None
 
 
@@ -111,10 +114,12 @@ def _from_json(path: Path) -> list:  # of (where, value)
     with _naming(f"{path}"):
         entries = _loads(text)
         if isinstance(entries, dict):
-            names = one_line(", ".join(entries))
-            entries = entries.get("questions", f"an object with {names}")
+            entries = entries.get("questions", entries)
         if not isinstance(entries, list):
-            raise ValueError(f"expected a list of questions, got {entries}")
+            got = type(entries).__name__
+            if entries and got == "dict":
+                got = one_line(f"an object with {', '.join(entries)}")
+            raise ValueError(f"expected a list of questions, got {got}")
     return [(f"{path}: entry {i}", e) for i, e in enumerate(entries)]
 
 # %% ../../nbs/world/question_files.ipynb #8588c039
@@ -130,7 +135,7 @@ def _renamed(pairs: list) -> dict:  # pairs: names and values
         known = name if known in filled else known  # that field is there already
         if _is_blank(out.get(known)):
             out[known] = value
-        elif known in _KNOWN and not _is_blank(value):
+        elif known in _ALL_FIELDS and not _is_blank(value):
             names = ", ".join(name for name, _ in pairs)
             raise ValueError(f"there are two fields {known!r}: {names}")
         elif not _is_blank(value):
@@ -142,7 +147,7 @@ def question_sheet(path: Path) -> Sheet:
     "A question file of CSV, from the line that names its fields. Raises ValueError and OSError."
 
     def known(record):
-        names = set(_KNOWN).intersection(map(field_name, record))
+        names = set(_ALL_FIELDS).intersection(map(field_name, record))
         return len(names) * ("question" in names)
 
     return Sheet(path, known=known)
@@ -190,7 +195,7 @@ def _read_entry(entry: object, i: int, db_id: str | None, dialect: str) -> dict:
     "An entry that is checked, with what is optional filled in. Raises ValueError."
     if not isinstance(entry, dict):
         raise ValueError(f"expected an object, got {type(entry).__name__}")
-    blank = lambda k, v: _is_blank(v) if k in _KNOWN else v is None
+    blank = lambda k, v: _is_blank(v) if k in _ALL_FIELDS else v is None
     e = {k: v for k, v in entry.items() if not blank(k, v)}
     if "context" in e and "answer" in e:  # in sql-create-context it is the query
         e.setdefault("query", e.pop("answer"))
