@@ -26,7 +26,7 @@ from sql_grpo.common.basics import (
     native_dtype,
 )
 from .world.engines import without_password
-from .world.tasks import one_list
+from .world.sources import OneDatabase, Source, source_class
 from .environment import Rules
 from .judge.games import find_game
 from .common.command import helps, read_options
@@ -90,8 +90,7 @@ def _check_together(c) -> None:
     demos = str(c.demonstrations)
     one_reply = find_game(c.rules.mode).one_reply
     several = int(os.environ.get("WORLD_SIZE", 1)) > 1  # processes, as a launcher says
-    fetch = f"; fetch Spider with `sql_grpo data spider --folder {c.data_path}`"
-    spider = fetch if str(c.data_source).startswith("spider") else ""
+    source = source_class(str(c.data_source)) or Source
     faults = [  # is it so, and what is said
         (
             c.rules.max_context is None,
@@ -104,7 +103,8 @@ def _check_together(c) -> None:
         ),
         (
             c.data_path is not None and not Path(c.data_path).exists(),
-            f"data_path is {c.data_path!r}, and nothing is there{spider}",
+            f"data_path is {c.data_path!r}, and nothing is there"
+            + source.hint.format(path=c.data_path),
         ),
         (
             bool(c.deepspeed) and importlib.util.find_spec("deepspeed") is None,
@@ -525,7 +525,7 @@ def parse_args(
     options = read_options(train_parser(SQLGRPOConfig, prog=prog), argv)
     words = {name: options.pop(name) for name in ("preset", "baselines", "help_all")}
     if words["preset"] is None:
-        its_own = one_list(options.get("data_source", "embedded"))
+        its_own = OneDatabase(options.get("data_source", "embedded")).one_list
         words["preset"] = "own" if its_own else "default"
     if words["preset"] == "own" and "data_source" in options:
         options = own_defaults(options)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 import numpy as np
 from .common.basics import MarkdownText, markdown_table, wilson
-from .world.tasks import Task
+from .world.task import Task
 from .world.verbs import QUERY
 from .environment import Episode, Rules
 from .judge.results import is_correct, is_grounded, suite_correct

@@ -12,7 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable
 from .world.database import format_value
-from .world.tasks import Task
+from .world.task import Task
 from .environment import Episode, Rules, SQLEnvironment, SQLObservation
 from .judge.coach import joined
 from .world.verbs import ANSWER, DESCRIBE, QUERY, SAMPLE, SELECT

@@ -34,8 +34,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .common.basics import pick_some
 from .config import SQLGRPOConfig
-from .world.tasks import Task
-from .world.tasks import load_tasks, share_out
+from .world.task import Task
+from .world.tasks import load_tasks
+from .world.sources import find_source, in_split
 from .judge.results import without_sql
 from .rewards import as_trl
 from .rollout import need_sql
@@ -77,18 +78,16 @@ def load_questions(
     variants: bool = False,  # of their databases; without SQL there are none
 ) -> list[Task]:
     "The questions of a run, checked. Raises ValueError or FileNotFoundError for unusable data."
-    # public data sets have gold queries that cannot be judged; your own file should not
-    public = config.data_source in ("spider", "spider_by_database", "bird", "context")
+    source = find_source(config.data_source, config.data_path, config.question_file)
     tasks = load_tasks(
-        config.data_source,
-        split=split,
-        path=config.data_path,
-        questions=config.question_file,
-        check="drop" if public else True,
+        source,
+        "all" if config.question_file else split,
+        # public data sets have gold queries that cannot be judged; your own should not
+        check=True if source.strict else "drop",
         variants=variants and not config.answers_only,
     )
-    if config.question_file:
-        tasks = share_out(tasks, split)
+    if config.question_file:  # one list for both
+        tasks = in_split(tasks, source.splits.get(split, split))
     if config.answers_only:
         tasks = [without_sql(t) for t in tasks]
     if config.world_size > 1:  # a slow gold query may be in time in one process alone

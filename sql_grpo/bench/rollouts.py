@@ -40,7 +40,8 @@ from ..rewards import REWARDS, as_trl
 from ..judge.games import INSTRUCTIONS
 from ..rollout import OraclePolicy, rollout
 from ..world.database import SQLiteDatabase
-from ..world.tasks import Task, load_tasks
+from ..world.task import Task
+from ..world.tasks import load_tasks
 
 # %% ../../nbs/bench/rollouts.ipynb #2f0b3253
 # episodes of a question; turns and tokens of each

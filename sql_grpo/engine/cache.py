@@ -362,13 +362,11 @@ _CALL = 400  # tokens of a row that are read in the time which a call costs by i
 
 def _shares(start: np.ndarray, prompts: list) -> list[tuple]:  # rows, shared tokens
     "Rows that begin with the same long prompt, and have read it."
-    by_prompt = {}
+    alike = {}
     for r, (n, p) in enumerate(zip(start, prompts, strict=True)):
         if n >= len(p) >= _SHARED:
-            by_prompt.setdefault(id(p), []).append(r)
-    return [
-        (rows, len(prompts[rows[0]])) for rows in by_prompt.values() if len(rows) > 1
-    ]
+            alike.setdefault(id(p), []).append(r)
+    return [(rows, len(prompts[rows[0]])) for rows in alike.values() if len(rows) > 1]
 
 
 def _blocks(low: list[int], high: list[int]) -> list[np.ndarray]:  # rows

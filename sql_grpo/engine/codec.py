@@ -115,13 +115,9 @@ class ChatCodec:
                 )
         # what only the template may say: special tokens, and others that it names
         named, added = str(tokenizer.chat_template), tokenizer.added_tokens_decoder
-        template_tokens = [t for t in added.values() if t.special or t.content in named]
-        self.marks = [t.content for t in template_tokens if t.content.strip()]
-        parts = [
-            t.content
-            for t in template_tokens
-            if not t.special and t.content[1:].strip()
-        ]
+        marked = [t for t in added.values() if t.special or t.content in named]
+        self.marks = [t.content for t in marked if t.content.strip()]
+        parts = [t.content for t in marked if not t.special and t.content[1:].strip()]
         within = (f"{re.escape(t[0])}(?={re.escape(t[1:])})" for t in parts)
         self._cut = re.compile(f"({'|'.join(within) or chr(0xFDD0)})")  # never there
         self.end, self.before, self.after = self._glue()

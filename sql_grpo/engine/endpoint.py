@@ -17,7 +17,7 @@ from typing import NamedTuple
 from fastcore.basics import patch
 from ..world.database import one_line
 from ..world.replies import as_text, ends_at
-from ..world.tasks import Task
+from ..world.task import Task
 from ..world.verbs import QUERY
 from ..environment import Episode, Rules, SQLEnvironment, SQLObservation
 from ..judge.games import INSTRUCTIONS, find_game, new_environment
@@ -213,17 +213,15 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
         text = reply.text
         if "actions" in self.rules.coach:  # what it invents is not sent back
             text = text[: ends_at(text)]
-        reply_message = dict(role="assistant", content=text)
+        message = dict(role="assistant", content=text)
         if not reply.calls:
-            messages += [reply_message, dict(role="user", content=env.step(text).text)]
+            messages += [message, dict(role="user", content=env.step(text).text)]
             continue
         calls = [call for call, _ in reply.calls]
-        messages.append(reply_message | dict(content=text or None, tool_calls=calls))
+        messages.append(message | dict(content=text or None, tool_calls=calls))
         for call, written in reply.calls:
-            observation = "" if ep.done else env.step(written).text
-            messages.append(
-                dict(role="tool", tool_call_id=call["id"], content=observation)
-            )
+            obs = "" if ep.done else env.step(written).text
+            messages.append(dict(role="tool", tool_call_id=call["id"], content=obs))
 
 
 @patch
@@ -358,21 +356,19 @@ def _count(n) -> int:
 
 def _call_in(call, place: int) -> tuple:  # what is sent back, and what the game reads
     "Read a tool call of a reply."
-    name, arguments = (
-        getattr(call.function, key, None) for key in ("name", "arguments")
-    )
-    arguments = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-    name, arguments = as_text(str(name or "unknown")), as_text(arguments).strip()
-    arguments = "{}" if arguments in ("", "null") else arguments
+    name, args = (getattr(call.function, key, None) for key in ("name", "arguments"))
+    args = args if isinstance(args, str) else json.dumps(args or {})
+    name, args = as_text(str(name or "unknown")), as_text(args).strip()
+    args = "{}" if args in ("", "null") else args
     try:
-        known = json.loads(arguments, strict=False)
+        known = json.loads(args, strict=False)
     except (ValueError, RecursionError):  # it may be cut off
         known = None
-    known = known if isinstance(known, dict) else dict(text=arguments)
+    known = known if isinstance(known, dict) else dict(text=args)
     function = dict(name=name, arguments=json.dumps(known))
     id = str(call.id or f"call_{place}")
     sent = (call.model_extra or {}) | dict(id=id, type="function", function=function)
-    return sent, call_text(name, arguments)
+    return sent, call_text(name, args)
 
 
 def _reply_in(answer) -> tuple:  # a ChatCompletion; the reply, did it hold reasoning?
@@ -461,16 +457,14 @@ class _Replies:
         self._lock = threading.Lock()
         self.known = defaultdict(deque)  # of a request's digest the replies to it
         if self.path and self.path.exists():
-            text = self.path.read_text(encoding="utf-8", errors="replace")
-            for line in text.splitlines():
+            lines = self.path.read_text(encoding="utf-8", errors="replace")
+            for line in lines.splitlines():
                 try:
                     digest, *reply = json.loads(line)
                 except ValueError:
                     continue  # the first line is empty, and one may be cut off
-                reply_text, *n = reply[:3]
-                self.known[digest].append(
-                    _Reply(reply_text, *map(_count, n), *reply[3:])
-                )
+                text, *n = reply[:3]
+                self.known[digest].append(_Reply(text, *map(_count, n), *reply[3:]))
 
     def digest(self, request: dict) -> str:
         "The digest that a request is known by."

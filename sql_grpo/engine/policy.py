@@ -19,7 +19,7 @@ from torch.distributed.fsdp import FSDPModule
 from transformers import PreTrainedTokenizerBase, Trainer, TrainingArguments
 
 from ..common.basics import in_notebook, terminal_progress
-from ..world.tasks import Task
+from ..world.task import Task
 from ..environment import Episode, Rules, SQLEnvironment
 from ..judge.games import new_environment
 from ..rollout import Policy, rollout, task_messages

@@ -9,7 +9,7 @@ __all__ = ['as_method', 'SQLToolEnvironment', 'action_functions', 'call_text', '
 import functools, json
 from collections.abc import Callable
 
-from ..world.tasks import Task
+from ..world.task import Task
 from ..environment import Rules
 from ..judge.games import new_environment
 from ..world.replies import parse_action, SQLAction

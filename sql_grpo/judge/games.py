@@ -26,7 +26,7 @@ from ..world.database import Database, Result
 from ..world.engines import open_database
 from ..world.replies import SQLAction, as_text, parse_actions
 from ..world.sql import parse_sql
-from ..world.tasks import Task
+from ..world.task import Task
 from ..world.verbs import QUERY, VERBS, Verb
 
 # %% ../../nbs/judge/games.ipynb #5a6c50f7
@@ -95,7 +95,8 @@ class Text2SQLEnvironment(SQLEnvironment):
 # %% ../../nbs/judge/games.ipynb #6a3e0009
 def instructions_for(verbs: Iterable[Verb]) -> str:
     "What a model is told of the game of several turns, with a sentence for each verb."
-    sentences = " ".join(f"The word {verb} {verb.told}" for verb in verbs if verb.told)
+    described = [verb for verb in verbs if verb.sentence]
+    sentences = " ".join(f"The word {verb} {verb.sentence}" for verb in described)
     return f"""\
 You answer a question about a SQLite database. You know its tables, but not their \
 columns. Reply with one command at a time and nothing else, then wait for what the \

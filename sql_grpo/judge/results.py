@@ -22,7 +22,9 @@ from ..world.database import Database, Result, exact, format_value
 from ..world.engines import open_database
 from ..world.replies import as_rows
 from ..world.sql import parse_sql
-from ..world.tasks import Task, answer_result, ties
+from ..world.task import Task
+from ..world.answers import answer_result
+from ..world.ties import ties
 from ..environment import Episode
 
 # %% ../../nbs/judge/results.ipynb #19374c54

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..common.basics import json_object, pick_some, terminal_progress
 from ..config import SQLGRPOConfig
-from ..world.tasks import Task
+from ..world.task import Task
 from ..world.verbs import DESCRIBE
 from ..environment import Episode
 from ..rewards import correctness
@@ -149,11 +149,11 @@ def _right_rows(episodes: list[Episode]) -> tuple[list[dict], int]:
     "Rows of a model's own right episodes, each once, of the tokens that it drew; how many are right."
     good = [ep for ep in episodes if correctness(ep, require_grounded=True) == 1.0]
     exact = [ep for ep in good if ep.tokens.exact]
-    found = {(ep.task.id, *ep.tokens.completion_ids): ep.tokens for ep in exact}
+    distinct = {(ep.task.id, *ep.tokens.completion_ids): ep.tokens for ep in exact}
     rows = []
-    for t in found.values():
+    for t in distinct.values():
         drawn = zip(t.completion_ids, t.env_mask, strict=True)
-        labels = [-100] * len(t.prompt_ids) + [i if own else -100 for i, own in drawn]
+        labels = [-100] * len(t.prompt_ids) + [i if mine else -100 for i, mine in drawn]
         rows.append(dict(input_ids=t.prompt_ids + t.completion_ids, labels=labels))
     return rows, len(good)
 
@@ -206,8 +206,8 @@ def _self_imitation(
                 done |= dict(updates=trainer.state.global_step, tokens=sum(learned))
             now = time.perf_counter() - begun
             last, spent = now - spent, now
-            told = dict(episodes=len(tasks), right=right, learned=len(rows), **done)
-            log.append(told | dict(seconds=round(spent, 1)))
+            played = dict(episodes=len(tasks), right=right, learned=len(rows))
+            log.append(played | done | dict(seconds=round(spent, 1)))
             print(
                 f"{name}: round {number}, {right} of {len(tasks)} right, {len(rows)} learned "
                 f"in {done['updates']} updates, {spent:.0f} of {start.seconds:.0f} s",
@@ -299,8 +299,8 @@ def _count_right(
     for i in range(0, len(tasks), each):
         policy.seed = c.seed + 2_000_003 * (i + 1)
         now = [t for t in tasks[i : i + each] for _ in range(n)]
-        told = lambda done, _, before=i * n: tick(before + done, n * len(tasks))
-        episodes = rollout(policy, now, progress=told)
+        tell = lambda done, _, before=i * n: tick(before + done, n * len(tasks))
+        episodes = rollout(policy, now, progress=tell)
         right = [correctness(ep, c.rules.require_grounded) == 1.0 for ep in episodes]
         counts += [sum(right[j : j + n]) for j in range(0, len(right), n)]
     return counts
@@ -346,9 +346,18 @@ def _reach(
         f"(gained {gained}, lost {lost}, p {p_value:.2g}), one sample {went('1')}; "
         f"of {sum(right)} questions answered greedily the base never solved {unsampled} in {n}."
     ).replace("%", " %")
-    told = dict(base=before, trained=after, n=n, gained=gained, lost=lost)
-    told |= dict(p_value=p_value, oftener=oftener, right=sum(right))
-    return told | dict(never_sampled=unsampled, verdict=verdict)
+    return dict(
+        base=before,
+        trained=after,
+        n=n,
+        gained=gained,
+        lost=lost,
+        p_value=p_value,
+        oftener=oftener,
+        right=sum(right),
+        never_sampled=unsampled,
+        verdict=verdict,
+    )
 
 # %% ../../nbs/learner/baselines.ipynb #39bab97c
 BASELINES = dict(
@@ -391,26 +400,26 @@ def run_baselines(
     keep: Callable,  # called with what has been learned about the baselines, after each of them
 ) -> None:
     "Run the baselines, then sample the base and the trained model."
-    told = dict(baselines={})
+    facts = dict(baselines={})
     try:
         for name in _baselines_of(start.config):
             clock = time.perf_counter()
             try:
-                policy, told["baselines"][name] = BASELINES[name](start)
+                policy, facts["baselines"][name] = BASELINES[name](start)
             except ValueError as e:  # such as no demonstration that fits
                 print(f"{name} left out: {e}", flush=True)
                 continue
             wall[name] = time.perf_counter() - clock
             found[name] = start.measure(policy)
             print(f"{found[name]!r}, {wall[name]:.0f} s", flush=True)
-            keep(told)
+            keep(facts)
         clock = time.perf_counter()
-        told["pass_at_k"] = sample_many(
+        facts["pass_at_k"] = sample_many(
             start, trained, [r.correct for r in found["trained"].records]
         )
         wall["pass_at_k"] = time.perf_counter() - clock
-        print(told["pass_at_k"]["verdict"], flush=True)
-        keep(told)
+        print(facts["pass_at_k"]["verdict"], flush=True)
+        keep(facts)
     except KeyboardInterrupt:
         print("baselines interrupted: what was measured is in the report", flush=True)
 
@@ -433,7 +442,7 @@ def sample_many(
         counts["trained"] = _count_right(some, trained, n, "trained")
     finally:
         trained.train(was_training)
-    told = _reach(counts["base"], counts["trained"], [r for _, r in asked], n)
+    reach = _reach(counts["base"], counts["trained"], [r for _, r in asked], n)
     ids = [t.id for t, _ in asked]
     by_id = {name: dict(zip(ids, cs, strict=True)) for name, cs in counts.items()}
-    return told | dict(counts=by_id)
+    return reach | dict(counts=by_id)

@@ -21,7 +21,7 @@ _CHECKSUMS = "checksums.json"  # the lengths and CRC-32 of a folder's files
 
 
 def _sums(folder: Path) -> dict:  # name: [bytes, CRC-32]
-    "What a folder's files are like."
+    "The lengths and CRC-32 of a folder's files."
     out = {}
     for file in sorted(p for p in folder.rglob("*") if p.is_file()):
         crc = 0
@@ -34,7 +34,7 @@ def _sums(folder: Path) -> dict:  # name: [bytes, CRC-32]
 
 
 def write_checksums(folder: str | Path) -> None:
-    "Note what a folder's files are like: the last thing that is written into it."
+    "Note the lengths and checksums of a folder's files: the last thing that is written into it."
     with written_whole(Path(folder) / _CHECKSUMS) as part:
         part.write_text(json.dumps(_sums(Path(folder))))
 
@@ -76,16 +76,16 @@ def step_of(checkpoint: str | Path) -> int:
 
 def checkpoints_in(folder: str | Path) -> list[Path]:  # newest first
     "The checkpoint-N folders in `folder`, whole or not."
-    found = [
+    folders = [
         p
         for p in Path(folder).expanduser().glob("checkpoint-*")
         if p.name.removeprefix("checkpoint-").isdigit() and p.is_dir()
     ]
-    return sorted(found, key=step_of, reverse=True)
+    return sorted(folders, key=step_of, reverse=True)
 
 
 def _why_broken(path: Path) -> str:  # "" if it is whole
-    "What keeps a training from going on from a checkpoint."
+    "Why a training cannot go on from a checkpoint."
     if not path.is_dir():
         return "there is no such folder"
     if not (path / "trainer_state.json").is_file():
@@ -110,16 +110,17 @@ def find_checkpoint(
     if not where:
         return None
     if str(where).lower() in ("last", "true"):
-        found = checkpoints_in(output_dir)
-        if not found:
+        newest_first = checkpoints_in(output_dir)
+        if not newest_first:
             raise ValueError(
                 f"resume_from_checkpoint is {where!r}, "
                 f"and there is no checkpoint in {str(output_dir)!r}"
             )
-        where = unfinished(output_dir) or found[0]
-        if is_main() and (skipped := [p.name for p in found[: found.index(where)]]):
+        where = unfinished(output_dir) or newest_first[0]
+        broken = newest_first[: newest_first.index(where)]
+        if broken and is_main():
             print(
-                f"broken, and left out: {', '.join(skipped)}; going on from {where.name}",
+                f"broken, and left out: {', '.join(p.name for p in broken)}; going on from {where.name}",
                 file=sys.stderr,
             )
     where = Path(where).expanduser()

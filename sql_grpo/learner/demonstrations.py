@@ -31,7 +31,8 @@ from sql_grpo.learner.checkpoints import (
     unfinished,
 )
 from ..world.database import Database, format_value
-from ..world.tasks import from_jsonl, Task
+from ..world.question_files import from_jsonl
+from ..world.task import Task
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
 from ..world.verbs import ANSWER, DESCRIBE, QUERY, SAMPLE
@@ -236,7 +237,7 @@ def play_demonstrations(
     dice = random.Random(config.seed)
     order = dice.sample(tasks, len(tasks))[: _TRIES * count or None]
     a_round = max(1, _ROUND // samples)
-    demos, told = [], dict(questions=0, episodes=0, right=0)
+    demos, counts = [], dict(questions=0, episodes=0, right=0)
     while order and not 0 < count <= len(demos):
         now, order = order[:a_round], order[a_round:]
         tick = terminal_progress(f"demonstrations by {policy.name}")
@@ -246,7 +247,7 @@ def play_demonstrations(
             policy.seed += 1
         for i in range(0, len(episodes), samples):
             right = list(filter(_worth_learning, episodes[i : i + samples]))
-            told["right"] += len(right)
+            counts["right"] += len(right)
             # a stable sort keeps the random order of those that are as long
             length = lambda ep: (
                 ep.completion_tokens or sum(len(t.text) for t in ep.turns)
@@ -255,10 +256,10 @@ def play_demonstrations(
             made = {tuple(t.text for t in ep.turns): ep for ep in reversed(right)}
             made = [_demonstration(ep, rules) | about for ep in reversed(made.values())]
             demos += list(filter(fits, made))[:keep]
-        told["questions"] += len(now)
-        told["episodes"] += len(episodes)
+        counts["questions"] += len(now)
+        counts["episodes"] += len(episodes)
     demos = demos[: count or None]
-    return demos, told | dict(kept=len(demos))
+    return demos, counts | dict(kept=len(demos))
 
 
 def _demonstration(ep: Episode, rules: Rules) -> dict:
@@ -337,17 +338,17 @@ def encode_demonstration(codec: ChatCodec, demo: dict) -> dict:  # input_ids and
 
 def _slips(messages: list[dict]) -> tuple:  # replies, counted from 0
     "Queries that failed or found nothing, and that another query came after."
-    said = [m["content"] for m in messages]
+    texts = [m["content"] for m in messages]
     is_query = lambda text: parse_action(text).action_type == QUERY.word
-    queries = [i for i in range(1, len(said), 2) if is_query(said[i])]
+    queries = [i for i in range(1, len(texts), 2) if is_query(texts[i])]
     failed = lambda text: text.startswith("Error: ") or "\n(0 rows)" in text
-    return tuple(i // 2 for i in queries[:-1] if failed(said[i + 1]))
+    return tuple(i // 2 for i in queries[:-1] if failed(texts[i + 1]))
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a800f6
 def _size(row: dict) -> tuple[int, int, int]:
     "What a row needs: turns, tokens of the longest reply, tokens before the last one."
     learned = groupby(row["labels"], lambda label: label != -100)
-    replies = [len(list(g)) for own, g in learned if own]
+    replies = [len(list(g)) for is_reply, g in learned if is_reply]
     return len(replies), max(replies), len(row["labels"]) - replies[-1]
 
 
@@ -488,14 +489,14 @@ def _usable(
     config: SQLGRPOConfig,
 ) -> tuple[list[dict], dict]:  # how many were left out, and why
     "Leave out what is tested, and what holds no action. Raises ValueError if nothing is left."
-    said = lambda d, who: [m["content"] for m in d["messages"] if m["role"] == who]
+    texts = lambda d, who: [m["content"] for m in d["messages"] if m["role"] == who]
     file, game = repr(str(config.demonstrations)), find_game(config.rules.mode)
-    asked = lambda d: _asked(said(d, "user")[0])
+    asked = lambda d: _asked(texts(d, "user")[0])
     clean = [d for d in demos if asked(d) not in tested and d["task_id"] not in ids]
     if not clean:
         raise ValueError(f"all demonstrations in {file} are about evaluation questions")
     understands = game.environment.understands
-    acting = [d for d in clean if all(map(understands, said(d, "assistant")))]
+    acting = [d for d in clean if all(map(understands, texts(d, "assistant")))]
     if not acting:
         what = "SQL that parses" if game.one_reply else "an action"
         raise ValueError(
@@ -533,15 +534,15 @@ def _made_demonstrations(
         rules = config.rules
         codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
         how = dict(fits=lambda d: fits_run(encode_demonstration(codec, d), config))
-    demos, told = play_demonstrations(player, tasks, config, **how)
+    demos, counts = play_demonstrations(player, tasks, config, **how)
     model.train(training)
     if not demos:
         raise ValueError(
-            f"none of {told['questions']} questions could be answered "
+            f"none of {counts['questions']} questions could be answered "
             f"in max_turns {config.rules.max_turns} by {kind}, within the run's limits "
             "of tokens; a model that is never right can learn from oracle or explore"
         )
-    return demos, told | dict(file=str(save_demonstrations(demos, file)))
+    return demos, counts | dict(file=str(save_demonstrations(demos, file)))
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80056
 def get_demonstrations(
@@ -569,18 +570,18 @@ def get_demonstrations(
         demos = load_demonstrations(kind)
     usable, left_out = _usable(demos, tested, ids, config)
     rows, counts = demonstration_rows(usable, tokenizer, config)
-    told = dict(kind=kind, **more, demonstrations=len(demos), **left_out, **counts)
-    told |= dict(steps=_steps_on(rows, config))
-    told |= dict(seconds=round(time.perf_counter() - start, 1))
-    what = f"demonstrations ({kind}): {told['fit']} of {len(demos)} fit"
-    if "right" in told:
-        what += f", right {told['right']} of {told['episodes']} episodes"
-        what += f" of {told['questions']} questions"
+    facts = dict(kind=kind, **more, demonstrations=len(demos), **left_out, **counts)
+    facts |= dict(steps=_steps_on(rows, config))
+    facts |= dict(seconds=round(time.perf_counter() - start, 1))
+    line = f"demonstrations ({kind}): {facts['fit']} of {len(demos)} fit"
+    if "right" in facts:
+        line += f", right {facts['right']} of {facts['episodes']} episodes"
+        line += f" of {facts['questions']} questions"
     rest = dict(
         tested="about evaluation questions, left out",
         chat="with a reply that holds no action, left out",
         other_system_message="with another system message, which this run's replaces",
     )
-    what += "".join(f"; {told[k]} {why}" for k, why in rest.items() if told[k])
-    say(what + (f"; in {told['file']}" if "file" in told else ""))
-    return rows, told
+    line += "".join(f"; {facts[k]} {why}" for k, why in rest.items() if facts[k])
+    say(line + (f"; in {facts['file']}" if "file" in facts else ""))
+    return rows, facts

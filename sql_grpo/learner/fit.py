@@ -216,7 +216,7 @@ def sft_trainer(
         _weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True
     )
     # TRL rounds adapters on weights in 4 bits to bfloat16
-    own = {n: p.data for n, p in model.named_parameters() if p.requires_grad}
+    exact = {n: p.data for n, p in model.named_parameters() if p.requires_grad}
     trainer = trainer_class(
         model,
         args,
@@ -225,7 +225,7 @@ def sft_trainer(
         optimizers=(optimizer, schedule(optimizer, steps)),
         callbacks=callbacks,
     )
-    for n, weight in own.items():
+    for n, weight in exact.items():
         p = model.get_parameter(n)
         p.data = weight.to(p.device)
     trainer.remove_callback(PrinterCallback)
@@ -239,11 +239,11 @@ def forward_kept(model: torch.nn.Module):
     if isinstance(model, PeftModel):
         parts.append(model.get_base_model())
     names = "forward", "_original_forward"
-    own = [{k: m.__dict__[k] for k in names if k in m.__dict__} for m in parts]
+    kept = [{k: m.__dict__[k] for k in names if k in m.__dict__} for m in parts]
     try:
         yield
     finally:
-        for m, before in zip(parts, own, strict=True):
+        for m, before in zip(parts, kept, strict=True):
             for name in names:
                 m.__dict__.pop(name, None)
             m.__dict__.update(before)
@@ -259,7 +259,7 @@ class Timekeeper(TrainerCallback):
         save_every: float = math.inf,  # seconds
     ):
         self.label, self.seconds, self.save_every = label, seconds, save_every
-        self.said = self.saved = time.monotonic()
+        self.spoke = self.saved = time.monotonic()
         self.begun = None
 
     def on_train_begin(self, *event, **kwargs):
@@ -285,12 +285,12 @@ class Timekeeper(TrainerCallback):
                 )
                 control.should_training_stop = True
                 control.should_save = args.save_strategy != "no"
-        if self.label and now - self.said > QUIET:
-            self.said = now
+        if self.label and now - self.spoke > QUIET:
+            self.spoke = now
             losses = [r["loss"] for r in state.log_history if "loss" in r]
-            told = f", loss {losses[-1]:.3f}" if losses else ""
+            loss = f", loss {losses[-1]:.3f}" if losses else ""
             of = f"/{state.max_steps}" * (self.seconds == math.inf)
-            say(f"{self.label} step {state.global_step}{of}{told}")
+            say(f"{self.label} step {state.global_step}{of}{loss}")
 
 # %% ../../nbs/learner/fit.ipynb #15d46502
 class MemoryRanOut(RuntimeError):

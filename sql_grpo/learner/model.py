@@ -58,11 +58,9 @@ class Model:
     @property
     def small(self) -> bool:
         "Is it the embedded model, or trained from it? No other Qwen3 has so few words."
-        words, kind = (
-            self.options.get("vocab_size"),
-            self.options.get("model_type", "qwen3"),
-        )
-        return isinstance(words, int) and words < 10_000 and kind == "qwen3"
+        words = self.options.get("vocab_size")
+        few = isinstance(words, int) and words < 10_000
+        return few and self.options.get("model_type", "qwen3") == "qwen3"
 
     def rules(
         self,
@@ -73,11 +71,11 @@ class Model:
         saved = self.options.get("sql_grpo")
         trained = Rules.from_saved(saved) if saved else usual
         game = find_game(chosen.get("mode") or trained.mode)
-        told = {}
+        words = {}
         if not (saved and trained.mode == game.name):
-            told["instructions"] = "" if self.small else game.instructions
+            words["instructions"] = "" if self.small else game.instructions
         end = dict(max_turns=1) if game.one_reply else {}
-        return replace(trained, **told | chosen | dict(mode=game.name) | end)
+        return replace(trained, **words | chosen | dict(mode=game.name) | end)
 
     def __repr__(self):
         kind = f"adapters of {self.base.name}" if self.base else self.kind

@@ -30,7 +30,7 @@ from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
 from ..common.basics import is_main, say
-from ..world.tasks import Task
+from ..world.task import Task
 from ..environment import Episode
 from ..judge.games import find_game
 from ..rewards import correctness

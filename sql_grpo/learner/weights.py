@@ -161,7 +161,7 @@ def load_pretrained(
 def _weights_dtype(config: SQLGRPOConfig, train: bool) -> torch.dtype:
     "float32 for weights that are trained on a GPU, or embedded; for others what the hardware computes with."
     whole = config.peft == "none"
-    if config.model.embedded and not (train and not whole):
+    if config.model.embedded and (whole or not train):
         return torch.float32
     if train and whole and not config.half_weights:
         return torch.float32

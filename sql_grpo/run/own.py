@@ -17,7 +17,9 @@ from ..common.basics import say
 from ..config import SQLGRPOConfig
 from ..world.drafts import draft_questions
 from ..world.engines import open_database
-from ..world.tasks import Task, database_name, one_list, sql_difficulty
+from ..world.task import Task
+from ..world.sources import database_name, find_source
+from ..world.difficulty import sql_difficulty
 from ..engine.codec import ChatCodec
 from sql_grpo.learner.demonstrations import (
     demonstration_rows,
@@ -36,14 +38,17 @@ _FEW, _HELD = 20, 40  # kept questions, below which so many drafts are held back
 
 def kept_questions(config: SQLGRPOConfig) -> tuple[list, list]:  # kept, evaluation
     "What was kept, to be learned, and the evaluation questions of a folder that has some. Raises ValueError."
+    where = config.data_source, config.data_path, config.question_file
     try:
-        kept, other = (load_questions(config, split) for split in ("train", "eval"))
+        if find_source(*where).one_list:
+            every = load_questions(config, "all")
+            kept, other = sorted(every, key=lambda t: t.split != "train"), []
+        else:
+            kept, other = (load_questions(config, split) for split in ("train", "eval"))
     except FileNotFoundError:
         if config.question_file:
             raise
         return [], []
-    if one_list(config.data_source, config.data_path):  # which was shared out
-        kept, other = {t.id: t for t in kept + other}.values(), []
     return [replace(t, split="train") for t in kept], other
 
 

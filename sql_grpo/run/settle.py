@@ -14,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerState
 
 from ..common.basics import is_main, say
 from ..config import changed_options, SQLGRPOConfig
-from ..world.tasks import Task
+from ..world.task import Task
 from ..rewards import try_rewards
 from ..rollout import built_in_policy, rollout
 from ..learner.adapters import adapter_options

@@ -36,7 +36,8 @@ from ..config import parse_args, SQLGRPOConfig
 from ..common.command import add_options
 from ..options import Options
 from ..world.engines import source_digest
-from ..world.tasks import Task, one_list
+from ..world.task import Task
+from ..world.sources import find_source
 from ..rollout import built_in_policy, Policy, rollout, ScriptedPolicy
 from ..engine.policy import whole_model
 from ..learner.checkpoints import checkpoints_in
@@ -246,7 +247,8 @@ def _check_asked(config: SQLGRPOConfig, baselines: bool) -> None:
         at = f"http://{config.vllm_server_host}:{config.vllm_server_port}"
         url, context = config.vllm_server_base_url or at, config.rules.max_context
         check_vllm_server(url, config.model_name, context, config.vllm_server_timeout)
-    if config.model.embedded and config.data_source != "embedded":
+    source = find_source(config.data_source, config.data_path)
+    if config.model.embedded and not source.templates:
         say(
             "the embedded model reads template wordings only: for questions of your "
             "own take --preset own (--model_name smollm2-spider --peft lora)"
@@ -258,7 +260,7 @@ def _say_what_is_asked(config: SQLGRPOConfig, tasks: list, eval_tasks: list) -> 
     trained_on = {(t.db_id, t.question) for t in tasks}
     again = sum((t.db_id, t.question) in trained_on for t in eval_tasks)
     note = ""
-    if one_list(config.data_source, config.data_path):
+    if find_source(config.data_source, config.data_path).one_list:
         note = " (of one list, which is shared out)"
     if again:
         note = f" ({again} of them the same: a score on these says little)"

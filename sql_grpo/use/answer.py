@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 from fastcore.basics import patch
 
-from ..world.tasks import answer_cell, answer_result
+from ..world.answers import answer_cell, answer_result
 from ..world.database import Result, format_value, markdown_cell, one_line
 from ..environment import Episode, format_result
 from ..world.verbs import QUERY

@@ -16,7 +16,9 @@ from ..world.database import Database, format_value, one_line
 from ..world.engines import open_database
 from ..world.replies import SQLAction, as_text
 from ..world.verbs import ANSWER, QUERY
-from ..world.tasks import READERS, Task, answer_cell, from_lines, raw_entries
+from ..world.question_files import READERS, from_lines, raw_entries
+from ..world.task import Task
+from ..world.answers import answer_cell
 from ..environment import Episode, SQLEnvironment
 from ..rollout import Policy, rollout
 from .answer import Answer, result_text, vote

@@ -12,14 +12,10 @@ from pathlib import Path
 
 from ..common.basics import or_exit, pick_some, terminal_progress
 from ..world.engines import without_password
-from sql_grpo.world.tasks import (
-    Task,
-    check_tasks,
-    from_jsonl,
-    load_tasks,
-    one_list,
-    share_out,
-)
+from ..world.task import Task
+from ..world.tasks import check_tasks, load_tasks
+from ..world.question_files import from_jsonl
+from ..world.sources import find_source
 from ..environment import Rules
 from ..judge.results import without_sql
 from ..evaluation import Comparison, evaluate, policies_of
@@ -44,15 +40,14 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
         raise ValueError(f"--n must be at least 1, got {args.n}")
     # for what is printed and saved
     args.data_source = without_password(args.data_source)
-    source, split = args.data_source, args.split or "eval"
-    where = dict(path=args.data_path, questions=args.question_file)
-    tasks = load_tasks(source, split, **where, variants=not args.answers_only)
-    own = args.question_file and one_list(source, args.data_path)
-    if own and args.split:
-        tasks = share_out(tasks, split)
-    args.split = f"all of {args.question_file}" if own and not args.split else split
+    source = find_source(args.data_source, args.data_path, args.question_file)
+    whole = args.question_file and source.one_list and not args.split
+    split = "all" if whole else args.split or "eval"
+    tasks = load_tasks(source, split, variants=not args.answers_only)
+    args.split = f"all of {args.question_file}" if whole else split
     if not tasks:
-        raise ValueError(f"there are no questions in {source}, split {args.split}")
+        where = f"{args.data_source}, split {args.split}"
+        raise ValueError(f"there are no questions in {where}")
     if args.n is not None:
         tasks = pick_some(tasks, args.n, args.seed)
     report = check_tasks(tasks, strict=False)
@@ -151,8 +146,8 @@ def _show_played(args: EvalOptions) -> None:
 
 def _show_card(args: EvalOptions, rules: Rules, records: list, card: str) -> None:
     "What was played, and how well."
-    whole = args.split.startswith("all of")
-    shared = one_list(args.data_source, args.data_path) and not whole
+    whole = args.split.startswith("all")
+    shared = find_source(args.data_source, args.data_path).one_list and not whole
     share = ": its share of one list" * shared
     turns = f"{rules.max_turns} turn{'s' * (rules.max_turns > 1)}"
     source = f"{args.data_source}, {args.split}{share}"

@@ -43,8 +43,8 @@ from ..common.basics import listening, or_exit, say
 from ..world.database import Database, file_state, one_line
 from ..world.engines import engine_of, open_database
 from ..world.replies import as_text, MAX_TEXT, SQLAction
-from ..world.tasks import Task
-from ..world.tasks import check_tasks, load_tasks, one_list, share_out
+from ..world.task import Task
+from ..world.tasks import check_tasks, load_tasks
 from ..world.verbs import ANSWER, VERBS, Verb
 from ..environment import Rules, SQLObservation
 from ..judge.games import new_environment
@@ -53,17 +53,12 @@ from ..engine.tools import SQLToolEnvironment
 from .options import read_command, ServeOptions
 
 # %% ../../nbs/use/serve.ipynb #c11e0012
-_TYPE = Field(None, description="what to do; or leave it out, and give a text")
-
-
-def _one_of(verbs: tuple[Verb, ...]):  # the type of a word
-    return Literal[tuple(map(str, verbs))] | None
-
-
 class SQLEnvAction(Action):
     "One turn: an action and its argument, or the text of a policy, which is parsed."
 
-    action_type: _one_of(VERBS) = _TYPE
+    action_type: Literal[tuple(map(str, VERBS))] | None = Field(
+        None, description="what to do; or leave it out, and give a text"
+    )
     argument: str = Field(
         "", max_length=MAX_TEXT, description="a table, a SELECT, or the answer"
     )
@@ -85,7 +80,8 @@ def action_class(verbs: tuple[Verb, ...]) -> type[SQLEnvAction]:
     "The class of a game's actions."
     if verbs == VERBS:
         return SQLEnvAction
-    field = (_one_of(verbs), _TYPE)
+    words = Literal[tuple(map(str, verbs))] | None
+    field = (words, SQLEnvAction.model_fields["action_type"])
     return create_model("SQLEnvAction", __base__=SQLEnvAction, action_type=field)
 
 # %% ../../nbs/use/serve.ipynb #c11e0014
@@ -537,8 +533,6 @@ def _load_splits(args: ServeOptions) -> dict:  # of lists of tasks
             if args.splits or split == "eval" and not splits:
                 raise
             continue
-        if file and one_list(source, path):
-            tasks = share_out(tasks, split)
         report = check_tasks(tasks, strict=False)
         if report.left_out:
             print(f"{_PROG}: {split}: {report}", file=sys.stderr)

@@ -21,6 +21,7 @@ from ..environment import Rules
 from ..common.command import helps
 from ..options import Options
 from ..world.database import one_line
+from ..world.sources import Source, source_class
 from ..judge.games import AGENT, SINGLE_TURN
 from ..learner.baselines import BASELINES
 from ..evaluation import GROUPS, report_table
@@ -96,15 +97,9 @@ def _hidden(e: Exception) -> str:  # one line
     return one_line(" ".join(text.split()), 300)
 
 # %% ../../nbs/use/share.ipynb #a1f20c23
-_SPIDER = "CC BY-SA 4.0", "xlangai/spider"
-_DATA = dict(  # what, its licence, its name on the Hub
-    embedded=("sql_grpo's embedded world, which is generated", "MIT", None),
-    spider=("Spider", *_SPIDER),
-    spider_by_database=("Spider's training questions, by database", *_SPIDER),
-    bird=("BIRD", "CC BY-SA 4.0", None),
-    context=("sql-create-context", "CC BY 4.0", "b-mc2/sql-create-context"),
-    own=("questions and databases of the author's own", "not stated", None),
-)
+def _source_of(report: dict) -> type[Source]:
+    "The source that a report names; of one's own it says no more than that."
+    return source_class(report["data"]) or Source
 
 # %% ../../nbs/use/share.ipynb #a1f20c24
 # options that do not shape the model, by how their names begin; some are paths
@@ -137,10 +132,11 @@ def _shown_options(config: SQLGRPOConfig) -> dict:  # name: value
 
 def card_facts(config: SQLGRPOConfig) -> dict:
     "What a card says, and a report without these would not know."
+    source = source_class(str(config.data_source))
     dists = ("sql_grpo", "torch", "transformers", "trl", "peft")
     versions = {d: importlib.metadata.version(d) for d in dists}
     return dict(
-        data=config.data_source if config.data_source in _DATA else "own",
+        data=source.name if source and source.public else "own",
         base_model=config.model.hub,
         peft=config.peft,
         options=_shown_options(config),
@@ -151,8 +147,8 @@ def card_facts(config: SQLGRPOConfig) -> dict:
 # %% ../../nbs/use/share.ipynb #a1f20c27
 def _results(report: dict) -> list[EvalResult]:
     "The trained model's success, by group of questions."
-    what, _, name = _DATA[report["data"]]
-    found = []
+    source = _source_of(report)
+    results = []
     for group, label in GROUPS.items():
         s = report["trained"][group]
         if not s["n"]:
@@ -162,8 +158,8 @@ def _results(report: dict) -> list[EvalResult]:
         result = EvalResult(
             task_type="text-generation",
             task_name="questions about databases",
-            dataset_type=name or f"sql_grpo-{report['data']}",
-            dataset_name=f"{what}: {label}",
+            dataset_type=source.hub or f"sql_grpo-{report['data']}",
+            dataset_name=f"{source.title}: {label}",
             dataset_config=group,
             dataset_split="eval",
             metric_type="accuracy",
@@ -171,8 +167,8 @@ def _results(report: dict) -> list[EvalResult]:
             metric_name=f"success, N={s['n']}, {interval}",
             metric_args=dict(n=s["n"]) | ends,
         )
-        found.append(result)
-    return found
+        results.append(result)
+    return results
 
 
 def _card_data(
@@ -181,9 +177,9 @@ def _card_data(
     adapter: bool = False,  # are the adapters all there is?
 ) -> ModelCardData:
     "The metadata of a card."
-    base, [_, _, data] = report["base_model"], _DATA[report["data"]]
+    base, source = report["base_model"], _source_of(report)
     known = {row.name: row for row in PACKAGED}.get(report["model"])
-    ours = known and known.licence == "MIT" and report["data"] == "embedded"
+    ours = known and known.licence == "MIT" and source.licence == "MIT"
     link = f"https://huggingface.co/{base}" if base else None
     other = dict(license="other", license_name="not-chosen-yet", license_link=link)
     tags = ["sql_grpo", "text-to-sql", "sql", "sqlite", "grpo", "trl"]
@@ -197,7 +193,7 @@ def _card_data(
         **(dict(license="mit") if ours else other),
         base_model=base,
         base_model_relation=relation if base else None,
-        datasets=[data] if data else None,
+        datasets=[source.hub] if source.hub else None,
         metrics=["accuracy"],
         model_name=name,
         eval_results=_results(report),
@@ -217,9 +213,10 @@ def _command(report: dict) -> str:
         if isinstance(value, (bool, dict)):  # as the command line reads them
             value = json.dumps(value)
         words += [f"--{name}", *(value if isinstance(value, list) else [value])]
-    if report["data"] == "own":
+    source = _source_of(report)
+    if not source.public:
         words += ["--data_source", "FILE.sqlite"]
-    elif report["data"] != "embedded":
+    elif source.needs_path:
         words += ["--data_source", report["data"], "--data_path", "FOLDER"]
     words += ["--seed", report["seed"]]
     words += ["--baselines"] * bool(set(BASELINES) & set(report))
@@ -238,10 +235,10 @@ def model_card(
     if not {"trained", "base", "options"} <= set(report):
         raise ValueError("a card is made from the report of a training run")
     name = repo.split("/")[-1] if repo else f"sql_grpo-seed{report['seed']}"
-    data, data_licence, _ = _DATA[report["data"]]
-    told = helps(Options) | helps(Rules)
+    source = _source_of(report)
+    comments = helps(Options) | helps(Rules)
     options = [
-        (option, one_line(repr(value)), told.get(option, "TRL's"))
+        (option, one_line(repr(value)), comments.get(option, "TRL's"))
         for option, value in report["options"].items()
     ]
     return ModelCard.from_template(
@@ -251,8 +248,8 @@ def model_card(
         name=name,
         repo=repo,
         adapter=adapter,
-        data=data,
-        data_licence=data_licence,
+        data=source.title,
+        data_licence=source.licence,
         command=_command(report),
         table=report_table([report]),
         groups=GROUPS,

@@ -33,7 +33,7 @@ from sql_grpo.common.basics import (
     written_whole,
 )
 from ..world.database import format_value
-from ..world.tasks import Task
+from ..world.task import Task
 
 from ..judge.results import is_correct
 from ..rewards import correctness, group_advantages

@@ -25,7 +25,7 @@ from sql_grpo.common.basics import (
 )
 from ..environment import Episode
 from ..world.database import Result, format_value, one_line
-from ..world.tasks import LEVELS
+from ..world.difficulty import LEVELS
 from ..judge.results import query_behind
 from sql_grpo.evaluation import (
     GROUPS,

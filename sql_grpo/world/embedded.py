@@ -24,8 +24,8 @@ def packaged_data() -> Path | None:
     home = (
         Path(sql_grpo.__file__).resolve().parent
     )  # an editable install may hold links
-    found = (p / "data" for p in (home, home.parent))
-    return next((p for p in found if (p / "questions" / "train.json").exists()), None)
+    folders = (p / "data" for p in (home, home.parent))
+    return next((p for p in folders if (p / "questions" / "train.json").exists()), None)
 
 
 def data_folder() -> Path:
@@ -275,9 +275,9 @@ def _edges_in(
     files = [folder / "questions" / f"{part}.json" for part in ("train", "dev", "eval")]
     asked = [e for file in files for e in json.loads(file.read_text(encoding="utf-8"))]
     edges = _edges_of(e["query"] for e in asked if e["db_id"] == db_id)
-    told = f"{code_digest('world.embedded')} {edges}".encode()
-    told += world_file(folder, db_id).read_bytes()
-    return edges, hashlib.sha256(told).hexdigest()[:12]
+    key = f"{code_digest('world.embedded')} {edges}".encode()
+    key += world_file(folder, db_id).read_bytes()
+    return edges, hashlib.sha256(key).hexdigest()[:12]
 
 
 def _embedded_variants(folder: Path, db_id: str):  # of paths

@@ -46,7 +46,7 @@ class Verb:
     word: str  # in capitals
     act: Callable  # (environment, argument) -> text, Result or None, perhaps SQL
     argument: Argument = TEXT
-    told: str = ""  # how a sentence of the instructions goes on behind the word
+    sentence: str = ""  # how a sentence of the instructions goes on behind the word
     at_length: str = ""  # for assistants, who read no instructions
     names: tuple[str, ...] = ()  # a tool whose name has one of these means it
     color: str = "#CDB7DE"  # in pictures, below dark text
@@ -82,7 +82,7 @@ DESCRIBE = Verb(
     "DESCRIBE",
     _describe,
     TABLE,
-    told="followed by table names shows the columns of these tables: begin with that.",
+    sentence="followed by table names shows the columns of these tables: begin with that.",
     at_length="Show a table's number of rows, its columns with their types, and its foreign keys.",
     names=("describe", "schema", "columns"),
     color="#6C9FDB",
@@ -100,7 +100,7 @@ SAMPLE = Verb(
     "SAMPLE",
     _sample,
     TABLE,
-    told="followed by a table name shows some of its rows.",
+    sentence="followed by a table name shows some of its rows.",
     at_length="Show the first three rows of a table.",
     names=("sample", "preview"),
     color="#B4E4F4",
@@ -117,7 +117,7 @@ QUERY = Verb(
     "QUERY",
     _query,
     SELECT,
-    told="followed by a SELECT statement runs it.",
+    sentence="followed by a SELECT statement runs it.",
     at_length="""Run one SELECT statement, in the SQL of the database's engine, and show its result.
 
 Everything but SELECT is refused. A query is stopped after {timeout:g} seconds.
@@ -140,7 +140,7 @@ ANSWER = Verb(
     "ANSWER",
     _answer,
     VALUE,
-    told="alone says that the result of your last query answers the question.",
+    sentence="alone says that the result of your last query answers the question.",
     names=("answer", "submit"),
     color="#EE8270",
 )
