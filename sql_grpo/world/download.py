@@ -33,10 +33,9 @@ def _fetch(url: str, part: Path, quiet: bool):
         ask = {"Accept-Encoding": "identity"}
         if done:
             ask["Range"] = f"bytes={done}-"
+        how = dict(headers=ask, timeout=30, follow_redirects=True)
         try:
-            with httpx2.stream(
-                "GET", url, headers=ask, timeout=30, follow_redirects=True
-            ) as got:
+            with httpx2.stream("GET", url, **how) as got:
                 if got.status_code == 416:
                     return
                 if got.is_error:
@@ -45,19 +44,16 @@ def _fetch(url: str, part: Path, quiet: bool):
                 done = done if got.status_code == 206 else 0
                 total = done + int(got.headers.get("Content-Length", 0)) or None
                 bar = dict(total=total, initial=done, desc=part.stem, disable=quiet)
-                with (
-                    part.open("ab" if done else "wb") as f,
-                    tqdm.wrapattr(f, "write", **bar) as out,
-                ):
+                mode = "ab" if done else "wb"
+                with part.open(mode) as f, tqdm.wrapattr(f, "write", **bar) as out:
                     for data in got.iter_raw():
                         out.write(data)
                 return
         except (httpx2.RequestError, httpx2.InvalidURL) as e:
             if not left:
-                raise ConnectionError(
-                    f"{url}: {str(e) or type(e).__name__}; the next call goes on from what has "
-                    "arrived, or give the path of the archive"
-                ) from None
+                why = f"{str(e) or type(e).__name__}; the next call goes on from what"
+                why += " has arrived, or give the path of the archive"
+                raise ConnectionError(f"{url}: {why}") from None
 
 # %% ../../nbs/world/download.ipynb #ead952a2
 def _root(folder: Path) -> Path:
