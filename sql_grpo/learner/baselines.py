@@ -187,7 +187,8 @@ def _self_imitation(
             tick = terminal_progress(f"{name}: round {number}")
             tasks = [t for t in next(asked) for _ in range(8)]
             rows, right = _right_rows(rollout(policy, tasks, progress=tick))
-            done = dict(updates=0, tokens=0, loss=None)
+            played = dict(episodes=len(tasks), right=right, learned=len(rows))
+            played |= dict(updates=0, tokens=0, loss=None)
             if rows:
                 data = Dataset.from_list(rows)
                 if trainer is None:
@@ -195,16 +196,16 @@ def _self_imitation(
                     more = dict(steps=-1, num_train_epochs=1) | sizes
                     trainer = _learner(start, model, data, rate, Timekeeper(), **more)
                 trainer.train_dataset = data  # the optimizer goes on where it was
-                done["loss"] = trainer.train().training_loss
-                learned = [label != -100 for row in rows for label in row["labels"]]
-                done |= dict(updates=trainer.state.global_step, tokens=sum(learned))
+                played["loss"] = trainer.train().training_loss
+                played["updates"] = trainer.state.global_step
+                labels = [label for row in rows for label in row["labels"]]
+                played["tokens"] = sum(label != -100 for label in labels)
             now = time.perf_counter() - begun
             last, spent = now - spent, now
-            played = dict(episodes=len(tasks), right=right, learned=len(rows))
-            log.append(played | done | dict(seconds=round(spent, 1)))
+            log.append(played | dict(seconds=round(spent, 1)))
             print(
                 f"{name}: round {number}, {right} of {len(tasks)} right, {len(rows)} learned "
-                f"in {done['updates']} updates, {spent:.0f} of {start.seconds:.0f} s",
+                f"in {played['updates']} updates, {spent:.0f} of {start.seconds:.0f} s",
                 flush=True,
             )
     return start.policy(model, name=name), log
