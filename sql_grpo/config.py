@@ -103,9 +103,8 @@ def _check_together(c) -> None:
         ),
         (
             c.data_path is not None and not Path(c.data_path).exists(),
-            f"data_path is {c.data_path!r}, and nothing is there{source.hint}".format(
-                path=c.data_path
-            ),
+            f"data_path is {c.data_path!r}, and nothing is there"
+            + source.hint.format(path=c.data_path),
         ),
         (
             bool(c.deepspeed) and importlib.util.find_spec("deepspeed") is None,

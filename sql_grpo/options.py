@@ -113,7 +113,7 @@ is one line, with one action and nothing else:
 {_LINES}
 First DESCRIBE the tables that you need, then QUERY. When the last result answers the question, \
 reply ANSWER."""
-_SPIDER = dict(
+_ON_SPIDER = dict(
     data_source="spider_by_database",
     data_path="spider",
     peft="lora",
@@ -124,7 +124,7 @@ _SPIDER = dict(
     demonstration_epochs=1,
     base_questions=100,
 )
-_CODE = _SPIDER | dict(
+_CODE = _ON_SPIDER | dict(
     model_name="Qwen/Qwen2.5-Coder-0.5B-Instruct",
     instructions=_IN_LINES,
     max_turn_tokens=96,
@@ -148,7 +148,7 @@ PRESETS = {
         dashboard_questions=16,
         output_dir="outputs/quick",
     ),
-    "laptop": _SPIDER
+    "laptop": _ON_SPIDER
     | dict(
         model_name="smollm2",
         instructions="",
@@ -182,7 +182,7 @@ PRESETS = {
 }
 
 # %% ../nbs/00_setup.ipynb #7a100008
-_FIRST = (  # what `train --help` shows
+_SHORT_HELP = (  # what `train --help` shows
     "model_name",
     "data_source",
     "question_file",
@@ -198,10 +198,10 @@ Teach a small language model to answer questions by exploring a SQL database, wi
 
   sql_grpo train --preset quick                 # the whole path, in a minute or two
   sql_grpo train --max_steps 80 --seed 7        # any option; --help_all lists them
-  sql_grpo train --data_source shop.sqlite --question_file shop.csv   # your own
+  sql_grpo train --database shop.sqlite --question_file shop.csv      # your own
 
 With a database of your own it is the better packaged model, which learns drafts about
-it and your questions (--preset own), in outputs/NAME.
+it and your questions (--preset own: max_steps is 0, no GRPO), in outputs/NAME.
 """
 
 
@@ -229,7 +229,7 @@ def train_parser(
         help="also report what cheaper ways reach in the time that GRPO took",
     )
     add("--help_all", action="store_true", help="list every option, TRL's among them")
-    shown = None if every else _FIRST
+    shown = None if every else _SHORT_HELP
     add_options(p, cls, shown=shown)
     add_options(p, Rules, "as the model was trained, else {}", shown)
     return p

@@ -9,7 +9,6 @@ __all__ = ['ENOUGH', 'read_log', 'plot_training', 'LiveVisualizationCallback']
 import base64, html, io, json, math, os, re, sys, time, warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from fastcore.basics import patch
 import numpy as np
@@ -243,24 +242,20 @@ def plot_training(
     records = read_log(log) if isinstance(log, (str, Path)) else log
     fig = _TrainingFigure(figsize=(5.5, 6), dpi=100, layout="constrained")
     panels = _panels(records, optimiser)
-    for ax, panel in zip_longest(fig.subplots(2, 2).flat, panels):
-        if panel is None:
-            ax.set_axis_off()
-            continue
-        title, *sides = panel
-        axes = [ax, ax.twinx()] if sides[1] else [ax]
-        handles, labels = [], []
+    places = fig.subplots(2, 2).flatten()
+    for ax in places[len(panels) :]:
+        ax.set_axis_off()
+    for ax, (title, *sides) in zip(places, panels, strict=False):
+        axes, handles = [ax, ax.twinx()] if sides[1] else [ax], []
         for a, lines in zip(axes, sides, strict=False):
             for line in lines:
                 _line(a, records, *line)
-            more_handles, more_labels = a.get_legend_handles_labels()
-            handles += more_handles
-            labels += more_labels
+            handles += a.get_legend_handles_labels()[0]
             a.tick_params(labelsize=8)
-        if labels:
+        if handles:
             place = dict(loc="upper center", bbox_to_anchor=(0.5, -0.27))
             small = dict(fontsize=8, frameon=False, borderaxespad=0)
-            ax.legend(handles, labels, **small, **place)
+            ax.legend(handles=handles, **small, **place)
         if sides[1] and not axes[1].has_data():
             axes[1].set_yticks([])
         ax.set_title(title, fontsize=10)
@@ -292,9 +287,9 @@ def _group_table(
     totals = [sum(w * r for w, r in zip(weights, row, strict=True)) for row in rewards]
     worth = group_advantages(totals, len(episodes), scale)
     lines = []
-    for ep, row, total, advantage in zip(
-        episodes, rewards, totals, worth, strict=False
-    ):  # rewards of other groups are there for the spread alone
+    # rewards of other groups are there for the spread alone
+    columns = zip(episodes, rewards, totals, worth, strict=False)
+    for ep, row, total, advantage in columns:
         did = " ".join(t.action.action_type for t in ep.turns)
         numbers = [f"{r:.2f}" for r in (*row, total)]
         lines.append([did, f"`{_answered(ep)}`", *numbers, f"{advantage:+.2f}"])
