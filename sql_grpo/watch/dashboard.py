@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from fastcore.basics import patch
 import numpy as np
-import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from tqdm import tqdm
