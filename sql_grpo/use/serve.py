@@ -726,8 +726,9 @@ def make_mcp_server(
             Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind)
             for name, kind in kinds.items()
         )
+        turn.__name__ = verb.word.lower()  # also names the schema of its arguments
         text = verb.at_length.format(timeout=timeout, rows=max_obs_rows)
-        tool(verb.word.lower(), description=text or verb.does)(turn)
+        tool(description=text or verb.does)(turn)
 
     for verb in VERBS:
         if verb is not ANSWER:  # there is no episode to be ended

@@ -141,8 +141,7 @@ def plot_policies(
         ax.set(xlim=(0, 1), xlabel="questions answered right")
         ax.invert_yaxis()
         ax.grid(axis="x", alpha=0.3)
-        place = dict(loc="lower left", bbox_to_anchor=(-0.2, 1))
-        ax.legend(frameon=False, ncols=2, **place)
+        ax.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(-0.2, 1))
         ax.spines[["top", "right", "left"]].set_visible(False)
     plt.close(fig)
     return fig
@@ -185,10 +184,9 @@ def make_report(
 def _split_table(
     report: dict,
     key: str,  # of a question's line: words, kind, difficulty, heldout, db_id
-    policies: list | None = None,  # by default all
 ) -> MarkdownText:  # a row for each value
-    "Success of policies by the kind of question."
-    names = policies or policies_of(report)
+    "Success of the policies by the kind of question."
+    names = policies_of(report)
     values = [q[key] for q in report["questions"]]
     rows = []
     for v in [v for v in LEVELS if v in values] + sorted({*values} - {*LEVELS}):

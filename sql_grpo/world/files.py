@@ -431,9 +431,10 @@ def _naming_file(label: str):
         raise ValueError(f"{label}: {one_line(e, 200)}") from None
 
 
-def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  # said
-    "Make one table of files, by the names of their columns. Raises ValueError."
-    names, seen, sources, said = {}, {}, [], []  # the first two by names in lower case
+def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:
+    "Make one table of files, by their columns' names; what is odd in it. Raises ValueError."
+    names, seen = {}, {}  # by names in lower case
+    sources, remarks = [], []
     for path in files:
         label = path.relative_to(where.parent).as_posix()
         fixed = _partition(Path(label).parent.parts)
@@ -462,24 +463,24 @@ def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  
         rows = ((*(row[i] for i in places), *fixed.values()) for row in source.cells())
         with _naming_file(label):
             con.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
-        said += dict.fromkeys(source.said)
+        remarks += dict.fromkeys(source.said)
         for name, odd in source.odd.items():  # a text, though it looks like numbers?
             cells = seen[name.lower()]
             if types[name.lower()] == "TEXT" and cells["TEXT"] < 0.25 * cells.total():
                 others = _type_of(set(cells) - {"TEXT"}) != "TEXT"
                 line, text = others and odd.get("TEXT") or next(iter(odd.values()))
                 what = f"since line {line} has {one_line(text, 40)!r}"
-                said.append(f"{label}: {name} is read as text, {what}")
+                remarks.append(f"{label}: {name} is read as text, {what}")
         for name, text in source.long.items():
             kind = types[name.lower()]
             whole = kind == "INTEGER" and abs(Decimal(text)) < _ROUNDED_FROM
             if kind != "TEXT" and not whole:
-                what = f"such as {text}, to 15 digits"
-                said.append(f"{label}: {name} has numbers that SQLite rounds, {what}")
+                what = f"numbers that SQLite rounds, such as {text}, to 15 digits"
+                remarks.append(f"{label}: {name} has {what}")
     for column in (quoted(names[low]) for low in names if types[low] == "COMMA"):
         point = f"{column} = replace({column}, ',', '.')"
         con.execute(f"UPDATE {quoted(table)} SET {point}")
-    return said
+    return remarks
 
 # %% ../../nbs/world/files.ipynb #5fc55133
 def files_database(where: str | Path) -> Path:  # with the name of the file or folder
@@ -488,9 +489,8 @@ def files_database(where: str | Path) -> Path:  # with the name of the file or f
     stats = [(f, f.stat()) for files in file_tables(where).values() for f in files]
     if not stats:
         raise ValueError(f"{where} holds no {', '.join(READ[:-1])} or {READ[-1]} file")
-    return _made(
-        where, tuple((str(f), s.st_ino, s.st_size, s.st_mtime_ns) for f, s in stats)
-    )
+    state = ((str(f), s.st_ino, s.st_size, s.st_mtime_ns) for f, s in stats)
+    return _made(where, tuple(state))
 
 
 @lru_cache(maxsize=64)
@@ -499,17 +499,16 @@ def _made(where: Path, state: tuple) -> Path:
     made = folder / digest_of((state, code_digest("world.files")))
     path = made / f"{table_name(where) or where.name}.sqlite"
     if not path.exists():
-        said = [
-            f"{where.name}: {name} is left out: only {', '.join(READ)} files are read, "
-            "and of folders those of partitions"
-            for name in left_out(where)
-        ]
+        only = f"only {', '.join(READ)} files are read"
+        only += ", and of folders those of partitions"
+        names = left_out(where)
+        remarks = [f"{where.name}: {name} is left out: {only}" for name in names]
         with kept_in_cache(path) as part:
             with closing(sqlite3.connect(part)) as con:
                 for table, files in file_tables(where).items():
-                    said += _make_table(con, table, files, where)
+                    remarks += _make_table(con, table, files, where)
                 con.commit()
-            (made / "said.json").write_text(json.dumps(said), encoding="utf-8")
+            (made / "said.json").write_text(json.dumps(remarks), encoding="utf-8")
         for before in folder.iterdir():
             if before != made:
                 shutil.rmtree(before, ignore_errors=True)
