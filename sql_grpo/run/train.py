@@ -119,17 +119,12 @@ def measure(
 ) -> Evaluation:
     "Evaluate a policy as configured. Several processes share a model's questions."
     model = getattr(policy, "model", None)
-    was_training = getattr(model, "training", False)
-    if was_training:
-        model.eval()
     shared = config.world_size > 1 and model is not None
     first, step = (config.process_index, config.world_size) if shared else (0, 1)
     mine, tick = tasks[first::step], terminal_progress(f"evaluating {policy.name}")
     ev = Evaluation(policy.name, [])
     if mine:
         ev = evaluate(policy, mine, config.rules, tick)
-    if was_training:
-        model.train()
     if not shared:
         return ev
     for ep in ev.episodes:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from fastcore.basics import patch
 import numpy as np
-import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from tqdm import tqdm
@@ -426,7 +425,7 @@ class LiveVisualizationCallback(TrainerCallback):
         record = self._log.add({"step": step, "trace": trace})
         self._display.tell("trace", f"Episode at step {step}\n{record['trace']}")
 
-    def _look(self, step, model, always=False):
+    def _look(self, step, always=False):
         "Success and trace, where `step` is one for them; at both ends of a run always."
         due = lambda every: every and (always or step % every == 0)
         seen = {k for r in self.records if r["step"] == step for k in r}
@@ -435,29 +434,21 @@ class LiveVisualizationCallback(TrainerCallback):
             wanted.append(self._measure)
         if due(self.trace_every) and "trace" not in seen:
             wanted.append(self._trace)
-        if not wanted or not self.play or not self._train + self._eval:
-            return
-        if was_training := getattr(model, "training", False):
-            model.eval()
-        try:
+        if self.play and self._train + self._eval:
             for look in wanted:
                 look(step)
-        finally:
-            if was_training:
-                model.train()
 
     def on_step_end(
         self,
         args: TrainingArguments,
         state: TrainerState,
         control: TrainerControl,
-        model: torch.nn.Module | None = None,
         **kwargs,
     ):
         "Move the bar; play, when it is time to."
         if self._active:
             self._display.move(state.global_step)
-            self._look(state.global_step, model)
+            self._look(state.global_step)
             self._keep_best(args, state, control)
 
     def _keep_best(self, args, state, control):
@@ -478,7 +469,6 @@ def on_train_begin(
     args: TrainingArguments,
     state: TrainerState,
     control: TrainerControl,
-    model: torch.nn.Module | None = None,
     **kwargs,
 ):
     "Open the log and the display; measure the policy as it is before the first step."
@@ -493,7 +483,7 @@ def on_train_begin(
     n = len(self._train + self._eval)
     if step == 0 and self.play and n and self.success_every:
         self._display.tell("bar", f"playing {n} questions before the first step ...")
-        self._look(0, model, always=True)
+        self._look(0, always=True)
     self._display.draw(self.records)
     self._rates = {}  # those of step 0 belong to no report
     self._first = self._shown_step = step
@@ -558,11 +548,10 @@ def on_train_end(
     args: TrainingArguments,
     state: TrainerState,
     control: TrainerControl,
-    model: torch.nn.Module | None = None,
     **kwargs,
 ):
     "The last measurement, unless somebody has ended the run early, and the final picture."
     ended = state.global_step >= state.max_steps or control.should_training_stop
     if self._active and ended:
-        self._look(state.global_step, model, always=True)
+        self._look(state.global_step, always=True)
     self.close()
