@@ -198,10 +198,10 @@ Teach a small language model to answer questions by exploring a SQL database, wi
 
   sql_grpo train --preset quick                 # the whole path, in a minute or two
   sql_grpo train --max_steps 80 --seed 7        # any option; --help_all lists them
-  sql_grpo train --data_source shop.sqlite --question_file shop.csv   # your own
+  sql_grpo train --database shop.sqlite --question_file shop.csv      # your own
 
 With a database of your own it is the better packaged model, which learns drafts about
-it and your questions (--preset own), in outputs/NAME.
+it and your questions (--preset own: max_steps is 0, no GRPO), in outputs/NAME.
 """
 
 

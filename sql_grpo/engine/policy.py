@@ -146,30 +146,35 @@ class LMPolicy(TokenPolicy):
         envs: list[SQLEnvironment],  # just reset
         progress: Callable | None = None,  # progress(done, total), after each pass
     ) -> None:
-        "Play all episodes to their end. Raises all errors of a pass but a lack of memory."
+        "Play all episodes to their end, without dropout. Raises all errors of a pass but a lack of memory."
         queue = deque(self._seats(envs))
         rows = []  # of each row of the cache the seats
+        was_training = self.model.training
+        self.model.eval()
         self._make_room(len(queue))
-        while _arrange(self.cache, queue, rows):
-            try:
-                reading = self.read(rows)
-            except (RuntimeError, MemoryError, OSError) as e:
-                if sum(map(len, rows)) < 2 or not is_out_of_memory(e):
-                    raise
-                reading = None  # the error holds on to memory up to here
-            if reading is None:
-                seats = [s for row in rows for s in row]
-                half = len(seats) // 2
-                many = f"{len(seats)} episodes at once: going on with {half}"
-                print(f"out of memory with {many}", flush=True)
-                queue.extendleft(reversed(seats))
-                rows.clear()
-                self._free()
-                self._make_room(half)
-            else:
-                self._write(rows, *reading)
-            if progress is not None:
-                progress(sum(env.episode.done for env in envs), len(envs))
+        try:
+            while _arrange(self.cache, queue, rows):
+                try:
+                    reading = self.read(rows)
+                except (RuntimeError, MemoryError, OSError) as e:
+                    if sum(map(len, rows)) < 2 or not is_out_of_memory(e):
+                        raise
+                    reading = None  # the error holds on to memory up to here
+                if reading is None:
+                    seats = [s for row in rows for s in row]
+                    half = len(seats) // 2
+                    many = f"{len(seats)} episodes at once: going on with {half}"
+                    print(f"out of memory with {many}", flush=True)
+                    queue.extendleft(reversed(seats))
+                    rows.clear()
+                    self._free()
+                    self._make_room(half)
+                else:
+                    self._write(rows, *reading)
+                if progress is not None:
+                    progress(sum(env.episode.done for env in envs), len(envs))
+        finally:
+            self.model.train(was_training)
         if self.cache.device.type != "cpu":  # what trains next needs the memory
             self._free()
 
@@ -424,13 +429,8 @@ class RolloutFunc:
         )
         shown = in_notebook() or sys.stderr.isatty()  # by TRL's own bar
         ticker = None if shown else terminal_progress(f"step {step + 1}")
-        was_training = model.training
-        model.eval()
-        try:
-            with whole_model(trainer):
-                return rollout(self.policy, tasks, self.rules, ticker)
-        finally:
-            model.train(was_training)
+        with whole_model(trainer):
+            return rollout(self.policy, tasks, self.rules, ticker)
 
 # %% ../../nbs/engine/policy.ipynb #d403dec2
 def rollout_columns(episodes: list[Episode]) -> dict:  # of lists, one item an episode

@@ -10,7 +10,7 @@ import functools, json
 from collections.abc import Callable
 
 from ..world.task import Task
-from ..environment import Rules
+from ..environment import Rules, SQLObservation
 from ..judge.games import new_environment
 from ..world.replies import parse_action, SQLAction
 from ..world.verbs import ANSWER, VERBS, Verb
@@ -20,7 +20,10 @@ def as_method(verb: Verb) -> Callable:
     "A verb as a method, with the signature and the Google docstring that TRL reads."
 
     def method(self, argument: str) -> str:
-        return self._call(verb.word, argument)
+        if self._obs.done:
+            return "The episode is over."
+        self._obs = self._step(SQLAction(verb.word, str(argument)))
+        return self._obs.text
 
     argument, name = verb.argument, verb.word.lower()
     method.__code__ = method.__code__.replace(co_varnames=("self", argument.name))
@@ -29,12 +32,6 @@ def as_method(verb: Verb) -> Callable:
     method.__name__, method.__qualname__ = name, f"SQLToolEnvironment.{name}"
     method.__doc__ = f"{verb.does}\n\nArgs:\n    {argument.name}: {argument.about}"
     return method
-
-
-@functools.cache
-def _with_methods(cls: type, verbs: tuple[Verb, ...]) -> type:
-    methods = {verb.word.lower(): as_method(verb) for verb in verbs}
-    return type(cls.__name__, (cls,), methods)
 
 
 class SQLToolEnvironment:
@@ -51,18 +48,22 @@ class SQLToolEnvironment:
 
     episode = property(lambda self: self._env.episode)
 
-    def reset(self, task_id: str, prompt: list | None = None, **row) -> str | None:
+    def reset(self, *task_id: str, prompt: list | None = None, **row) -> str | None:
         "Begin an episode; the question, unless the prompt ends with it."
-        text = self._env.reset(self._tasks[task_id]).text
+        self._obs = self._begin(*task_id, **row)
+        text = self._obs.text
         return None if prompt and str(prompt[-1]["content"]).endswith(text) else text
 
-    def _offer(self, verbs: tuple[Verb, ...]) -> None:
-        self.__class__ = _with_methods(type(self), verbs)  # where TRL looks for tools
+    def _begin(self, task_id: str, **row) -> SQLObservation:
+        return self._env.reset(self._tasks[task_id])
 
-    def _call(self, action_type: str, argument) -> str:
-        if self.episode.done:
-            return "The episode is over."
-        return self._env.step(SQLAction(action_type, str(argument))).text
+    def _offer(self, verbs: tuple[Verb, ...]) -> None:
+        methods = {verb.word.lower(): as_method(verb) for verb in verbs}
+        cls = type(self)  # TRL looks for tools there
+        self.__class__ = type(cls.__name__, (cls,), methods)
+
+    def _step(self, action: SQLAction) -> SQLObservation:
+        return self._env.step(action)
 
 # %% ../../nbs/engine/tools.ipynb #67a00002
 def action_functions(
@@ -74,13 +75,11 @@ def action_functions(
     for verb in verbs:
         name, about = verb.argument.name, verb.argument.about.replace("SQLite", engine)
         schema = {name: dict(type="string", description=about)}
-        parameters = dict(type="object", properties=schema)
+        function = dict(name=verb.word.lower(), description=verb.does)
+        function["parameters"] = dict(type="object", properties=schema)
         if not verb.argument.optional:
-            parameters["required"] = [name]
-        texts = dict(name=verb.word.lower(), description=verb.does)
-        tools.append(
-            dict(type="function", function=texts | dict(parameters=parameters))
-        )
+            function["parameters"]["required"] = [name]
+        tools.append(dict(type="function", function=function))
     return tools
 
 

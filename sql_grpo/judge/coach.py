@@ -21,13 +21,18 @@ from ..world.verbs import ANSWER, DESCRIBE, QUERY, SELECT, TABLE, VERBS
 from ..world.verbs import words_of
 
 # %% ../../nbs/judge/coach.ipynb #c0ac401a
+_RECENT = 2  # replies whose observations a policy is expected to have before it
+
+
 class Coach:
     "An environment that also speaks to the model; `rules.coach` names what it does."
 
     def __init__(self, env: SQLEnvironment):
         self.env = env
         self.looks = words_of(env.verbs, TABLE)
-        self.noted = words_of(env.verbs, TABLE, SELECT)  # when they are sent again
+        self.noted = ()  # words that are noted when they are sent again
+        if "repeats" in env.rules.coach:
+            self.noted = words_of(env.verbs, TABLE, SELECT)
 
     def __getattr__(self, name: str):
         if name == "env":  # of a copy that is being made
@@ -41,7 +46,8 @@ class Coach:
             return self.env.step(reply)  # which raises it
         raw = str(reply) if isinstance(reply, SQLAction) else as_text(reply)
         replies, turns, word = ep.replies, [], ""
-        sent = self._sent(replies)
+        recent = [turn for earlier in replies[-_RECENT:] for turn in earlier]
+        sent = {t.action.key for t in recent if t.action.action_type in self.noted}
         for action in self._actions(reply, sent):
             word = self._left_out(action, turns[-1]) if turns else ""
             if word or ep.done:
@@ -64,8 +70,7 @@ class Coach:
         obs, action, rules = turn.observation, turn.action, self.env.rules
         obs.text, obs.added = obs.text.removesuffix(obs.added), ""
         if repeated:
-            obs.text = ""
-            _add(obs, self._instead(turn))
+            obs.text = obs.added = self._instead(turn)
         elif action.note:
             _add(obs, f"\nNote: {action.note}.")
         elif action.action_type == DESCRIBE.word and "values" in rules.coach:
@@ -91,10 +96,8 @@ def _actions(self: Coach, reply: SQLAction | str | bytes, sent: set) -> list[SQL
     verbs, every = self.env.verbs, "actions" in self.env.rules.coach
     if isinstance(reply, SQLAction):
         actions = [reply]
-    elif every:
-        actions = parse_actions(reply, verbs)
     else:
-        actions = [parse_action(reply, verbs)]
+        actions = parse_actions(reply, verbs) if every else [parse_action(reply, verbs)]
     if every:
         actions = [one for action in actions for one in self._each_table(action)]
     new = [a for a in actions if a.action_type not in self.looks or a.key not in sent]
@@ -145,17 +148,7 @@ def _is_invented(reply: str) -> bool:
     return end is not None and not re.match(blind, reply[end:])
 
 # %% ../../nbs/judge/coach.ipynb #c0ac401d
-_RECENT = 2  # replies whose observations a policy is expected to have before it
 _SUBMIT = f"reply with the one word {ANSWER}."
-
-
-@patch
-def _sent(self: Coach, replies: list) -> set:
-    "The keys of looks and queries in the last replies, where repeats are noted."
-    if "repeats" not in self.env.rules.coach:
-        return set()
-    turns = [turn for reply in replies[-_RECENT:] for turn in reply]
-    return {t.action.key for t in turns if t.action.action_type in self.noted}
 
 
 @patch
@@ -223,9 +216,8 @@ def _asked_back(self: Coach, action: SQLAction) -> SQLAction:
     "An answer with a date that no result showed so has a fault, unless it is the last."
     turns, last = self.env.episode.turns, self.env.rules.max_turns - 1
     date = _DATE.search(action.argument) if action.action_type == ANSWER.word else None
-    if not date or len(turns) >= last:
-        return action
-    if any(date[0] in t.observation.text for t in turns):
+    seen = date and any(date[0] in t.observation.text for t in turns)
+    if not date or seen or len(turns) >= last:
         return action
     how = "write the date as the database does, YYYY-MM-DD"
     return replace(action, fault=f"{date[0]} may be read in two ways: {how}")

@@ -36,12 +36,9 @@ from sql_grpo.learner.fit import (
 from .adapters import add_adapters
 from sql_grpo.learner.demonstrations import (
     batch_for,
-    demonstration_rows,
     encode_demonstration,
     get_demonstrations,
     learning_rate_for,
-    play_demonstrations,
-    teacher,
 )
 from ..evaluation import Evaluation, evaluate, mcnemar, mean_interval
 
@@ -72,7 +69,7 @@ class Start:
         model.load_state_dict(
             {n: w for n, w in self.weights.items() if ".ref." not in n}
         )
-        return model.eval()
+        return model
 
     def policy(
         self,
@@ -81,7 +78,7 @@ class Start:
         **more,  # seed, name, first
     ) -> LMPolicy:
         "A model that plays by the run's rules."
-        more = dict(dtype=half_precision(self.config)) | more
+        more["dtype"] = half_precision(self.config)
         return LMPolicy(model, self.tokenizer, self.config.rules, temperature, **more)
 
     def measure(self, policy: Policy) -> Evaluation:
@@ -97,8 +94,7 @@ def _forced_describe(
     return start.policy(start.fresh(), first=DESCRIBE.word, name="forced_DESCRIBE"), []
 
 # %% ../../nbs/learner/baselines.ipynb #4990e946
-# steps: more than there is time for; in which the rate rises; whose loss is told
-_ENDLESS, _RISE, _LAST = 10**9, 20, 20
+_RISE, _LAST = 20, 20  # steps in which the rate rises; whose loss is told
 
 
 def _learner(
@@ -107,7 +103,7 @@ def _learner(
     rows: Dataset | IterableDataset,  # of input_ids and labels
     rate: float,
     clock: Timekeeper,
-    steps: int = _ENDLESS,  # at most
+    steps: int = 10**9,  # at most; so many that time ends it
     **options,  # for `sft_trainer`
 ) -> SupervisedTrainer:
     "What teaches a model these rows until its time is up."
@@ -139,23 +135,23 @@ def _taught(
         loss=sum(losses) / len(losses),
         seconds=round(time.perf_counter() - begun, 1),
     )
-    return start.policy(model.eval(), name=name), [log]
+    return start.policy(model, name=name), [log]
 
 # %% ../../nbs/learner/baselines.ipynb #f31f1270
-_QUESTIONS, _SAMPLES = 64, 8  # of a round; episodes of a question
-
-
 def _right_rows(episodes: list[Episode]) -> tuple[list[dict], int]:
     "Rows of a model's own right episodes, each once, of the tokens that it drew; how many are right."
-    good = [ep for ep in episodes if correctness(ep, require_grounded=True) == 1.0]
-    exact = [ep for ep in good if ep.tokens.exact]
-    distinct = {(ep.task.id, *ep.tokens.completion_ids): ep.tokens for ep in exact}
-    rows = []
-    for t in distinct.values():
-        drawn = zip(t.completion_ids, t.env_mask, strict=True)
-        labels = [-100] * len(t.prompt_ids) + [i if mine else -100 for i, mine in drawn]
-        rows.append(dict(input_ids=t.prompt_ids + t.completion_ids, labels=labels))
-    return rows, len(good)
+    right = [ep for ep in episodes if correctness(ep, require_grounded=True) == 1.0]
+    rows = {}
+    for ep in right:
+        t = ep.tokens
+        if t.exact:
+            drawn = zip(t.completion_ids, t.env_mask, strict=True)
+            labels = [i if mine else -100 for i, mine in drawn]
+            rows[ep.task.id, *t.completion_ids] = dict(
+                input_ids=t.prompt_ids + t.completion_ids,
+                labels=[-100] * len(t.prompt_ids) + labels,
+            )
+    return list(rows.values()), len(right)
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
 def _dealt_tasks(start: Start, n: int) -> Iterator[list[Task]]:
@@ -172,8 +168,7 @@ def _dealt_tasks(start: Start, n: int) -> Iterator[list[Task]]:
 def _self_imitation(
     start: Start,
     learning_rate: float | None = None,  # by default GRPO's
-    questions: int = _QUESTIONS,  # of a round
-    samples: int = _SAMPLES,  # episodes of a question
+    questions: int = 64,  # of a round, each played eight times
     rounds: float = math.inf,  # at most
 ) -> tuple[Policy, list]:  # what plays, and a log of the rounds
     "Play, keep what is right, learn it, and again, for as long as GRPO took."
@@ -190,9 +185,10 @@ def _self_imitation(
             number = len(log) + 1
             policy.seed = c.seed + 1_000_003 * number  # dice of this round's own
             tick = terminal_progress(f"{name}: round {number}")
-            tasks = [t for t in next(asked) for _ in range(samples)]
+            tasks = [t for t in next(asked) for _ in range(8)]
             rows, right = _right_rows(rollout(policy, tasks, progress=tick))
-            done = dict(updates=0, tokens=0, loss=None)
+            played = dict(episodes=len(tasks), right=right, learned=len(rows))
+            played |= dict(updates=0, tokens=0, loss=None)
             if rows:
                 data = Dataset.from_list(rows)
                 if trainer is None:
@@ -200,17 +196,16 @@ def _self_imitation(
                     more = dict(steps=-1, num_train_epochs=1) | sizes
                     trainer = _learner(start, model, data, rate, Timekeeper(), **more)
                 trainer.train_dataset = data  # the optimizer goes on where it was
-                done["loss"] = trainer.train().training_loss
-                model.eval()
-                learned = [label != -100 for row in rows for label in row["labels"]]
-                done |= dict(updates=trainer.state.global_step, tokens=sum(learned))
+                played["loss"] = trainer.train().training_loss
+                played["updates"] = trainer.state.global_step
+                labels = [label for row in rows for label in row["labels"]]
+                played["tokens"] = sum(label != -100 for label in labels)
             now = time.perf_counter() - begun
             last, spent = now - spent, now
-            played = dict(episodes=len(tasks), right=right, learned=len(rows))
-            log.append(played | done | dict(seconds=round(spent, 1)))
+            log.append(played | dict(seconds=round(spent, 1)))
             print(
                 f"{name}: round {number}, {right} of {len(tasks)} right, {len(rows)} learned "
-                f"in {done['updates']} updates, {spent:.0f} of {start.seconds:.0f} s",
+                f"in {played['updates']} updates, {spent:.0f} of {start.seconds:.0f} s",
                 flush=True,
             )
     return start.policy(model, name=name), log
@@ -236,42 +231,42 @@ def _more_warmup(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     return _taught(start, "more_warmup", make, accelerator_config=one, **sizes)
 
 # %% ../../nbs/learner/baselines.ipynb #4868a748
-_EPOCHS = 10  # times that each episode is learned, if time allows
+def _all_shown(start: Start, model, kind: str) -> tuple[list[dict], float]:
+    "Rows of all demonstrations of a kind, and the rate at which they are learned."
+    c = start.config.with_(demonstrations=kind, demonstration_count=0)
+    asked = start.tasks, start.eval_tasks
+    rows, _ = get_demonstrations(model, start.tokenizer, *asked, c)
+    return rows, learning_rate_for(c)
 
 
 def _gold_sft(
     start: Start,
-    epochs: int = _EPOCHS,  # at most
+    epochs: int = 10,  # times that each episode is learned, if time allows
 ) -> tuple[Policy, list]:  # what plays, and a log
     "The base model after learning a teacher's episodes, for as long as GRPO took or less."
-    c = start.config.with_(demonstration_count=0)  # all
-    kind = "oracle" if find_game(c.rules.mode).one_reply else "explore"
+    kind = "oracle" if find_game(start.config.rules.mode).one_reply else "explore"
 
     def make(model):
-        player = teacher(kind, c.seed, c.rules.mode)
-        demos, _ = play_demonstrations(player, start.tasks, c)
-        rows, _ = demonstration_rows(demos, start.tokenizer, c)
-        return Dataset.from_list(rows), learning_rate_for(c)
+        rows, rate = _all_shown(start, model, kind)
+        return Dataset.from_list(rows), rate
 
     return _taught(start, "gold_sft", make, steps=-1, num_train_epochs=epochs)
 
 
 def _more_demonstrations(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     "The model after further demonstrations, or if there are none the same ones, in GRPO's time."
-    c = start.config.with_(demonstration_count=0)  # all
     known = {tuple(row["input_ids"]) for row in start.learned}
 
     def make(model):
-        asked = start.tasks, start.eval_tasks
-        shown, _ = get_demonstrations(model, start.tokenizer, *asked, c)
+        shown, rate = _all_shown(start, model, start.config.demonstrations)
         rows = [row for row in shown if tuple(row["input_ids"]) not in known] or shown
-        return Dataset.from_list(rows), learning_rate_for(c) * END_RATE
+        return Dataset.from_list(rows), rate * END_RATE
 
     return _taught(start, "more_demonstrations", make)
 
 # %% ../../nbs/learner/baselines.ipynb #c733429d
 _TRIES_OF = 1, 4, 16, 64  # the k that are reported, and last the number of samples
-_FEW_TRIES, _SAMPLED = 8, 300  # samples for a larger model; its questions, at most
+_FEW_TRIES, _ASKED = 8, 300  # samples for a larger model; questions, at most
 
 
 def pass_at_k(
@@ -288,13 +283,12 @@ def pass_at_k(
 def _count_right(
     start: Start,
     model,
-    n: int = _TRIES_OF[-1],  # samples of a question
+    n: int,  # samples of a question
     name: str = "model",
 ) -> list[int]:  # of each evaluation question
     "How many of `n` sampled episodes are right."
     policy, c = start.policy(model, temperature=1.0), start.config
     tasks, counts, each = start.eval_tasks, [], max(1, 1024 // n)
-    print(f"sampling {name}: {len(tasks)} questions, {n} times each", flush=True)
     tick = terminal_progress(f"sampling {name}")
     for i in range(0, len(tasks), each):
         policy.seed = c.seed + 2_000_003 * (i + 1)
@@ -323,7 +317,7 @@ def _reach(
     base: list[int],
     trained: list[int],  # right samples of each question
     right: list[bool],  # does the trained model answer it greedily?
-    n: int = _TRIES_OF[-1],  # samples of a question
+    n: int,  # samples of a question
 ) -> dict:  # by policy and k: rate, ci_low, ci_high; then what was gained and lost, and the verdict
     "What a model reaches in many tries, before and after its training."
     pairs = list(zip(base, trained, strict=True))
@@ -332,13 +326,13 @@ def _reach(
     unsampled = sum(r and a == 0 for r, a in zip(right, base, strict=True))
     p_value = mcnemar(gained, lost)
     oftener = mean_interval([(b - a) / n for a, b in pairs])
-    what = "shows neither a longer reach nor a higher rate"
-    if oftener[0] > 0:
+    if p_value < 0.05:  # then they differ
+        what = "reaches beyond" if gained > lost else "has lost some of"
+        what += " what the base samples"
+    elif oftener[0] > 0:
         what = "picks more often what the base samples already"
-    if p_value < 0.05 and gained > lost:
-        what = "reaches beyond what the base samples"
-    if p_value < 0.05 and gained < lost:
-        what = "has lost some of what the base samples"
+    else:
+        what = "shows neither a longer reach nor a higher rate"
     before, after = _rates(base, n), _rates(trained, n)
     went = lambda k: f"from {before[k]['rate']:.1%} to {after[k]['rate']:.1%}"
     verdict = (
@@ -384,12 +378,9 @@ def _baselines_of(config: SQLGRPOConfig) -> list[str]:
     "The baselines that make sense for a run."
     if config.demonstrations in ("oracle", "explore"):
         return ["more_demonstrations", "self_imitation"]
-    left_out = {"more_demonstrations"}
-    if not config.model.embedded:
-        left_out.add("more_warmup")
-    if find_game(config.rules.mode).one_reply:
-        left_out.add("forced_DESCRIBE")
-    return [name for name in BASELINES if name not in left_out]
+    warmed, one_reply = config.model.embedded, find_game(config.rules.mode).one_reply
+    forced = [] if one_reply else ["forced_DESCRIBE"]
+    return ["more_warmup"] * warmed + ["self_imitation", *forced, "gold_sft"]
 
 # %% ../../nbs/learner/baselines.ipynb #b9e888f5
 def run_baselines(
@@ -428,21 +419,15 @@ def sample_many(
     start: Start,
     trained: PreTrainedModel | PeftModel,  # the model after GRPO
     right: list[bool],  # does it answer each evaluation question greedily?
-    questions: int = _SAMPLED,  # at most, drawn by the seed
 ) -> dict:  # of `_reach`, and the counts
     "What base and trained model reach in many tries."
     n = _TRIES_OF[-1] if start.config.model.embedded else _FEW_TRIES
     pairs = [*zip(start.eval_tasks, right, strict=True)]
-    asked = pick_some(pairs, questions, start.config.seed)
+    asked = pick_some(pairs, _ASKED, start.config.seed)
     some = replace(start, eval_tasks=[t for t, _ in asked])
-    was_training = trained.training
-    counts = dict(base=_count_right(some, some.fresh(), n, "base"))
-    trained.eval()
-    try:
-        counts["trained"] = _count_right(some, trained, n, "trained")
-    finally:
-        trained.train(was_training)
-    reach = _reach(counts["base"], counts["trained"], [r for _, r in asked], n)
+    models = dict(base=some.fresh(), trained=trained)
+    counts = {name: _count_right(some, m, n, name) for name, m in models.items()}
+    reach = _reach(**counts, right=[r for _, r in asked], n=n)
     ids = [t.id for t, _ in asked]
     by_id = {name: dict(zip(ids, cs, strict=True)) for name, cs in counts.items()}
     return reach | dict(counts=by_id)

@@ -7,7 +7,7 @@ __all__ = ['write_checksums', 'broken_files', 'whole_checkpoint', 'step_of', 'ch
            'save_state', 'lock_output_dir', 'move_away']
 
 # %% ../../nbs/learner/checkpoints.ipynb #128b2f33
-import json, math, shutil, sys, zlib
+import json, math, shutil, zlib
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -76,12 +76,9 @@ def step_of(checkpoint: str | Path) -> int:
 
 def checkpoints_in(folder: str | Path) -> list[Path]:  # newest first
     "The checkpoint-N folders in `folder`, whole or not."
-    folders = [
-        p
-        for p in Path(folder).expanduser().glob("checkpoint-*")
-        if p.name.removeprefix("checkpoint-").isdigit() and p.is_dir()
-    ]
-    return sorted(folders, key=step_of, reverse=True)
+    folders = Path(folder).expanduser().glob("checkpoint-*")
+    numbered = lambda p: p.name.removeprefix("checkpoint-").isdigit() and p.is_dir()
+    return sorted(filter(numbered, folders), key=step_of, reverse=True)
 
 
 def _why_broken(path: Path) -> str:  # "" if it is whole
@@ -117,11 +114,9 @@ def find_checkpoint(
                 f"and there is no checkpoint in {str(output_dir)!r}"
             )
         where = unfinished(output_dir) or newest_first[0]
-        broken = newest_first[: newest_first.index(where)]
-        if broken and is_main():
-            print(
-                f"broken, and left out: {', '.join(p.name for p in broken)}; going on from {where.name}",
-                file=sys.stderr,
+        if broken := [p.name for p in newest_first[: newest_first.index(where)]]:
+            say(
+                f"broken, and left out: {', '.join(broken)}; going on from {where.name}"
             )
     where = Path(where).expanduser()
     if why := _why_broken(where):
@@ -148,12 +143,10 @@ def save_state(trainer: Trainer) -> str | None:  # the checkpoint; None if there
     trainer.model.zero_grad()
     trainer._save_checkpoint(trainer.model, trial=None)
     folder = Path(trainer.args.output_dir) / f"checkpoint-{trainer.state.global_step}"
-    if not folder.is_dir():  # the disk was full
-        return None
-    if several:  # nobody else writes into it
+    if several and folder.is_dir():  # nobody else writes into it
         with whole_checkpoint(folder):
             pass
-    return str(folder) if folder.is_dir() else None
+    return str(folder) if folder.is_dir() else None  # the disk may be full
 
 # %% ../../nbs/learner/checkpoints.ipynb #b795c9da
 _HELD = {}  # folder: its lock, for as long as this process lives

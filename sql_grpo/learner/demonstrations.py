@@ -95,21 +95,23 @@ def _respelt(tree: exp.Expression, db: Database) -> exp.Expression:
 # %% ../../nbs/learner/demonstrations.ipynb #88efbf3f
 def _compared(tree: exp.Expression, db: Database) -> list[tuple]:
     "The columns that a query compares with a text: (table, column, text)."
-    found = []
+    places = []
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.In):
         sides = [node.this, *(node.expressions or [node.args.get("expression")])]
         select = node.find_ancestor(exp.Select)
         column = next((s for s in sides if isinstance(s, exp.Column)), None)
-        texts = [s.this for s in sides if isinstance(s, exp.Literal) and s.is_string]
         if column is None or select is None:
             continue
-        own, name = column.table.lower(), column.name.lower()
+        alias, name = column.table.lower(), column.name.lower()
         tables = select.find_all(exp.Table)
-        tables = [_spelt(t, db) for t in tables if own in ("", t.alias_or_name.lower())]
+        tables = [
+            _spelt(t, db) for t in tables if alias in ("", t.alias_or_name.lower())
+        ]
         columns = [(t, c.name) for t in tables if t for c in db.columns(t)]
         place = next((p for p in columns if p[1].lower() == name), None)
-        found += [(*place, text) for text in texts if place]
-    return found
+        texts = [s.this for s in sides if isinstance(s, exp.Literal) and s.is_string]
+        places += [(*place, text) for text in texts if place]
+    return places
 
 
 # values of a column that are looked at together, and characters of them
@@ -120,19 +122,18 @@ def _look_first(task: Task, table: str, column: str, text: str) -> str:  # an ac
     "How somebody finds out how a column spells a text."
     db = task.database()
     name = db.spelt(column)
-    every = f"SELECT DISTINCT {name} FROM {db.label(table)}"
-    values = [format_value(v) for (v,) in db.query(every).rows]
-    if len(values) <= _FEW and sum(map(len, values)) <= _SHORT:
-        return f"{QUERY} {every}"
-    if not any(c.isalpha() for c in text):
-        return f"{SAMPLE} {table}"
-    words = sorted(re.findall(r"\w{3,}", text), key=len, reverse=True)
-    asked = [w for w in (text, *words) if w.casefold() in task.question.casefold()]
-    if not asked:
-        return f"{QUERY} {every}"
-    like = asked[0].replace("'", "''")
-    any_case = "ILIKE" if db.dialect in ("postgres", "duckdb") else "LIKE"
-    return f"{QUERY} {every} WHERE {name} {any_case} '%{like}%'"
+    sql = f"SELECT DISTINCT {name} FROM {db.label(table)}"
+    values = [format_value(v) for (v,) in db.query(sql).rows]
+    if len(values) > _FEW or sum(map(len, values)) > _SHORT:
+        if not any(c.isalpha() for c in text):
+            return f"{SAMPLE} {table}"
+        words = sorted(re.findall(r"\w{3,}", text), key=len, reverse=True)
+        asked = [w for w in (text, *words) if w.casefold() in task.question.casefold()]
+        if asked:
+            like = asked[0].replace("'", "''")
+            any_case = "ILIKE" if db.dialect in ("postgres", "duckdb") else "LIKE"
+            sql += f" WHERE {name} {any_case} '%{like}%'"
+    return f"{QUERY} {sql}"
 
 # %% ../../nbs/learner/demonstrations.ipynb #ae52844a
 def _misnamed(tree: exp.Expression, db: Database, dice: random.Random) -> str:
@@ -203,7 +204,7 @@ def teacher(
         key = ep.task.db_id, ep.task.id, ep.task.query
         if key not in known:
             known[key] = explored(ep.task, seed)
-        return known[key][min(len(ep.turns), len(known[key]) - 1)]
+        return known[key][: len(ep.turns) + 1][-1]
 
     return ScriptedPolicy(script, kind)
 
@@ -232,8 +233,10 @@ def play_demonstrations(
             "demonstrations are made of training questions only"
         )
     count, rules = config.demonstration_count, config.rules
-    about = dict(source=Path(str(config.data_path or config.data_source)).name)
-    about |= dict(policy=policy.name)
+    source = Path(str(config.data_path or config.data_source)).name
+    about = dict(source=source, policy=policy.name)
+    # characters, if nobody counted tokens
+    length = lambda ep: ep.completion_tokens or sum(len(t.text) for t in ep.turns)
     dice = random.Random(config.seed)
     order = dice.sample(tasks, len(tasks))[: _TRIES * count or None]
     a_round = max(1, _ROUND // samples)
@@ -249,9 +252,6 @@ def play_demonstrations(
             right = list(filter(_worth_learning, episodes[i : i + samples]))
             counts["right"] += len(right)
             # a stable sort keeps the random order of those that are as long
-            length = lambda ep: (
-                ep.completion_tokens or sum(len(t.text) for t in ep.turns)
-            )
             right = sorted(dice.sample(right, len(right)), key=length)
             made = {tuple(t.text for t in ep.turns): ep for ep in reversed(right)}
             made = [_demonstration(ep, rules) | about for ep in reversed(made.values())]
@@ -279,12 +279,9 @@ def save_demonstrations(demos: list[dict], path: str | Path) -> Path:
 def load_demonstrations(
     path: str | Path,
 ) -> list[dict]:  # messages, task_id, and whatever else is there
-    "Read them back, or somebody else's; raises ValueError naming the line."
-    path = Path(path).expanduser()
-    if not path.is_file():
-        raise FileNotFoundError(f"no demonstrations at {path}")
+    "Read them back, or somebody else's; raises ValueError naming the line, or OSError."
     demos = []
-    for where, d in from_jsonl(path):
+    for where, d in from_jsonl(Path(path).expanduser()):
         messages = d.get("messages") if isinstance(d, dict) else None
         _check_messages(messages, f"{where}: field 'messages'")
         demos.append(dict(task_id="") | d)
@@ -304,8 +301,8 @@ def _check_messages(messages, where: str) -> None:
     turns = roles[roles[0] == "system" :]
     if not turns or turns != ("user", "assistant") * (len(turns) // 2):
         raise ValueError(
-            f"{where}: the roles must be user, assistant, user, ... up to an "
-            "assistant, after a system message if there is one; "
+            f"{where}: the roles must be user and assistant in turn, up to an assistant, "
+            "after a system message if there is one; "
             f"found {', '.join(map(str, roles))}"
         )
 
@@ -320,12 +317,9 @@ def encode_messages(
     labels = [-100] * len(ids)
     end = codec.tokenizer.convert_tokens_to_ids(codec.end)
     for i, m in enumerate(messages[1:]):
-        if m["role"] == "assistant":
-            new = codec.plain_ids(m["content"]) + [end]
-            labels += [-100] * len(new) if i // 2 in slips else new
-        else:
-            new = codec.glue_ids(m["content"])
-            labels += [-100] * len(new)
+        reply, text = m["role"] == "assistant", m["content"]
+        new = codec.plain_ids(text) + [end] if reply else codec.glue_ids(text)
+        labels += new if reply and i // 2 not in slips else [-100] * len(new)
         ids = ids + new
     return dict(input_ids=ids, labels=labels)
 
@@ -421,10 +415,9 @@ def learn_demonstrations(
     config: SQLGRPOConfig,
 ) -> list[dict]:  # log: step and loss; empty if it was learned before
     "Supervised training on demonstrations, once; changes `model` in place."
-    names = "bf16 fp16 peft lora_rank lora_alpha lora_targets".split()
-    key = [rows, fingerprint(model), learning_rate_for(config)]
-    key += [config.demonstration_epochs, config.seed]
-    key += [getattr(config, name) for name in names]
+    c = config
+    key = [rows, fingerprint(model), learning_rate_for(c), c.demonstration_epochs]
+    key += [c.seed, c.bf16, c.fp16, c.peft, c.lora_rank, c.lora_alpha, c.lora_targets]
     folder = Path(config.output_dir) / "demonstrations" / digest_of(key)
     file = folder / "weights.safetensors"
     trained = {n: p for n, p in model.named_parameters() if p.requires_grad}
@@ -438,28 +431,17 @@ def learn_demonstrations(
     clock = Timekeeper("demonstrations", save_every=_SAVE_SECONDS)
 
     def build(per_device_train_batch_size, **sizes):
-        trainer = sft_trainer(
-            model,
-            tokenizer,
-            Dataset.from_list(rows),
-            config,
-            steps,
-            learning_rate_for(config),
-            [clock],
-            per_device_train_batch_size,
-            output_dir=str(folder),
-        )
+        data, rate = Dataset.from_list(rows), learning_rate_for(c)
+        how = dict(batch=per_device_train_batch_size, output_dir=str(folder))
+        trainer = sft_trainer(model, tokenizer, data, c, steps, rate, [clock], **how)
         trainer.rebuild = build
         return trainer
 
-    training = model.training
+    if resume := unfinished(folder, steps):
+        say(f"demonstrations go on from step {step_of(resume)} of {steps}")
     with forward_kept(model):
-        resume = unfinished(folder, steps)
-        if resume:
-            say(f"demonstrations go on from step {step_of(resume)} of {steps}")
-        resume = resume and str(resume)
-        trainer, interrupted = train_on(build(batch_for(config)), resume)
-    model.train(training)
+        trainer = build(batch_for(config))
+        trainer, interrupted = train_on(trainer, resume and str(resume))
     if interrupted:
         say(
             f"interrupted at step {trainer.state.global_step} of {steps} of the "
@@ -512,34 +494,31 @@ def _made_demonstrations(
     model, tokenizer, tasks: list[Task], config: SQLGRPOConfig
 ) -> tuple[list[dict], dict]:  # demonstrations; what there is to report about them
     "Demonstrations of the run's own, from its folder if they have been made before."
-    kind = config.demonstrations
+    kind, rules = config.demonstrations, config.rules
     if kind != "self":
         need_sql(tasks, kind)
     right = lambda t: t.query or repr((t.answer, t.ordered))
     asked = [(t.id, t.question, right(t), str(t.db_path)) for t in tasks]
-    key = [asked, asdict(config.rules), config.demonstration_count]
+    key = [asked, asdict(rules), config.demonstration_count]
     key += [config.demonstration_tokens, config.seed]
     if kind == "self":
         key += [fingerprint(model), config.num_generations]
     file = Path(config.output_dir) / "demonstrations" / f"{kind}-{digest_of(key)}.jsonl"
     if file.exists():
         return load_demonstrations(file), dict(file=str(file))
-    training = model.training
     if kind == "self":
-        how = dict(seed=config.seed, name="self", dtype=half_precision(config))
-        player = LMPolicy(model.eval(), tokenizer, config.rules, 1.0, **how)
+        how = dict(seed=config.seed, name=kind, dtype=half_precision(config))
+        player = LMPolicy(model, tokenizer, rules, 1.0, **how)
         how = dict(samples=config.num_generations, keep=_KEEP)
     else:
-        player = teacher(kind, config.seed, config.rules.mode)
-        rules = config.rules
+        player = teacher(kind, config.seed, rules.mode)
         codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
         how = dict(fits=lambda d: fits_run(encode_demonstration(codec, d), config))
     demos, counts = play_demonstrations(player, tasks, config, **how)
-    model.train(training)
     if not demos:
         raise ValueError(
             f"none of {counts['questions']} questions could be answered "
-            f"in max_turns {config.rules.max_turns} by {kind}, within the run's limits "
+            f"in max_turns {rules.max_turns} by {kind}, within the run's limits "
             "of tokens; a model that is never right can learn from oracle or explore"
         )
     return demos, counts | dict(file=str(save_demonstrations(demos, file)))
@@ -554,7 +533,7 @@ def get_demonstrations(
 ) -> tuple[list[dict], dict]:  # rows to learn; what there is to report about them
     "The demonstrations that the configuration asks for. Raises ValueError if none fits."
     start = time.perf_counter()
-    kind, more = str(config.demonstrations), {}
+    kind, made = str(config.demonstrations), {}
     tested = {_asked(t.question) for t in avoid}
     # two files may count theirs alike
     ids = {t.id for t in avoid} - {t.id for t in tasks}
@@ -565,14 +544,14 @@ def get_demonstrations(
                 "all training questions are evaluation questions too: "
                 "demonstrations would teach what is tested"
             )
-        demos, more = _made_demonstrations(model, tokenizer, tasks, config)
+        demos, made = _made_demonstrations(model, tokenizer, tasks, config)
     else:
         demos = load_demonstrations(kind)
     usable, left_out = _usable(demos, tested, ids, config)
     rows, counts = demonstration_rows(usable, tokenizer, config)
-    facts = dict(kind=kind, **more, demonstrations=len(demos), **left_out, **counts)
-    facts |= dict(steps=_steps_on(rows, config))
-    facts |= dict(seconds=round(time.perf_counter() - start, 1))
+    facts = dict(kind=kind, **made, demonstrations=len(demos), **left_out, **counts)
+    seconds = round(time.perf_counter() - start, 1)
+    facts |= dict(steps=_steps_on(rows, config), seconds=seconds)
     line = f"demonstrations ({kind}): {facts['fit']} of {len(demos)} fit"
     if "right" in facts:
         line += f", right {facts['right']} of {facts['episodes']} episodes"

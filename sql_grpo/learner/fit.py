@@ -4,12 +4,11 @@
 
 # %% auto #0
 __all__ = ['END_RATE', 'A_STEP', 'batch_that_fits', 'SupervisedTrainer', 'falling_rate', 'sft_trainer', 'forward_kept',
-           'Timekeeper', 'MemoryRanOut', 'free_trainer', 'train_on', 'steps_done', 'run_training_with_metrics',
-           'train_tokenizer', 'base_config']
+           'Timekeeper', 'MemoryRanOut', 'free_trainer', 'train_on', 'steps_done', 'run_training_with_metrics']
 
 # %% ../../nbs/learner/fit.ipynb #9d000006
 import gc, json, math, os, shutil, signal, time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -18,13 +17,10 @@ import torch
 from accelerate.utils import gather_object
 from datasets import Dataset, IterableDataset
 from peft import PeftModel
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
-    PreTrainedTokenizerFast,
     PrinterCallback,
-    Qwen3Config,
     Trainer,
     TrainerCallback,
     TrainerControl,
@@ -36,7 +32,6 @@ from trl import GRPOTrainer, SFTConfig, SFTTrainer
 from ..common.basics import QUIET, detect_runtime, is_main, say
 from ..config import SQLGRPOConfig
 from ..engine.cache import is_out_of_memory
-from ..engine.codec import CHATML
 from sql_grpo.learner.checkpoints import (
     checkpoints_in,
     find_checkpoint,
@@ -353,7 +348,7 @@ def train_on(
         out_of_memory = False
         try:
             try:
-                _train(trainer, resume)
+                _train_rest(trainer, resume)
             except (RuntimeError, MemoryError, OSError) as e:
                 if not is_out_of_memory(e):
                     raise
@@ -371,7 +366,7 @@ def train_on(
         trainer, resume = _smaller(trainer)
 
 
-def _train(trainer: Trainer, resume: str | None) -> None:
+def _train_rest(trainer: Trainer, resume: str | None) -> None:
     "Train, unless all steps were done before the checkpoint: transformers would take one more."
     sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
     if sharded or not 0 < trainer.args.max_steps <= steps_done(resume):
@@ -457,83 +452,3 @@ def _amounts(log: list[dict], steps: int, args: SQLGRPOConfig) -> dict:
     learned, tokens = map(round, sums)
     played = round(steps / n * args.generation_batch_size)
     return dict(updates=steps, played=played, learned=learned, tokens=tokens)
-
-# %% ../../nbs/learner/fit.ipynb #e766d1ef
-_FUNCTION_WORDS = """how many are there the of what is for each number with whose where and that
-have has no among all a per sum belong to list count give find show which values common most least
-average mean total highest largest maximum lowest smallest minimum above below more than less over
-under after before later earlier without missing different distinct do at beyond bottom capped
-combined except peak reaching showing shy typical""".split()
-# " how"; then " FROM ", names, digits, " = "
-_CUTS = (
-    r" (?:"
-    + "|".join(sorted(set(_FUNCTION_WORDS), key=len, reverse=True))
-    + r")(?![a-z_])"
-    r"| ?[A-Z]{2,}(?: [A-Z]{2,})* ?|[A-Za-z][a-z]*|\d| ?[^\sA-Za-z0-9]+ ?|\s"
-)
-_SPECIALS = [
-    "<|endoftext|>",
-    "<|im_start|>user\n",
-    "<|im_start|>assistant\n",
-    "<|im_start|>system\n",
-    "<|im_end|>\n",
-]
-
-# %% ../../nbs/learner/fit.ipynb #814911f3
-def train_tokenizer(
-    texts: Iterable[str],
-    size: int = 2000,  # tokens in the vocabulary
-) -> PreTrainedTokenizerFast:
-    "Learn a byte-level BPE vocabulary whose names don't carry spaces."
-    backend = Tokenizer(models.BPE())
-    pieces = pre_tokenizers.Split(Regex(_CUTS), "isolated")
-    letters = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    backend.pre_tokenizer = pre_tokenizers.Sequence([pieces, letters])
-    backend.decoder = decoders.ByteLevel()
-    backend.train_from_iterator(
-        texts,
-        trainers.BpeTrainer(
-            vocab_size=size,
-            special_tokens=_SPECIALS,
-            show_progress=False,
-            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        ),
-    )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        eos_token=_SPECIALS[-1],
-        pad_token=_SPECIALS[0],
-        additional_special_tokens=_SPECIALS[1:-1],
-        clean_up_tokenization_spaces=False,
-    )
-    tokenizer.chat_template = CHATML
-    reply = dict(close_pattern=r"<\|im_end\|>\s*", content="text")
-    tokenizer.response_template = dict(
-        defaults=dict(role="assistant"),
-        start_anchor=_SPECIALS[2],
-        fields=dict(content=reply),
-    )
-    return tokenizer
-
-# %% ../../nbs/learner/fit.ipynb #833be69c
-def base_config(
-    tokenizer: PreTrainedTokenizerBase,
-    width: int = 192,
-    layers: int = 4,
-) -> Qwen3Config:
-    "The shape of a small Qwen3; without arguments, of the embedded base."
-    return Qwen3Config(
-        vocab_size=len(tokenizer),
-        hidden_size=width,
-        num_hidden_layers=layers,
-        head_dim=32,
-        num_attention_heads=width // 32,
-        num_key_value_heads=width // 32,
-        intermediate_size=width * 8 // 3,
-        max_position_embeddings=4096,
-        rope_theta=1e6,
-        tie_word_embeddings=True,
-        bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )

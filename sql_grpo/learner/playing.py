@@ -68,4 +68,4 @@ def load_policy(
         model_name=model, mode=rules.mode, output_dir=tempfile.gettempdir()
     )
     lm, tokenizer = load_model_and_tokenizer(config, train=False)
-    return LMPolicy(lm.eval(), tokenizer, rules, temperature, seed)
+    return LMPolicy(lm, tokenizer, rules, temperature, seed)

@@ -189,18 +189,16 @@ def reads_trees(model: torch.nn.Module) -> bool:
     "Is a tree's gradient that of its rows? A CPU, full attention, rotary positions, no dropout or state."
     inner = _inner_model(model)
     config = inner.config.get_text_config()
-    layers = set(getattr(config, "layer_types", None) or ["full_attention"])
-    window = getattr(config, "sliding_window", None)
-    if hasattr(config, "layer_types"):
-        window = None  # its layers say whether they have one
+    window = getattr(config, "sliding_window", None) and "sliding_attention"
+    # where layers are named, these say whether they have a window
+    layers = getattr(config, "layer_types", None) or [window or "full_attention"]
     rope = (getattr(config, "rope_parameters", None) or {}).get("rope_type")
     drawn = [m.p for m in inner.modules() if isinstance(m, torch.nn.Dropout)]
     drawn.append(getattr(config, "attention_dropout", 0))
     return (
         inner.device.type == "cpu"
         and config._attn_implementation in ("sdpa", "sql_grpo_tree")
-        and layers == {"full_attention"}
-        and not window
+        and set(layers) == {"full_attention"}
         and rope in ("default", "linear", "llama3", "yarn")  # others: by longest row
         and not (inner.training and any(drawn))
         and not getattr(inner, "_is_stateful", False)

@@ -50,7 +50,8 @@ class KeptQuestions:
     def __init__(self, path: str | Path):
         "Makes no file yet. Raises ValueError for one that cannot be read, or not be written to."
         self.path = Path(full_path(path)).resolve()  # of a link, what it leads to
-        if self.path.suffix.lower() not in READERS:
+        self.ending = self.path.suffix.lower()
+        if self.ending not in READERS:
             ends = ", ".join(READERS)
             raise ValueError(f"{path}: questions are kept in a file ending in {ends}")
         with self._alone():
@@ -69,40 +70,38 @@ class KeptQuestions:
             why = e.strerror or e
             raise ValueError(f"{self.path} cannot be written to: {why}") from e
 
-    def _read(self) -> tuple[list, Callable]:
-        "The entries, and what makes the text of the file from them. Raises ValueError."
-        there = self.path.exists() and self.path.read_bytes().strip()
-        if there:
-            # finds what training would not read
-            if any(not isinstance(e, dict) for _, e in raw_entries(self.path)):
-                raise ValueError(f"{self.path}: expected objects with a 'question'")
-        if self.path.suffix.lower() in (".csv", ".tsv"):
-            return self._read_table(there)
-        text = "[]"
-        if there:
-            given = text_encoding(self.path, str(self.path), [])
-            text = self.path.read_text(encoding=given)
-        dump = partial(json.dumps, ensure_ascii=False, default=format_value)
-        try:
-            found = json.loads(text)
-        except ValueError:  # an entry a line
-            lines = filter(str.strip, text.splitlines())
-            return [*map(json.loads, lines)], lambda es: "\n".join(map(dump, es)) + "\n"
-        if self.path.suffix.lower() == ".jsonl":
-            one = [found] if isinstance(found, dict) else found
-            return one, lambda es: "\n".join(map(dump, es)) + "\n"
-        whole = found if isinstance(found, list) else found["questions"]
-        return whole, lambda es: dump(found, indent=1) + "\n"
+    def _entries(self) -> list:
+        "What training would read of it, none without a file. Raises ValueError."
+        filled = self.path.exists() and self.path.read_bytes().strip()
+        return [e for _, e in raw_entries(self.path)] if filled else []
 
-    def _read_table(self, there: bool) -> tuple[list, Callable]:
-        "The same, of a CSV file."
+    def _read(self) -> tuple[list, Callable]:
+        "The entries as they are, and what makes the text of the file from them. Raises ValueError."
+        known = self._entries()
+        if any(not isinstance(e, dict) for e in known):
+            raise ValueError(f"{self.path}: expected objects with a 'question'")
+        if self.ending in (".csv", ".tsv"):
+            return self._read_table()
+        text = "[]"
+        if known:
+            text = self.path.read_text(encoding=text_encoding(self.path)[0])
+        dump = partial(json.dumps, ensure_ascii=False, default=format_value)
+        lines_of = lambda es: "\n".join(map(dump, es)) + "\n"
+        try:
+            whole = json.loads(text)
+        except ValueError:  # an entry a line
+            return [*map(json.loads, filter(str.strip, text.splitlines()))], lines_of
+        if self.ending == ".jsonl":
+            return [whole] if isinstance(whole, dict) else whole, lines_of
+        entries = whole if isinstance(whole, list) else whole["questions"]
+        return entries, lambda es: dump(whole, indent=1) + "\n"
+
+    def _read_table(self) -> tuple[list, Callable]:
+        "The rows of a CSV file, and what makes its text from them. Raises ValueError."
         header = names = ["question", "query", "answer", "wrong"]
-        form, rows = (
-            dict(delimiter="\t" if self.path.suffix.lower() == ".tsv" else ","),
-            [],
-        )
-        end = "\r\n" if there and b"\r\n" in self.path.read_bytes() else "\n"
-        if there:
+        form = dict(delimiter="\t" if self.ending == ".tsv" else ",")
+        rows, raw = [], self.path.read_bytes() if self.path.exists() else b""
+        if raw.strip():
             sheet = question_sheet(self.path)
             if sheet.begins > 1:
                 above = f"the table begins in line {sheet.begins}"
@@ -112,6 +111,7 @@ class KeptQuestions:
 
         def text(entries):
             every = list(dict.fromkeys(chain(names, *entries)))
+            end = "\r\n" if b"\r\n" in raw else "\n"
             out = io.StringIO()
             write = csv.writer(out, lineterminator=end, **form).writerow
             write([*header, *every[len(header) :]])
@@ -121,7 +121,7 @@ class KeptQuestions:
 
         return [dict(zip(names, row, strict=True)) for row in rows], text
 
-    def _read_back(self, text: str, found: list) -> None:
+    def _read_back(self, text: str, kept: tuple) -> None:
         "Raise ValueError if the answers would not be read as what they are."
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, f"kept{self.path.suffix}")
@@ -131,26 +131,17 @@ class KeptQuestions:
             except ValueError as e:
                 why = str(e).replace(str(file), str(self.path))
                 raise ValueError(f"{why}: not kept") from None
-        said = {_same(e.get("question")): e.get("answer") for e in reversed(entries)}
-        for e in found:
-            given, read = e.get("answer"), said[_same(e["question"])]
-            if given != read:
-                there = f"would be read as {read!r} in {self.path.name}"
-                raise ValueError(f"the answer {given!r} {there}: not kept")
-
-    def _encoding(self) -> str:
-        "UTF-8, with a mark where the file had one, or another encoding: spreadsheets need it."
-        raw = self.path.read_bytes() if self.path.exists() else b""
-        if not raw or raw.startswith(codecs.BOM_UTF8):
-            return "utf-8-sig" if raw else "utf-8"
-        given = text_encoding(self.path, str(self.path), [])
-        return "utf-8" if given == "utf-8-sig" else "utf-8-sig"
+        answers = {_same(e.get("question")): e.get("answer") for e in reversed(entries)}
+        for e in kept:
+            meant, read = e.get("answer"), answers[_same(e["question"])]
+            if meant != read:
+                fault = f"would be read as {read!r} in {self.path.name}"
+                raise ValueError(f"the answer {meant!r} {fault}: not kept")
 
     def sql(self, question: str, db_id: str = "") -> str:
         "The SQL that is kept with a question about a database; empty if there is none. Raises ValueError."
         with self._alone():
-            there = self.path.exists() and self.path.read_bytes().strip()
-            entries = [e for _, e in raw_entries(self.path)] if there else []
+            entries = self._entries()
         for e in entries:
             asked, query = e.get("question"), e.get("query")
             its = isinstance(asked, str) and _same(asked) == _same(question)
@@ -161,7 +152,7 @@ class KeptQuestions:
 
     def put(
         self,
-        *found: dict,  # a question, and its `query` or `answer`, or a query that is `wrong`
+        *kept: dict,  # a question, and its `query` or `answer`, or a query that is `wrong`
     ) -> None:
         "Keep questions. Raises ValueError if they cannot be written."
         with self._alone():
@@ -169,7 +160,7 @@ class KeptQuestions:
             called = {field_name(name): name for name in chain(*entries)}
             its = lambda field: called.get(field, field)
             known = {_same(e.get(its("question"))): e for e in reversed(entries)}
-            for right in found:
+            for right in kept:
                 asked = _same(right["question"])
                 if asked not in known:
                     entries.append(known.setdefault(asked, {its("question"): asked}))
@@ -177,10 +168,15 @@ class KeptQuestions:
                     known[asked].pop(its(field), None)
                 more = {its(k): x for k, x in right.items() if k != "question"}
                 known[asked] |= more
-            self._read_back(text(entries), found)
+            self._read_back(text(entries), kept)
+            # spreadsheets need a mark where the file had one, or another encoding
+            raw = self.path.read_bytes() if self.path.exists() else b""
+            marked = raw.startswith(codecs.BOM_UTF8)
+            if raw and not marked:
+                marked = text_encoding(self.path)[0] != "utf-8-sig"
+            encoding = "utf-8-sig" if marked else "utf-8"
             with written_whole(self.path) as part:
-                how = dict(encoding=self._encoding(), newline="")
-                part.write_text(text(entries), **how)
+                part.write_text(text(entries), encoding=encoding, newline="")
 
 # %% ../../nbs/use/questions.ipynb #c1a4000f
 def fetch_spider(

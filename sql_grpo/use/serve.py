@@ -18,25 +18,26 @@ from functools import cache, partial
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
-import apsw, uvicorn
-from fastapi import FastAPI, HTTPException
+import apsw, httpx2, uvicorn
+from fastapi import FastAPI
 from mcp.server.fastmcp import FastMCP
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from openenv.core.client_types import StepResult
 from openenv.core.env_client import EnvClient
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.serialization import serialize_observation
 from openenv.core.env_server.types import Action, EnvironmentMetadata
 from openenv.core.env_server.types import Observation, State
 from openenv.core.env_server.web_interface import create_web_interface_app
 from pydantic import create_model, Field, model_validator, ValidationError
 from pydantic_core import PydanticCustomError
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.responses import JSONResponse
 from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import sql_grpo
 from ..common.basics import listening, or_exit, say
@@ -166,11 +167,11 @@ class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvSt
     def __init__(
         self,
         tasks: list | dict | TaskBook,  # or what a book is made of
-        rules: Rules | None = None,  # of the game; None: the defaults
+        rules: Rules = Rules(),  # of the game
     ):
         super().__init__()
         self.book = tasks if isinstance(tasks, TaskBook) else TaskBook(tasks)
-        self.game = new_environment(rules or Rules())
+        self.game = new_environment(rules)
         self.episode_id = None
         self._rng = random.Random()
 
@@ -234,9 +235,8 @@ class ServedSQLEnvironment(Environment[SQLEnvAction, SQLEnvObservation, SQLEnvSt
 
     def get_metadata(self) -> EnvironmentMetadata:
         "The name, description and version of the environment, for OpenEnv."
-        version = sql_grpo.__version__
-        text = about(self.game.verbs)
-        return EnvironmentMetadata(name="sql_grpo", description=text, version=version)
+        facts = dict(name="sql_grpo", version=sql_grpo.__version__)
+        return EnvironmentMetadata(**facts, description=about(self.game.verbs))
 
     def list_splits(self) -> list:
         "The names of the splits."
@@ -288,6 +288,10 @@ def _frame(kind: str, **data) -> str:
     return json.dumps(dict(type=kind, data=data))
 
 
+def _error(code: str, why: str, **more) -> str:
+    return _frame("error", message=why, code=code, **more)
+
+
 def reply(
     env: ServedSQLEnvironment, text: str | None
 ) -> str | None:  # None: the client says goodbye
@@ -296,70 +300,58 @@ def reply(
         message = json.loads(text)
         kind = message.get("type") if isinstance(message, dict) else None
     except (TypeError, ValueError, RecursionError) as e:
-        why = f"this is not JSON: {_in_words(e)}"
-        return _frame("error", message=why, code="INVALID_JSON")
+        return _error("INVALID_JSON", f"this is not JSON: {_in_words(e)}")
     if kind == "close":
         return None
     try:
         if kind == "state":
             return _frame(kind, **env.state.model_dump())
+        data = message.get("data", {})
         if kind == "reset":
-            obs = env.reset(**message.get("data", {}))
+            obs = env.reset(**data)
         elif kind == "step":
-            obs = env.step(
-                action_class(env.game.verbs).model_validate(message.get("data", {}))
-            )
+            obs = env.step(action_class(env.game.verbs).model_validate(data))
         else:
             why = f"expected a type: reset, step, state or close, got {one_line(kind)}"
-            return _frame("error", message=why, code="UNKNOWN_TYPE")
+            return _error("UNKNOWN_TYPE", why)
+        return _frame("observation", **serialize_observation(obs))
     except ValidationError as e:
-        return _frame("error", message=_in_words(e), code="VALIDATION_ERROR")
+        return _error("VALIDATION_ERROR", _in_words(e))
     except Exception as e:  # the session goes on, whatever happened
         if not isinstance(e, (ValueError, RuntimeError, TypeError, OSError)):
             logging.getLogger(__name__).exception("a turn failed")
-        return _frame("error", message=_in_words(e), code="EXECUTION_ERROR")
+        return _error("EXECUTION_ERROR", _in_words(e))
     finally:
         _keep_few(env)
-    fields = dict(obs.__dict__)
-    ends = {name: fields.pop(name) for name in ("reward", "done")}
-    return _frame("observation", observation=fields, **ends)
 
 # %% ../../nbs/use/serve.ipynb #5e4e0034
 class _Sessions:
-    "The WebSocket route: a session for each connection, one turn at a time in it."
+    "A session for each connection, one turn at a time in it."
 
-    def __init__(self, book: TaskBook, rules: Rules | None, most: int):
+    def __init__(self, book: TaskBook, rules: Rules, most: int):
         self.book, self.rules, self.most = book, rules, most
         self.envs = set()
         self.pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="turns")
 
-    async def __call__(self, scope, receive, send):
-        async def leave(code: int, text: str | None = None):
-            if text:
-                await send(dict(type="websocket.send", text=text))
-            await send(dict(type="websocket.close", code=code))
-
-        await receive()  # websocket.connect
-        head = {name: value.decode("latin-1") for name, value in scope["headers"]}
-        origin = head.get(b"origin")
-        if origin is not None and urlsplit(origin).netloc != head.get(b"host", ""):
-            return await leave(1008)
-        await send(dict(type="websocket.accept"))
+    async def play(self, ws: WebSocket):
+        origin, host = ws.headers.get("origin"), ws.headers.get("host", "")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return await ws.close(1008)
+        await ws.accept()
         if (n := len(self.envs)) >= self.most:
             why = f"all {self.most} places are taken, try again later"
             full = dict(active_sessions=n, max_sessions=self.most)
-            code = "CAPACITY_REACHED"
-            return await leave(1013, _frame("error", message=why, code=code, **full))
+            await ws.send_text(_error("CAPACITY_REACHED", why, **full))
+            return await ws.close(1013)
         self.envs.add(env := ServedSQLEnvironment(self.book, self.rules))
-        turn = partial(
-            asyncio.get_running_loop().run_in_executor, self.pool, reply, env
-        )
+        in_thread = asyncio.get_running_loop().run_in_executor
         try:
-            while (message := await receive())["type"] == "websocket.receive":
-                if (answer := await turn(message.get("text"))) is None:
-                    return await leave(1000)
-                await send(dict(type="websocket.send", text=answer))
-        except OSError:
+            while (message := await ws.receive())["type"] == "websocket.receive":
+                answer = await in_thread(self.pool, reply, env, message.get("text"))
+                if answer is None:
+                    return await ws.close()
+                await ws.send_text(answer)
+        except WebSocketDisconnect:
             pass  # the client is gone
         finally:
             self.envs.discard(env)
@@ -367,25 +359,6 @@ class _Sessions:
 
 # %% ../../nbs/use/serve.ipynb #5e4e0036
 _MAX_FRAME = 1_000_000  # bytes of a frame, or of a request's body
-
-
-def _small_bodies(app: Callable) -> Callable:
-    "Middleware: refuses a request whose body is longer than `_MAX_FRAME`."
-
-    async def limited(scope, receive, send):
-        size = 0
-
-        async def counted():
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > _MAX_FRAME:
-                raise HTTPException(413, f"a body has at most {_MAX_FRAME:,} bytes")
-            return message
-
-        await app(scope, counted if scope["type"] == "http" else receive, send)
-
-    return limited
 
 
 async def _refused(request, error: Exception) -> JSONResponse:
@@ -397,7 +370,7 @@ async def _refused(request, error: Exception) -> JSONResponse:
 
 def make_app(
     tasks: list | dict,  # or such lists by the name of their split
-    rules: Rules | None = None,  # of the game; None: the defaults
+    rules: Rules = Rules(),  # of the game
     max_sessions: int = 256,  # at once
     web: bool = False,  # with OpenEnv's page at /web?
 ) -> FastAPI:
@@ -405,16 +378,16 @@ def make_app(
     book = TaskBook(tasks)
     app = (create_web_interface_app if web else create_fastapi_app)(
         partial(ServedSQLEnvironment, book, rules),
-        action_class(new_environment(rules or Rules()).verbs),
+        action_class(new_environment(rules).verbs),
         SQLEnvObservation,
         env_name="sql_grpo",
         state_cls=SQLEnvState,
     )
-    app.add_middleware(_small_bodies)
+    app.add_middleware(RequestBodyLimitMiddleware, max_body_size=_MAX_FRAME)
     app.add_exception_handler(ValueError, _refused)
     app.add_exception_handler(RuntimeError, _refused)
     app.state.sessions = _Sessions(book, rules, max_sessions)
-    app.router.routes.insert(0, WebSocketRoute("/ws", app.state.sessions))
+    app.router.routes.insert(0, WebSocketRoute("/ws", app.state.sessions.play))
     return app
 
 # %% ../../nbs/use/serve.ipynb #5e4e0020
@@ -471,38 +444,28 @@ class SQLEnvTools(SQLToolEnvironment):
         **options,  # of the client
     ):
         self._env = SQLEnv(base_url, **options).sync()
-        self._result = self._failure = None
+        self._failure = None
         self._offer(verbs)
 
-    def reset(
-        self,
-        task_id: str | None = None,
-        split: str | None = None,
-        prompt: list | None = None,
-        **row,
-    ) -> str | None:
-        "Begin an episode; the question, unless the prompt ends with it."
-        self._result = self._env.reset(task_id=task_id, split=split)
+    def _begin(
+        self, task_id: str | None = None, split: str | None = None, **row
+    ) -> SQLEnvObservation:
         self._failure = None
-        text = self._result.observation.text
-        return None if prompt and str(prompt[-1]["content"]).endswith(text) else text
+        return self._env.reset(task_id=task_id, split=split).observation
+
+    def _step(self, action: SQLAction) -> SQLEnvObservation:
+        try:
+            sent = replace(action, argument=action.argument[:MAX_TEXT])
+            return self._env.step(sent).observation
+        except Exception as e:
+            self._failure = e
+            raise
 
     def get_reward(self) -> float:
         "The verdict; 0 if nothing was answered. Raises what a tool raised."
         if self._failure is not None:
             raise self._failure
-        return float(self._result.reward)
-
-    def _call(self, action_type: str, argument) -> str:
-        if self._result.done:
-            return "The episode is over."
-        action = SQLAction(action_type, str(argument)[:MAX_TEXT])
-        try:
-            self._result = self._env.step(action)
-        except Exception as e:
-            self._failure = e
-            raise
-        return self._result.observation.text
+        return float(self._obs.reward)
 
 
 def served_tasks(
@@ -511,15 +474,11 @@ def served_tasks(
     timeout: float = 60,  # seconds
 ) -> list:  # of dicts: task_id, split, index, db_id, question, difficulty
     "The tasks of a split, without the answers. Raises `ValueError` if there is no such split."
-    body = json.dumps(dict(split=split)).encode()
-    head = {"content-type": "application/json"}
-    request = Request(f"{base_url}/sql_grpo/tasks", body, head)
-    try:
-        with urlopen(request, timeout=timeout) as answer:
-            return json.load(answer)["tasks"]
-    except HTTPError as e:
-        why = json.load(e)["detail"] if e.code == 400 else e.reason
-        raise ValueError(why) from None
+    url = f"{base_url}/sql_grpo/tasks"
+    answer = httpx2.post(url, json=dict(split=split), timeout=timeout)
+    if answer.is_error:
+        raise ValueError(answer.json().get("detail"))
+    return answer.json()["tasks"]
 
 # %% ../../nbs/use/serve.ipynb #5e4ec014
 def _load_splits(args: ServeOptions) -> dict:  # of lists of tasks
@@ -626,9 +585,8 @@ app = sql_grpo.use.serve.app_for({argv})
 """
 
 # %% ../../nbs/use/serve.ipynb #5e4ec018
-_PYTHON = ["python", "-m", "sql_grpo.cli.main", "serve"]
-# of the package's requirements
-_NEEDS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<3 apsw>=3.50 sqlglot>=26 pyarrow>=15 tqdm>=4.60 httpx2>=2,<3 psutil>=5.9 packaging"
+# of the package's requirements, those that a Space has
+_SPACE_REQUIREMENTS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<3 starlette>=1.9 apsw>=3.50 sqlglot>=26 pyarrow>=15 tqdm>=4.60 httpx2>=2,<3 psutil>=5.9 packaging"
 
 
 def _write_space(folder: str | Path, splits: dict, options: list):
@@ -641,12 +599,13 @@ def _write_space(folder: str | Path, splits: dict, options: list):
     left_out = shutil.ignore_patterns("__pycache__", "data")
     shutil.copytree(package, folder / package.name, ignore=left_out)
     port, argv = 7860, ["--data_source", "data", "--web", *options]
+    start = f"python -m sql_grpo.cli.main serve --host 0.0.0.0 --port {port}"
     facts = dict(
         port=port,
         about=about(VERBS),
         version=sql_grpo.__version__,
         argv=argv,
-        command=json.dumps([*_PYTHON, "--host", "0.0.0.0", "--port", str(port), *argv]),
+        command=json.dumps([*start.split(), *argv]),
         counts=", ".join(f"{split}: {len(tasks)}" for split, tasks in splits.items()),
     )
     files = {
@@ -654,7 +613,7 @@ def _write_space(folder: str | Path, splits: dict, options: list):
         "openenv.yaml": _MANIFEST,
         "README.md": _README,
         "app.py": _APP,
-        "requirements.txt": _NEEDS.replace(" ", "\n") + "\n",
+        "requirements.txt": _SPACE_REQUIREMENTS.replace(" ", "\n") + "\n",
     }
     for name, text in files.items():
         (folder / name).write_text(text.format(**facts), encoding="utf-8")
@@ -713,13 +672,15 @@ def make_mcp_server(
         raise ValueError(f"two databases have the same name: {', '.join(names)}")
     places = dict(zip(names, places, strict=True))
 
-    def listed(name: str) -> CallToolResult:
-        labels = lambda db: f"{name}: {', '.join(map(db.label, db.tables))}"
-        line = lambda db: _as_result(one_line(labels(db), max_obs_chars))
-        return _looked(places[name], timeout, line)
+    def in_line(db: Database) -> CallToolResult:
+        tables = ", ".join(map(db.label, db.tables))
+        return _as_result(one_line(f"{db.name}: {tables}", max_obs_chars))
+
+    def look(name: str, f: Callable = in_line) -> CallToolResult:
+        return _looked(places[name], timeout, f)
 
     for name in names:
-        if (seen := listed(name)).isError:
+        if (seen := look(name)).isError:
             why = seen.content[0].text.removeprefix("Error: ")
             raise ValueError(f"{places[name]}: {why}")
 
@@ -745,32 +706,29 @@ def make_mcp_server(
     @tool()
     async def tables():
         "List the tables of every database."
-        results = [await asyncio.to_thread(listed, name) for name in names]
+        results = [await asyncio.to_thread(look, name) for name in names]
         text = "\n".join(result.content[0].text for result in results)
         return _as_result(text, all(result.isError for result in results))
 
     def add_tool(verb: Verb):
-        async def turn(
-            database, **argument
-        ):  # in a thread: a slow query holds nobody up
+        async def turn(database, **argument):
+            # in a thread: a slow query holds nobody up
             action = SQLAction(verb.word, *argument.values())
-            where, f = places[database], partial(_turn, action, rules)
-            return await asyncio.to_thread(_looked, where, timeout, f)
+            return await asyncio.to_thread(
+                look, database, partial(_turn, action, rules)
+            )
 
         # several engines may be here: `at_length` says whose SQL it is
         described = verb.argument.about.replace(" in SQLite's dialect", "")
-        kinds = {
-            verb.argument.name: Annotated[str, Field(description=described)],
-            "database": database_name,
-        }
+        text_argument = Annotated[str, Field(description=described)]
+        kinds = {verb.argument.name: text_argument, "database": database_name}
         turn.__signature__ = Signature(
             Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind)
             for name, kind in kinds.items()
         )
-        limits = dict(timeout=timeout, rows=max_obs_rows)
-        text = verb.at_length.format(**limits) or verb.does
-        turn.__name__ = verb.word.lower()
-        tool(description=text)(turn)
+        turn.__name__ = verb.word.lower()  # also names the schema of its arguments
+        text = verb.at_length.format(timeout=timeout, rows=max_obs_rows)
+        tool(description=text or verb.does)(turn)
 
     for verb in VERBS:
         if verb is not ANSWER:  # there is no episode to be ended
@@ -815,8 +773,6 @@ def main(
     with or_exit(_PROG):
         if args.http and not args.mcp:
             raise ValueError("--http: has no effect without --mcp")
-        if (most := args.max_sessions) < 1:
-            raise ValueError(f"--max_sessions must be at least 1, got {most}")
         if args.mcp:
             unused = [n for n, v in vars(args).items() if v != getattr(ServeOptions, n)]
             unused = set([*unused, *chosen]) - {"mcp", "http", "host", "port"}

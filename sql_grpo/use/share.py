@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx2
 from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_token
-from transformers.integrations import integration_utils
+from transformers.integrations import get_reporting_integration_callbacks
 
 from ..common.basics import is_main, load_env
 from ..config import SQLGRPOConfig
@@ -29,25 +29,22 @@ from ..learner.model import PACKAGED
 from ..learner.weights import model_folder
 
 # %% ../../nbs/use/share.ipynb #a1f20c09
-_TRACKERS = {
-    name: getattr(integration_utils, f"is_{name}_available")
-    for name in ("tensorboard", "trackio", "wandb")
-}
-
-
 def _check_trackers(config: SQLGRPOConfig) -> dict:  # options: the run's name
     "Name a run that is tracked. Raises ValueError for a tracker that cannot be used."
-    for name in config.report_to:
-        given = f"report_to is {name!r}"
-        if name not in integration_utils.INTEGRATION_TO_CALLBACK:
-            known = f"{', '.join(_TRACKERS)}, or another one that transformers knows"
-            raise ValueError(f"{given}; it must be {known}")
-        if name in _TRACKERS and not _TRACKERS[name]():
-            raise ValueError(f"{given}, which is not installed: pip install {name}")
+    try:
+        for tracker in get_reporting_integration_callbacks(config.report_to):
+            tracker()
+    except RuntimeError as e:  # it is not installed
+        raise ValueError(str(e)) from None
     if "wandb" in config.report_to:
         _check_wandb(config.project)
     if "trackio" in config.report_to:
-        _check_trackio(config.trackio_space_id)
+        import trackio
+
+        if (space := config.trackio_space_id) and not get_token():
+            raise ValueError(f"trackio_space_id is {space!r}, and {_NO_TOKEN}")
+        # TRL's callback has no option for it: in a notebook it would open a server
+        trackio.init = partial(trackio.init, embed=False)
     if not config.report_to or config.run_name:
         return {}
     folder, now = Path(config.output_dir).absolute().name, time.strftime("%m%d-%H%M%S")
@@ -70,16 +67,6 @@ def _check_wandb(project: str) -> None:
             f"report_to is 'wandb', and {why}: put WANDB_API_KEY=... into the environment "
             "or the file .env, or set WANDB_MODE=offline to keep the run on this machine"
         )
-
-
-def _check_trackio(space: str | None) -> None:
-    "Raise ValueError if there is no token for a Space; open no server in a notebook."
-    import trackio
-
-    if space and not get_token():
-        raise ValueError(f"trackio_space_id is {space!r}, and {_NO_TOKEN}")
-    # TRL's callback has no option for it
-    trackio.init = partial(trackio.init, embed=False)
 
 # %% ../../nbs/use/share.ipynb #a1f20c13
 _NO_TOKEN = (
@@ -265,30 +252,23 @@ def _check_hub(config: SQLGRPOConfig) -> dict:  # options: the repository's whol
     "Make the repository and see that it can be written to. Raises ValueError."
     repo = config.hub_model_id
     whole = config.peft == "none" or config.save_merged
-    faults = [
-        (
-            not repo,
-            "push_to_hub needs hub_model_id, where to upload, such as NAME/MODEL",
+    faults = {  # what is wrong, and whether it is
+        "push_to_hub needs hub_model_id, where to upload, such as NAME/MODEL": not repo,
+        "leave out hub_strategy and hub_revision: the finished model is uploaded "
+        "once, and checkpoints would take the transcripts of your data along": (
+            config.hub_strategy != "end" or config.hub_revision
         ),
-        (
-            config.hub_strategy != "end" or config.hub_revision,
-            "leave out hub_strategy and hub_revision: the finished model is uploaded "
-            "once, and checkpoints would take the transcripts of your data along",
-        ),
-        (
-            not whole and not config.model.hub,
-            "push_to_hub would upload adapters of a model that nobody else has: "
-            "leave out save_merged",
-        ),
-        (not get_token(), f"push_to_hub is set, and {_NO_TOKEN}"),
-    ]
-    for wrong, why in faults:
+        "push_to_hub would upload adapters of a model that nobody else has: "
+        "leave out save_merged": not whole and not config.model.hub,
+        f"push_to_hub is set, and {_NO_TOKEN}": not get_token(),
+    }
+    for why, wrong in faults.items():
         if wrong:
             raise ValueError(why)
     api = HfApi()
     try:
-        private = dict(private=config.hub_private_repo, exist_ok=True)
-        repo = api.create_repo(repo, **private).repo_id
+        made = api.create_repo(repo, private=config.hub_private_repo, exist_ok=True)
+        repo = made.repo_id
         api.auth_check(repo, write=True)
     except _HUB_ERRORS as e:
         why = f"push_to_hub to {repo} will not work: {_hidden(e)}"

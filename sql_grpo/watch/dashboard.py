@@ -9,11 +9,9 @@ __all__ = ['ENOUGH', 'read_log', 'plot_training', 'LiveVisualizationCallback']
 import base64, html, io, json, math, os, re, sys, time, warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from fastcore.basics import patch
 import numpy as np
-import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from tqdm import tqdm
@@ -243,24 +241,20 @@ def plot_training(
     records = read_log(log) if isinstance(log, (str, Path)) else log
     fig = _TrainingFigure(figsize=(5.5, 6), dpi=100, layout="constrained")
     panels = _panels(records, optimiser)
-    for ax, panel in zip_longest(fig.subplots(2, 2).flat, panels):
-        if panel is None:
-            ax.set_axis_off()
-            continue
-        title, *sides = panel
-        axes = [ax, ax.twinx()] if sides[1] else [ax]
-        handles, labels = [], []
+    places = fig.subplots(2, 2).flatten()
+    for ax in places[len(panels) :]:
+        ax.set_axis_off()
+    for ax, (title, *sides) in zip(places, panels, strict=False):
+        axes, handles = [ax, ax.twinx()] if sides[1] else [ax], []
         for a, lines in zip(axes, sides, strict=False):
             for line in lines:
                 _line(a, records, *line)
-            more_handles, more_labels = a.get_legend_handles_labels()
-            handles += more_handles
-            labels += more_labels
+            handles += a.get_legend_handles_labels()[0]
             a.tick_params(labelsize=8)
-        if labels:
+        if handles:
             place = dict(loc="upper center", bbox_to_anchor=(0.5, -0.27))
             small = dict(fontsize=8, frameon=False, borderaxespad=0)
-            ax.legend(handles, labels, **small, **place)
+            ax.legend(handles=handles, **small, **place)
         if sides[1] and not axes[1].has_data():
             axes[1].set_yticks([])
         ax.set_title(title, fontsize=10)
@@ -292,9 +286,9 @@ def _group_table(
     totals = [sum(w * r for w, r in zip(weights, row, strict=True)) for row in rewards]
     worth = group_advantages(totals, len(episodes), scale)
     lines = []
-    for ep, row, total, advantage in zip(
-        episodes, rewards, totals, worth, strict=False
-    ):  # rewards of other groups are there for the spread alone
+    # rewards of other groups are there for the spread alone
+    columns = zip(episodes, rewards, totals, worth, strict=False)
+    for ep, row, total, advantage in columns:
         did = " ".join(t.action.action_type for t in ep.turns)
         numbers = [f"{r:.2f}" for r in (*row, total)]
         lines.append([did, f"`{_answered(ep)}`", *numbers, f"{advantage:+.2f}"])
@@ -431,7 +425,7 @@ class LiveVisualizationCallback(TrainerCallback):
         record = self._log.add({"step": step, "trace": trace})
         self._display.tell("trace", f"Episode at step {step}\n{record['trace']}")
 
-    def _look(self, step, model, always=False):
+    def _look(self, step, always=False):
         "Success and trace, where `step` is one for them; at both ends of a run always."
         due = lambda every: every and (always or step % every == 0)
         seen = {k for r in self.records if r["step"] == step for k in r}
@@ -440,29 +434,21 @@ class LiveVisualizationCallback(TrainerCallback):
             wanted.append(self._measure)
         if due(self.trace_every) and "trace" not in seen:
             wanted.append(self._trace)
-        if not wanted or not self.play or not self._train + self._eval:
-            return
-        if was_training := getattr(model, "training", False):
-            model.eval()
-        try:
+        if self.play and self._train + self._eval:
             for look in wanted:
                 look(step)
-        finally:
-            if was_training:
-                model.train()
 
     def on_step_end(
         self,
         args: TrainingArguments,
         state: TrainerState,
         control: TrainerControl,
-        model: torch.nn.Module | None = None,
         **kwargs,
     ):
         "Move the bar; play, when it is time to."
         if self._active:
             self._display.move(state.global_step)
-            self._look(state.global_step, model)
+            self._look(state.global_step)
             self._keep_best(args, state, control)
 
     def _keep_best(self, args, state, control):
@@ -483,7 +469,6 @@ def on_train_begin(
     args: TrainingArguments,
     state: TrainerState,
     control: TrainerControl,
-    model: torch.nn.Module | None = None,
     **kwargs,
 ):
     "Open the log and the display; measure the policy as it is before the first step."
@@ -498,7 +483,7 @@ def on_train_begin(
     n = len(self._train + self._eval)
     if step == 0 and self.play and n and self.success_every:
         self._display.tell("bar", f"playing {n} questions before the first step ...")
-        self._look(0, model, always=True)
+        self._look(0, always=True)
     self._display.draw(self.records)
     self._rates = {}  # those of step 0 belong to no report
     self._first = self._shown_step = step
@@ -563,11 +548,10 @@ def on_train_end(
     args: TrainingArguments,
     state: TrainerState,
     control: TrainerControl,
-    model: torch.nn.Module | None = None,
     **kwargs,
 ):
     "The last measurement, unless somebody has ended the run early, and the final picture."
     ended = state.global_step >= state.max_steps or control.should_training_stop
     if self._active and ended:
-        self._look(state.global_step, model, always=True)
+        self._look(state.global_step, always=True)
     self.close()

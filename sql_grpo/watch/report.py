@@ -141,8 +141,7 @@ def plot_policies(
         ax.set(xlim=(0, 1), xlabel="questions answered right")
         ax.invert_yaxis()
         ax.grid(axis="x", alpha=0.3)
-        place = dict(loc="lower left", bbox_to_anchor=(-0.2, 1))
-        ax.legend(frameon=False, ncols=2, **place)
+        ax.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(-0.2, 1))
         ax.spines[["top", "right", "left"]].set_visible(False)
     plt.close(fig)
     return fig
@@ -185,10 +184,9 @@ def make_report(
 def _split_table(
     report: dict,
     key: str,  # of a question's line: words, kind, difficulty, heldout, db_id
-    policies: list | None = None,  # by default all
 ) -> MarkdownText:  # a row for each value
-    "Success of policies by the kind of question."
-    names = policies or policies_of(report)
+    "Success of the policies by the kind of question."
+    names = policies_of(report)
     values = [q[key] for q in report["questions"]]
     rows = []
     for v in [v for v in LEVELS if v in values] + sorted({*values} - {*LEVELS}):
@@ -379,12 +377,9 @@ def _fact_rows(report: dict) -> list:
 def _many_table(report: dict) -> MarkdownText:
     "The reach of base and trained model in many tries."
     base, trained = (report["pass_at_k"][p] for p in ("base", "trained"))
-    rows = []
-    for k in base:
-        rows.append([k])
-        for by in (base, trained):
-            rate, *ends = (100 * by[k][x] for x in ("rate", "ci_low", "ci_high"))
-            rows[-1].append("{:.1f} % ({:.1f} to {:.1f})".format(rate, *ends))
+    form, keys = "{:.1f} % ({:.1f} to {:.1f})", ("rate", "ci_low", "ci_high")
+    text = lambda reach: form.format(*(100 * reach[key] for key in keys))
+    rows = [[k, text(base[k]), text(trained[k])] for k in base]
     return markdown_table(["any of", "base", "trained"], rows)
 
 # %% ../../nbs/watch/report.ipynb #323f415e
@@ -452,21 +447,20 @@ def write_report(
     for heading, text in _sections(comparison, report).items():
         if text:
             out += [f"## {heading}", *filter(None, [_NOTES.get(heading)]), text]
-    names = list(comparison.evaluations)
+    evs = comparison.evaluations
+    names = list(evs)
     pair = ["warmed" if "warmed" in names else "base", "trained"]
     if not {*pair} <= {*names}:
         pair = (names[-2:] * 2)[:2]
     lines = ",\n".join("    " + json.dumps(q) for q in report["questions"])
     head = json.dumps({k: v for k, v in report.items() if k != "questions"}, indent=2)
-    episodes = ""
-    for name, e in comparison.evaluations.items():
-        for line in episode_lines(name, e):
-            episodes += json.dumps(line, ensure_ascii=False) + "\n"
+    lines_of = [line for name, e in evs.items() for line in episode_lines(name, e)]
+    episodes = (json.dumps(line, ensure_ascii=False) + "\n" for line in lines_of)
     files = {
         "report.json": f'{head[:-2]},\n  "questions": [\n{lines}\n  ]\n}}\n',
         "report.md": "\n\n".join(out) + "\n",
         "transcripts.md": f"# Transcripts\n\n{show_examples(comparison, *pair)}\n",
-        "episodes.jsonl": episodes,
+        "episodes.jsonl": "".join(episodes),
     }
     for name, text in files.items():
         with written_whole(Path(folder) / name) as part:
@@ -492,7 +486,7 @@ def load_report(
 def finished_run(folder: str | Path) -> dict | None:
     "The report of a finished run in a folder; None if there is none."
     try:
-        report = load_report(Path(folder) / "report.json")
+        report = load_report(folder)
     except (OSError, ValueError):
         return None
     return report if "trained" in report else None

@@ -7,7 +7,6 @@ __all__ = ['download_spider', 'fill', 'context_database']
 
 # %% ../../nbs/world/download.ipynb #4910e0b1
 import gzip, hashlib, lzma, math, random, re, tarfile, tempfile, zipfile, zlib
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
@@ -34,10 +33,9 @@ def _fetch(url: str, part: Path, quiet: bool):
         ask = {"Accept-Encoding": "identity"}
         if done:
             ask["Range"] = f"bytes={done}-"
+        how = dict(headers=ask, timeout=30, follow_redirects=True)
         try:
-            with httpx2.stream(
-                "GET", url, headers=ask, timeout=30, follow_redirects=True
-            ) as got:
+            with httpx2.stream("GET", url, **how) as got:
                 if got.status_code == 416:
                     return
                 if got.is_error:
@@ -46,19 +44,16 @@ def _fetch(url: str, part: Path, quiet: bool):
                 done = done if got.status_code == 206 else 0
                 total = done + int(got.headers.get("Content-Length", 0)) or None
                 bar = dict(total=total, initial=done, desc=part.stem, disable=quiet)
-                with (
-                    part.open("ab" if done else "wb") as f,
-                    tqdm.wrapattr(f, "write", **bar) as out,
-                ):
+                mode = "ab" if done else "wb"
+                with part.open(mode) as f, tqdm.wrapattr(f, "write", **bar) as out:
                     for data in got.iter_raw():
                         out.write(data)
                 return
         except (httpx2.RequestError, httpx2.InvalidURL) as e:
             if not left:
-                raise ConnectionError(
-                    f"{url}: {str(e) or type(e).__name__}; the next call goes on from what has "
-                    "arrived, or give the path of the archive"
-                ) from None
+                why = f"{str(e) or type(e).__name__}; the next call goes on from what"
+                why += " has arrived, or give the path of the archive"
+                raise ConnectionError(f"{url}: {why}") from None
 
 # %% ../../nbs/world/download.ipynb #ead952a2
 def _root(folder: Path) -> Path:
@@ -69,26 +64,24 @@ def _root(folder: Path) -> Path:
     return min(roots, key=lambda p: len(p.parts))
 
 
-def _unpack(path: Path, folder: Path):
+def _extract(path: Path, folder: Path):
     "Unpack an archive into a new or empty folder, wholly or not at all. Raises ValueError."
     is_tar = tarfile.is_tarfile(path)
     if not is_tar and not zipfile.is_zipfile(path):
         with path.open("rb") as f:
-            raise ValueError(
-                f"it is no whole zip or tar archive; it begins with {f.read(15)!r}"
-            )
-    if is_tar and not hasattr(tarfile, "data_filter"):  # a link could lead outside
-        raise ValueError("a tar archive needs Python 3.11.4 or newer: give it as a zip")
+            start = f.read(15)
+        raise ValueError(f"it is no whole zip or tar archive; it begins with {start!r}")
     hidden = tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-")
     opened = tarfile.open if is_tar else zipfile.ZipFile
     with hidden as tmp, opened(path) as archive:
         inside = Path(tmp).resolve() / "inside"
         inside.mkdir()
-        names = [] if is_tar else archive.infolist()
-        for info in names:  # some of Windows have backslashes between folders
-            info.filename = info.filename.replace("\\", "/")
-        how = dict(filter="data") if is_tar else dict(members=names)
-        archive.extractall(inside, **how)
+        if is_tar:
+            archive.extractall(inside, filter="data")
+        else:
+            for info in archive.infolist():  # some of Windows have backslashes
+                info.filename = info.filename.replace("\\", "/")
+                archive.extract(info, inside)
         if folder.exists():
             folder.rmdir()
         _root(inside).rename(folder)
@@ -136,12 +129,11 @@ def download_spider(
         )
     taken = folder.is_file() or folder.is_dir() and any(folder.iterdir())
     if taken and not path.is_dir():
-        fault = f"{folder} is there already; remove it, or give another folder"
-        raise FileExistsError(fault)
+        ways = "remove it, or give another folder"
+        raise FileExistsError(f"{folder} is there already; {ways}")
     folder.parent.mkdir(parents=True, exist_ok=True)
     if is_url:
         _fetch(str(source), path := folder.with_name(f"{folder.name}.part"), quiet)
-    fault = None
     try:
         if path.is_dir():
             return _root(path)
@@ -149,13 +141,13 @@ def download_spider(
             digest = hashlib.file_digest(f, "sha256").hexdigest()
         if sha256 and digest != sha256.lower():
             raise ValueError(f"its sha256 is {digest}, expected {sha256}")
-        _unpack(path, folder)
+        _extract(path, folder)
     except _BROKEN as e:
-        fault = ValueError(f"{source}: {str(e) or type(e).__name__}")
+        if is_url:
+            path.unlink()
+        raise ValueError(f"{source}: {str(e) or type(e).__name__}") from None
     if is_url:
         path.unlink()
-    if fault:
-        raise fault
     return folder
 
 # %% ../../nbs/world/download.ipynb #b19d48fd
@@ -184,13 +176,9 @@ def _context_schema(
 # %% ../../nbs/world/download.ipynb #aab84684
 def _column_of(node, known: set) -> str | None:  # known: names of columns in lower case
     "Which column a node of the query is, through an aggregate, DISTINCT or a subquery around it."
-    while isinstance(
-        node, (exp.AggFunc, exp.Distinct, exp.Paren, exp.Query, exp.Alias)
-    ):
-        if isinstance(node, exp.SetOperation) or node.args.get("this") is not None:
-            node = node.this
-        else:
-            node = next(iter(node.expressions), None)
+    around = exp.AggFunc, exp.Distinct, exp.Paren, exp.Query, exp.Alias
+    while isinstance(node, around):
+        node = node.args.get("this") or next(iter(node.expressions), None)
     name = node.name.lower() if isinstance(node, exp.Column) else None
     return name if name in known else None
 
@@ -207,7 +195,7 @@ def _literal_value(node, known: set) -> int | float | str | None:
     return None if value in (math.inf, -math.inf) else value
 
 
-def _near(value: int | float | str | None, like: bool = False) -> list:
+def _close_values(value: int | float | str | None, like: bool = False) -> list:
     "Values that a comparison with `value` tells apart, mostly itself."
     if like:
         pads = ("", "an", "er", " Delta ")
@@ -223,52 +211,48 @@ def _near(value: int | float | str | None, like: bool = False) -> list:
     return [value] * max(1, len(steps)) + steps
 
 # %% ../../nbs/world/download.ipynb #d347626e
-@dataclass
 class _Demands:
-    "What a query asks of the rows of its tables."
+    "What a query asks of the rows of its tables, so that it finds some."
 
-    twins: dict = field(default_factory=dict)  # column -> one that shares its values
-    near: dict = field(default_factory=dict)  # column -> values for each comparison
-    numeric: set = field(default_factory=set)  # columns that are calculated with
-    group: int = 0  # rows that a group needs
+    def __init__(self, tree: exp.Query | None, known: set):  # columns in lower case
+        self.twins = {}  # column -> one that shares its values
+        self.near = {}  # column -> values for each comparison
+        self.numeric = set()  # columns that are calculated with
+        self.group = 0  # rows that a group needs
+        pairs = []  # left, right, kind of comparison
+        for n in tree.dfs() if tree else ():
+            right = n.args.get("expression")
+            if isinstance(n, (exp.Predicate, exp.Except, exp.Intersect)) and right:
+                pairs.append((n.this, right, type(n)))
+            elif isinstance(n, exp.Between):
+                pairs += [(n.this, n.args[end], exp.EQ) for end in ("low", "high")]
+            elif isinstance(n, exp.In):
+                others = n.expressions or [n.args.get("query")]
+                pairs += [(n.this, other, exp.EQ) for other in others]
+            elif isinstance(n, (exp.Avg, exp.Sum, exp.Binary)):
+                if not isinstance(n, exp.Connector):
+                    self.numeric |= {_column_of(x, known) for x in (n.this, right)}
+        for left, right, kind in pairs:
+            if _literal_value(left, known) is not None:
+                left, right = right, left
+            a, b = _column_of(left, known), _column_of(right, known)
+            value = _literal_value(right, known)
+            if isinstance(left, exp.Count) and isinstance(value, int):
+                self.group = max(self.group, value)
+            elif a and (value is not None or kind is exp.Is):
+                close = _close_values(value, kind is exp.Like)
+                self.near.setdefault(a, []).append(close)
+            elif a and b and kind in (exp.EQ, exp.Except, exp.Intersect):
+                if self.root(a) != self.root(b):
+                    self.twins[self.root(a)] = self.root(b)
+            elif a and b:
+                self.numeric |= {a, b}
 
     def root(self, column: str) -> str:
         "The column that stands for all those that share values with it."
         while column in self.twins:
             column = self.twins[column]
         return column
-
-
-def _demands(tree: exp.Query, known: set) -> _Demands:  # known: columns in lower case
-    "What the rows must be like for the query to find some."
-    out, pairs = _Demands(), []  # pairs: left, right, kind of comparison
-    for n in tree.dfs():
-        right = n.args.get("expression")
-        if isinstance(n, (exp.Predicate, exp.Except, exp.Intersect)) and right:
-            pairs.append((n.this, right, type(n)))
-        elif isinstance(n, exp.Between):
-            pairs += [(n.this, n.args[end], exp.EQ) for end in ("low", "high")]
-        elif isinstance(n, exp.In):
-            others = n.expressions or [n.args.get("query")]
-            pairs += [(n.this, other, exp.EQ) for other in others]
-        elif isinstance(n, (exp.Avg, exp.Sum, exp.Binary)):
-            if not isinstance(n, exp.Connector):
-                out.numeric |= {_column_of(n.this, known), _column_of(right, known)}
-    for left, right, kind in pairs:
-        if _literal_value(left, known) is not None:
-            left, right = right, left
-        a, b = _column_of(left, known), _column_of(right, known)
-        value = _literal_value(right, known)
-        if isinstance(left, exp.Count) and isinstance(value, int):
-            out.group = max(out.group, value)
-        elif a and (value is not None or kind is exp.Is):
-            out.near.setdefault(a, []).append(_near(value, kind is exp.Like))
-        elif a and b and kind in (exp.EQ, exp.Except, exp.Intersect):
-            if out.root(a) != out.root(b):
-                out.twins[out.root(a)] = out.root(b)
-        elif a and b:
-            out.numeric |= {a, b}
-    return out
 
 # %% ../../nbs/world/download.ipynb #65d940c3
 _PLAIN_WORDS = """Amber Birch Cedar Delta Ember Fern Grove Harbor Iris Juniper Kestrel Linden Maple North
@@ -295,12 +279,10 @@ def _rows_script(
     n: int,  # rows of a table
 ) -> str:
     "CREATE TABLE and INSERT statements: one try at rows that suit a query."
-    shared, out = {}, []
+    shared, out = {}, []  # of what is shared: dicts, which keep order, each value once
     every = chain(*(columns.items() for columns in schema.values()))
     for c, kind in {c.lower(): kind for c, kind in every}.items():
-        pool = shared.setdefault(
-            want.root(c), {}
-        )  # a dict keeps order, each value once
+        pool = shared.setdefault(want.root(c), {})
         if not pool:
             plain = _plain_values(c, kind, c in want.numeric)
             pool |= dict.fromkeys(rng.sample(plain, min(9, len(plain))))
@@ -343,14 +325,13 @@ def fill(
     seed: int | str = 0,
 ) -> str:  # CREATE TABLE and INSERT statements, the same for the same seed
     "A database for a query: the best of some tries. Raises ValueError for a context that is none."
-    schema, want, bare = _context_schema(context), _Demands(), None
+    schema, tree = _context_schema(context), parse_sql(query).tree
     known = {c.lower() for columns in schema.values() for c in columns}
-    if tree := parse_sql(query).tree:  # else any rows will do
-        want = _demands(tree, known)
-        if conditions := list(tree.find_all(exp.Where, exp.Having)):
-            for node in conditions:
-                node.pop()
-            bare = tree.sql("sqlite")
+    want = _Demands(tree, known)  # without a tree any rows will do
+    conditions = list(tree.find_all(exp.Where, exp.Having)) if tree else []
+    for node in conditions:
+        node.pop()
+    bare = tree.sql("sqlite") if conditions else None
     best = (-2, "")
     for k in range(_TRIES):
         # few rows now and then, for small groups
@@ -370,11 +351,8 @@ def context_database(
     seed: int | str = 0,  # another one gives other rows
 ) -> Path:
     "The SQLite file with `fill(context, query, seed)`, in the cache folder."
-    made_by = (
-        code_digest("world.download", "world.embedded", "world.sql")
-        + sqlglot.__version__
-    )
-    key = digest_of((made_by, context, query, str(seed)))
+    code = code_digest("world.download", "world.embedded", "world.sql")
+    key = digest_of((code, sqlglot.__version__, context, query, str(seed)))
     path = cache_folder() / "context" / f"{name}-{key}.sqlite"
     if not path.exists():
         with kept_in_cache(path) as part:

@@ -21,9 +21,8 @@ from .engines import open_database
 # %% ../../nbs/world/embedded.ipynb #8a62f51e
 def packaged_data() -> Path | None:
     "What came with the package: inside an installed one, beside a checkout."
-    home = (
-        Path(sql_grpo.__file__).resolve().parent
-    )  # an editable install may hold links
+    # an editable install may hold links
+    home = Path(sql_grpo.__file__).resolve().parent
     folders = (p / "data" for p in (home, home.parent))
     return next((p for p in folders if (p / "questions" / "train.json").exists()), None)
 
@@ -33,9 +32,8 @@ def data_folder() -> Path:
     env = os.environ.get("SQL_GRPO_DATA")
     folder = Path(full_path(env, "SQL_GRPO_DATA")) if env else packaged_data()
     if folder is None or not (folder / "questions" / "train.json").exists():
-        raise FileNotFoundError(
-            f"SQL_GRPO_DATA is {env!r}, but has no questions/train.json in it"
-        )
+        lacks = "has no questions/train.json in it"
+        raise FileNotFoundError(f"SQL_GRPO_DATA is {env!r}, but {lacks}")
     return folder
 
 # %% ../../nbs/world/embedded.ipynb #7e7f75e1
@@ -118,11 +116,8 @@ def literal(v: str | int | float | None) -> str:
 
 def _create_table(t: Table) -> str:
     "A table's CREATE TABLE, without its semicolon."
-    columns = [
-        f"{f} {_SQL_TYPES.get(f.kind, 'TEXT')}"
-        + f" REFERENCES {f.ref}(id)" * bool(f.ref)
-        for f in t.fields
-    ]
+    refers = lambda f: f" REFERENCES {f.ref}(id)" if f.ref else ""
+    columns = [f"{f} {_SQL_TYPES.get(f.kind, 'TEXT')}{refers(f)}" for f in t.fields]
     return f"CREATE TABLE {t} ({', '.join(columns)})"
 
 
@@ -131,7 +126,7 @@ def world_script(world: World) -> str:
     out = []
     for t in world.tables:
         out.append(_create_table(t) + ";")
-        rows = ",\n".join("(" + ", ".join(map(literal, r)) + ")" for r in t.rows)
+        rows = ",\n".join(f"({', '.join(map(literal, r))})" for r in t.rows)
         if rows:
             out.append(f"INSERT INTO {t} VALUES\n{rows};")
     return "\n".join(out)
@@ -190,37 +185,30 @@ _VARIANTS = 5  # variants of a database
 _EDGE_ROWS = 3  # rows of a variant that get a value that a question compares with
 
 
-def _fresh_numbers(f: Field, values: list, rng: random.Random):  # as many
-    "Numbers, years or dates between neighbouring ones of a column."
+def _fresh_numbers(values: list, rng: random.Random):  # as many
+    "Numbers between neighbouring ones of a column, with as many decimals."
     known = sorted(v for v in values if v is not None)
-    digits = 0
-    if f.kind == "date":
-        known = [date.fromisoformat(v).toordinal() for v in known]
-    if f.kind == "real":
-        digits = max((len(repr(v).partition(".")[2]) for v in known), default=0)
+    digits = max((len(repr(v).partition(".")[2]) for v in known), default=0)
 
     def one():
         i = int((len(known) - 1) * rng.random())
         step = known[min(i + 1, len(known) - 1)] - known[i]
-        v = round(known[i] + step * rng.random(), digits or None)
-        return date.fromordinal(v).isoformat() if f.kind == "date" else v
+        return round(known[i] + step * rng.random(), digits or None)
 
     return [v if v is None else one() for v in values]
 
 
-def _other_values(
-    f: Field,
-    values: list,
-    n: int,  # how many
-    parents: int,  # number of rows that it may refer to
-    rng: random.Random,
-) -> list:
-    "A column of a variant."
+def _other_values(f: Field, values: list, n: int, parents: int, rng: random.Random):
+    "A column of a variant with `n` rows, which may refer to the rows of `parents`."
     shuffled = lambda xs: sorted(xs, key=lambda _: rng.random())
     if f.kind == "id":
         return list(range(1, n + 1))
-    if f.kind in ("integer", "real", "year", "date"):
-        values = _fresh_numbers(f, values, rng)
+    if f.kind in ("integer", "real", "year"):
+        values = _fresh_numbers(values, rng)
+    if f.kind == "date":
+        days = [v and date.fromisoformat(v).toordinal() for v in values]
+        days = _fresh_numbers(days, rng)
+        values = [day and date.fromordinal(day).isoformat() for day in days]
     if f.kind == "category":  # another word is the most common one
         words = sorted(set(values) - {None})
         swap = dict(zip(words, shuffled(words), strict=True))
@@ -253,10 +241,8 @@ def _make_variant(
     return variant
 
 # %% ../../nbs/world/embedded.ipynb #5edfe086
-def _edges_of(
-    queries,  # queries of the question grammar about one database
-) -> dict:  # (table, column) -> values, sorted
-    "The values with which the queries compare by <, >, <= and >=."
+def _edges_of(queries) -> dict:  # (table, column) -> values, sorted
+    "The values with which queries of the grammar compare by <, >, <= and >=."
     out = {}
     for q in queries:
         table = re.search(r"FROM (\w+)", q)[1]
@@ -268,10 +254,8 @@ def _edges_of(
 
 # %% ../../nbs/world/embedded.ipynb #dda494f7
 @lru_cache
-def _edges_in(
-    folder: Path, db_id: str
-):  # its edges, a digest of what variants depend on
-    "What variants of a database are made from, by the database and the questions in `folder`."
+def _edges_in(folder: Path, db_id: str):
+    "What questions in `folder` compare with; a digest of all that variants are made from."
     files = [folder / "questions" / f"{part}.json" for part in ("train", "dev", "eval")]
     asked = [e for file in files for e in json.loads(file.read_text(encoding="utf-8"))]
     edges = _edges_of(e["query"] for e in asked if e["db_id"] == db_id)
@@ -297,11 +281,8 @@ def _embedded_variants(folder: Path, db_id: str):  # of paths
     return tuple(paths)
 
 # %% ../../nbs/world/embedded.ipynb #91d480c8
-def is_ambiguous(
-    query: str,  # one of this grammar's
-    run: Callable,  # gives the rows of a query
-) -> bool:
-    "Could another right query return something else? There are ties at the border of a LIMIT."
+def is_ambiguous(query: str, run: Callable) -> bool:  # run: gives a query's rows
+    "Are there ties at the border of a LIMIT, so that another right query may return something else?"
     m = re.search(r"^(.*)( ORDER BY (.*?)(?: DESC| ASC)?) LIMIT (\d+)$", query)
     if m is None:
         return False

@@ -38,7 +38,7 @@ def table_name(path: str | Path) -> str | None:  # None for a file that is no ta
 
 def file_tables(where: str | Path) -> dict[str, list[Path]]:  # the files of each table
     "The tables that a file or folder holds. Raises ValueError if two files would be one table."
-    where, found = Path(where), {}
+    where, tables = Path(where), {}
     places = [where, *sorted(where.iterdir())] if where.is_dir() else [where]
     for p in places:
         name, files = table_name(p), [p]
@@ -46,13 +46,14 @@ def file_tables(where: str | Path) -> dict[str, list[Path]]:  # the files of eac
             name = None if "=" in p.name else p.name
             files = sorted(p.glob("*=*/**/*"))
         files = [f for f in files if table_name(f) and f.is_file()]
-        for n in found if name and files else ():
-            if n.lower() == name.lower():
-                both = f"{found[n][0].name} and {files[0].name}"
+        if not name or not files:
+            continue
+        for other in tables:
+            if other.lower() == name.lower():
+                both = f"{tables[other][0].name} and {files[0].name}"
                 raise ValueError(f"{both} would both be the table {name}: rename one")
-        if name and files:
-            found[name] = files
-    return found
+        tables[name] = files
+    return tables
 
 # %% ../../nbs/world/files.ipynb #b5f360e8
 def is_files(where: str | Path) -> bool:
@@ -61,14 +62,15 @@ def is_files(where: str | Path) -> bool:
     if not where.is_dir():
         return table_name(where) is not None and where.is_file()
     for p in where.iterdir():
-        if p.is_dir() and "database" in p.name:
-            return False
-        if p.suffix.lower() in SQLITE and p.name.lower() != "thumbs.db":
+        made = p.suffix.lower() in SQLITE and p.name.lower() != "thumbs.db"
+        if made or p.is_dir() and "database" in p.name:
             return False
     return bool(file_tables(where))
 
 
-_UNREAD = (*".xls .xlsx .ods .json .jsonl .ndjson .feather .arrow .orc .avro".split(),)
+_UNREAD = tuple(
+    ".xls .xlsx .ods .json .jsonl .ndjson .feather .arrow .orc .avro".split()
+)
 
 
 def left_out(where: Path) -> list[str]:  # names; those of folders end in a slash
@@ -102,28 +104,23 @@ def _not_in(encoding: str, path: Path) -> tuple | None:  # its number, and itsel
                 return n, line
 
 
-def text_encoding(path: Path, label: str, said: list[str]) -> str:
-    "UTF-8; UTF-16 where it is marked; else Windows-1252, which is said. Raises ValueError, with the line."
+def text_encoding(path: Path, label: str = "") -> tuple[str, list[str]]:  # and remarks
+    "UTF-8; UTF-16 where it is marked; else Windows-1252, with a remark. Raises ValueError, with the line."
+    label = label or str(path)
     with _open_file(path) as f:
         start = f.read(400)
     if m := _MARKUP.match(start.decode("utf-8", "replace").lstrip("\ufeff")):
-        found = one_line(m[0].strip(), 40)
-        raise ValueError(f"{label} is no table: it begins with {found!r}")
-    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        encoding = "utf-16"
-    else:
-        encoding = "utf-8"
-    odd = _not_in(encoding, path)
-    if odd and encoding == "utf-8" and not _not_in("cp1252", path):
-        word = re.search(r"\w*[^\x00-\x7f]\w*", odd[1].decode("cp1252"))[0]
-        said.append(f"{label} is not UTF-8, and is read as Windows-1252: {word[:20]!r}")
-        return "cp1252"
-    if odd:
-        raise ValueError(
-            f"{label}: line {odd[0]}: not UTF-8 text, nor Windows-1252; save it as UTF-8 "
-            "(in Excel: CSV UTF-8)"
-        )
-    return "utf-8-sig" if encoding == "utf-8" else encoding
+        begins = one_line(m[0].strip(), 40)
+        raise ValueError(f"{label} is no table: it begins with {begins!r}")
+    marked = start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    odd = _not_in("utf-16" if marked else "utf-8", path)
+    if not odd:
+        return "utf-16" if marked else "utf-8-sig", []
+    if marked or _not_in("cp1252", path):
+        why = "not UTF-8 text, nor Windows-1252; save it as UTF-8 (in Excel: CSV UTF-8)"
+        raise ValueError(f"{label}: line {odd[0]}: {why}")
+    word = re.search(r"\w*[^\x00-\x7f]\w*", odd[1].decode("cp1252"))[0][:20]
+    return "cp1252", [f"{label} is not UTF-8, and is read as Windows-1252: {word!r}"]
 
 # %% ../../nbs/world/files.ipynb #60c64a77
 _NUMERIC = re.compile(r"\s*[-+]?[0-9.,]*[0-9]\s*%?\s*")
@@ -187,15 +184,14 @@ class Sheet:
         label: str = "",  # what the file is called in errors: by default, its path
         known: Callable | None = None,  # how many names it knows in a record
     ):
-        self.path, self.label, self.said = path, label or str(path), []
-        self.encoding = text_encoding(path, self.label, self.said)
+        self.path, self.label = path, label or str(path)
+        self.encoding, self.said = text_encoding(path, label)
         sample = self._choose(known)
         line, first = sample[self._start]
         self.begins = line  # with the names, or the first row
-        self.header = []
-        if known or _is_header(first, [r for _, r in sample[self._start + 1 :]]):
-            self.header = first[: self.width]
-        if any(x.strip() for _, record in sample[: self._start] for x in record):
+        named = known or _is_header(first, [r for _, r in sample[self._start + 1 :]])
+        self.header = first[: self.width] if named else []
+        if any(map(_filled, (record for _, record in sample[: self._start]))):
             before = "what stands before is left out"
             self._say(f"the table begins in line {line}, {before}")
         if not self.header:
@@ -204,9 +200,8 @@ class Sheet:
             self._say(f"line {line} {numbers}; {called}")
         elif all(map(_NUMERIC.fullmatch, self.header)):
             self._say(f"line {line} is read as names, since it has years")
-        self.names = _each_once(
-            [x.strip() for x in self.header] + [""] * (self.width - len(self.header))
-        )[: self.width]
+        missing = [""] * (self.width - len(self.header))
+        self.names = _each_once([*map(str.strip, self.header), *missing])
         self._start += bool(self.header)
 
     def _say(self, text: str):
@@ -219,9 +214,9 @@ class Sheet:
         if not head.strip():
             raise ValueError(f"{self.label}: the file is empty")
         quote = "'" if head.startswith("'") else '"'
-        fault, found = None, []
+        fault, layouts = None, []
         for separator in (*SEPARATORS, _ALONE):
-            if separator == _ALONE and (found or fault):
+            if separator == _ALONE and (layouts or fault):
                 break
             for escape in (None, "\\") if "\\" + quote in head else (None,):
                 form = dict(delimiter=separator, quotechar=quote, escapechar=escape)
@@ -232,24 +227,24 @@ class Sheet:
                     fault = fault or e
                     continue
                 if known:
-                    merit, start = max(
-                        (known(r), -i)
-                        for i, (_, r) in enumerate(sample[:_HEAD_RECORDS])
-                    )
-                    start, width = -start, _filled(sample[-start][1])
+                    merits = [known(r) for _, r in sample[:_HEAD_RECORDS]]
+                    merit = max(merits)
+                    start = merits.index(merit)
+                    width = _filled(sample[start][1])
                 else:
                     merit, start, width = _table_layout(sample)
                 if merit and (known or width > 1 or separator == _ALONE):
-                    found.append((merit, width, -start, form, sample))
+                    layouts.append((merit, width, -start, form, sample))
                 break
-        if not found:
-            raise fault or ValueError(
-                f"{self.label}: no line names the columns: expected one such as question,query; "
-                f"the first line is {one_line(head.strip().splitlines()[0], 60)!r}"
-            )
-        best = max(found, key=lambda f: f[:3])
-        self.width, self._start, self.form = best[1], -best[2], best[3]
-        return best[4]
+        if not layouts:
+            first = one_line(head.strip().splitlines()[0], 60)
+            expected = "expected one such as question,query"
+            why = f"no line names the columns: {expected}; the first line is {first!r}"
+            raise fault or ValueError(f"{self.label}: {why}")
+        best = max(layouts, key=lambda layout: layout[:3])
+        _, self.width, start, self.form, sample = best
+        self._start = -start
+        return sample
 
     def _records(self, form: dict) -> Iterator[tuple[int, list[str]]]:
         "Records and the lines that they begin in, without empty lines at the end. Raises ValueError."
@@ -276,29 +271,26 @@ class Sheet:
         "The rows, as wide as the table. Raises ValueError for one that is too long."
         rows = short = first = 0
         for line, record in islice(self._records(self.form), self._start, None):
-            if self.width > 1 and not any(x.strip() for x in record):
+            if self.width > 1 and not _filled(record):
                 continue  # spreadsheets leave such
             rows += 1
-            if any(x.strip() for x in record[self.width :]):
-                raise ValueError(
-                    f"{self.label}: line {line}: {len(record)} values, and the table has "
-                    f"{self.width} columns; a value with a "
-                    f"{SEPARATORS[self.form['delimiter']]} in it belongs in double quotes"
-                )
+            if _filled(record) > self.width:
+                sign = SEPARATORS[self.form["delimiter"]]
+                quotes = f"a value with a {sign} in it belongs in double quotes"
+                wide = f"{len(record)} values, and the table has {self.width} columns"
+                raise ValueError(f"{self.label}: line {line}: {wide}; {quotes}")
             if record and len(record) < self.width:
                 short, first = short + 1, first or line
             yield line, (record + [""] * self.width)[: self.width]
         if short:
-            self._say(
-                f"{short} of {rows} rows have fewer values than the {self.width} columns, "
-                f"such as line {first}; what is missing is NULL"
-            )
+            fewer = f"fewer values than the {self.width} columns, such as line {first}"
+            self._say(f"{short} of {rows} rows have {fewer}; what is missing is NULL")
 
 
-def _each_once(given: list[str]) -> list[str]:
+def _each_once(headings: list[str]) -> list[str]:
     "Names of columns, each once, by what SQLite takes for the same."
     names = {}
-    for i, name in enumerate(given):
+    for i, name in enumerate(headings):
         name, n = name or f"column{i}", 0
         while (once := f"{name}_{n}" if n else name).lower() in names:
             n += 1
@@ -334,24 +326,25 @@ def _type_of(kinds: set[str]) -> str:  # of its cells, as _CELL names them
 @patch
 def kinds(self: Sheet) -> list[Counter]:
     "How many cells of which kind each column has; the first of each that is no number, or too long a one."
-    seen, self.odd, self.long = [Counter() for _ in self.names], {}, {}
+    counts, self.odd, self.long = [Counter() for _ in self.names], {}, {}
     for line, values in self:
-        for i, x in enumerate(values):
-            if x:
-                m = _CELL.fullmatch(x)
-                kind = m.lastgroup if m else "TEXT"
-                if kind == "COMMA" and self.form["delimiter"] == ",":
+        for name, count, x in zip(self.names, counts, values, strict=True):
+            if not x:
+                continue
+            m = _CELL.fullmatch(x)
+            kind = m.lastgroup if m else "TEXT"
+            if kind == "COMMA" and self.form["delimiter"] == ",":
+                kind = "MIXED"
+            if len(x) > 16 and kind in ("INTEGER", "REAL", "COMMA"):
+                value = Decimal(x.strip().replace(",", "."))
+                if kind == "INTEGER" and abs(value) >= _ROUNDED_FROM:
                     kind = "MIXED"
-                if len(x) > 16 and kind in ("INTEGER", "REAL", "COMMA"):
-                    value = Decimal(x.strip().replace(",", "."))
-                    if kind == "INTEGER" and abs(value) >= _ROUNDED_FROM:
-                        kind = "MIXED"
-                    elif type(exact(value)) is Decimal:
-                        self.long.setdefault(self.names[i], x)
-                seen[i][kind] += 1
-                if kind not in ("INTEGER", "REAL"):
-                    self.odd.setdefault(self.names[i], {}).setdefault(kind, (line, x))
-    return seen
+                elif type(exact(value)) is Decimal:
+                    self.long.setdefault(name, x)
+            count[kind] += 1
+            if kind not in ("INTEGER", "REAL"):
+                self.odd.setdefault(name, {}).setdefault(kind, (line, x))
+    return counts
 
 
 @patch
@@ -403,33 +396,30 @@ class _Parquet:
 
     def cells(self) -> Iterator[tuple]:
         for batch in self.file.iter_batches():
-            columns = [
-                (c.cast("string").cast("double") if str(c.type) == "float" else c)
-                for c in batch.columns  # 0.1 of single precision is 0.1
-            ]
-            columns = [c.to_pylist() for c in columns]
-            for name, kind, column in zip(
-                self.names, batch.schema.types, columns, strict=True
-            ):
-                whole = str(kind) == "uint64"
-                if whole or str(kind).startswith("decimal") and kind.precision > 15:
-                    most = _ROUNDED_FROM if whole or not kind.scale else 0
-                    for x in column if name not in self.long else ():
-                        if x and abs(x) >= most and type(exact(Decimal(x))) is Decimal:
-                            self.long[name] = f"{Decimal(x):f}"
-                            break
-            yield from zip(*(map(_stored, c) for c in columns), strict=True)
+            columns = []
+            for name, c in zip(self.names, batch.columns, strict=True):
+                if str(c.type) == "float":  # 0.1 of single precision is 0.1
+                    c = c.cast("string").cast("double")
+                values = c.to_pylist()
+                columns.append(map(_stored, values))
+                long = str(c.type) == "uint64" or getattr(c.type, "precision", 0) > 15
+                least = 0 if getattr(c.type, "scale", 0) else _ROUNDED_FROM
+                for x in values if long and name not in self.long else ():
+                    if x and abs(x) >= least and type(exact(Decimal(x))) is Decimal:
+                        self.long[name] = f"{Decimal(x):f}"
+                        break
+            yield from zip(*columns, strict=True)
 
 # %% ../../nbs/world/files.ipynb #6a486901
 def _partition(folders: tuple) -> dict:  # column -> value
     "What the names of folders say, such as year=2024."
-    found = {}
+    values = {}
     for name, _, text in (x.partition("=") for x in folders if "=" in x):
         number = re.fullmatch("[1-9][0-9]{0,8}", text)
-        found[name] = int(text) if number else unquote(text)
+        values[name] = int(text) if number else unquote(text)
         if text == "__HIVE_DEFAULT_PARTITION__":
-            found[name] = None
-    return found
+            values[name] = None
+    return values
 
 
 @contextmanager
@@ -441,54 +431,56 @@ def _naming_file(label: str):
         raise ValueError(f"{label}: {one_line(e, 200)}") from None
 
 
-def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:  # said
-    "Make one table of files, by the names of their columns. Raises ValueError."
-    names, seen, sources, said = {}, {}, [], []  # the first two by names in lower case
+def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:
+    "Make one table of files, by their columns' names; what is odd in it. Raises ValueError."
+    names, seen = {}, {}  # by names in lower case
+    sources, remarks = [], []
     for path in files:
         label = path.relative_to(where.parent).as_posix()
-        given = _partition(Path(label).parent.parts)
+        fixed = _partition(Path(label).parent.parts)
         with _naming_file(label):
             parquet = path.suffix.lower() == ".parquet"
             source = _Parquet(path) if parquet else Sheet(path, label)
             kinds = dict(zip(source.names, source.kinds(), strict=True))
-        for name, value in given.items():
+        for name, value in fixed.items():
             kind = "INTEGER" if isinstance(value, int) else "TEXT"
             kinds[name] = {} if value is None else {kind: 1}
         for name, cells in kinds.items():
             names.setdefault(name.lower(), name)
             seen.setdefault(name.lower(), Counter()).update(cells)
-        sources.append((label, source, given))
+        sources.append((label, source, fixed))
     types = {low: _type_of(set(cells)) for low, cells in seen.items()}
     stored = {low: kind.replace("COMMA", "REAL") for low, kind in types.items()}
     columns = [f"{quoted(names[low])} {kind}" for low, kind in stored.items()]
     with _naming_file(label):
         con.execute(f"CREATE TABLE {quoted(table)} ({', '.join(columns)})")
-    for label, source, given in sources:
-        own = [i for i, name in enumerate(source.names) if name not in given]
-        filled = [*(source.names[i] for i in own), *given]
+    for label, source, fixed in sources:
+        # what a folder's name says goes before what the file says
+        places = [i for i, name in enumerate(source.names) if name not in fixed]
+        filled = [*(source.names[i] for i in places), *fixed]
         marks = ", ".join("?" * len(filled))
         into = f"{quoted(table)} ({', '.join(map(quoted, filled))})"
-        rows = ((*(row[i] for i in own), *given.values()) for row in source.cells())
+        rows = ((*(row[i] for i in places), *fixed.values()) for row in source.cells())
         with _naming_file(label):
             con.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
-        said += dict.fromkeys(source.said)
+        remarks += dict.fromkeys(source.said)
         for name, odd in source.odd.items():  # a text, though it looks like numbers?
             cells = seen[name.lower()]
             if types[name.lower()] == "TEXT" and cells["TEXT"] < 0.25 * cells.total():
                 others = _type_of(set(cells) - {"TEXT"}) != "TEXT"
                 line, text = others and odd.get("TEXT") or next(iter(odd.values()))
                 what = f"since line {line} has {one_line(text, 40)!r}"
-                said.append(f"{label}: {name} is read as text, {what}")
+                remarks.append(f"{label}: {name} is read as text, {what}")
         for name, text in source.long.items():
             kind = types[name.lower()]
             whole = kind == "INTEGER" and abs(Decimal(text)) < _ROUNDED_FROM
             if kind != "TEXT" and not whole:
-                what = f"such as {text}, to 15 digits"
-                said.append(f"{label}: {name} has numbers that SQLite rounds, {what}")
+                what = f"numbers that SQLite rounds, such as {text}, to 15 digits"
+                remarks.append(f"{label}: {name} has {what}")
     for column in (quoted(names[low]) for low in names if types[low] == "COMMA"):
         point = f"{column} = replace({column}, ',', '.')"
         con.execute(f"UPDATE {quoted(table)} SET {point}")
-    return said
+    return remarks
 
 # %% ../../nbs/world/files.ipynb #5fc55133
 def files_database(where: str | Path) -> Path:  # with the name of the file or folder
@@ -497,9 +489,8 @@ def files_database(where: str | Path) -> Path:  # with the name of the file or f
     stats = [(f, f.stat()) for files in file_tables(where).values() for f in files]
     if not stats:
         raise ValueError(f"{where} holds no {', '.join(READ[:-1])} or {READ[-1]} file")
-    return _made(
-        where, tuple((str(f), s.st_ino, s.st_size, s.st_mtime_ns) for f, s in stats)
-    )
+    state = ((str(f), s.st_ino, s.st_size, s.st_mtime_ns) for f, s in stats)
+    return _made(where, tuple(state))
 
 
 @lru_cache(maxsize=64)
@@ -508,17 +499,16 @@ def _made(where: Path, state: tuple) -> Path:
     made = folder / digest_of((state, code_digest("world.files")))
     path = made / f"{table_name(where) or where.name}.sqlite"
     if not path.exists():
-        said = [
-            f"{where.name}: {name} is left out: only {', '.join(READ)} files are read, "
-            "and of folders those of partitions"
-            for name in left_out(where)
-        ]
+        only = f"only {', '.join(READ)} files are read"
+        only += ", and of folders those of partitions"
+        names = left_out(where)
+        remarks = [f"{where.name}: {name} is left out: {only}" for name in names]
         with kept_in_cache(path) as part:
             with closing(sqlite3.connect(part)) as con:
                 for table, files in file_tables(where).items():
-                    said += _make_table(con, table, files, where)
+                    remarks += _make_table(con, table, files, where)
                 con.commit()
-            (made / "said.json").write_text(json.dumps(said), encoding="utf-8")
+            (made / "said.json").write_text(json.dumps(remarks), encoding="utf-8")
         for before in folder.iterdir():
             if before != made:
                 shutil.rmtree(before, ignore_errors=True)

@@ -31,7 +31,7 @@ _SCHEMA = dict(  # field -> what is expected, and whether a value is that
     ordered=("true or false", lambda x: str(x).lower() in ("true", "false")),
     difficulty=(f"one of {', '.join(_LEVELS)}", lambda x: str(x).lower() in _LEVELS),
 )
-_FIELDS = (*_SCHEMA, "id", "question_id", "context", "wrong")
+_ALL_FIELDS = (*_SCHEMA, "id", "question_id", "context", "wrong")
 # what is found out about an entry, under names that no file has for its own fields
 FOUND_AT, FAULT = "\0found_at", "\0fault"
 _LOOKS_LIKE_SQL = re.compile(r"\s*(?:with\b.*\bas\b.*)?select\b.+\bfrom\b", re.I | re.S)
@@ -49,10 +49,10 @@ def _naming(where: str):
 def field_name(name: str) -> str:
     "A field's name as it is known here, in whatever case it is written."
     low = name.strip().lower()
-    return "query" if low == "sql" else low if low in _FIELDS else name
+    return "query" if low == "sql" else low if low in _ALL_FIELDS else name
 
 
-def _empty(x: object) -> bool:
+def _is_blank(x: object) -> bool:
     "Is it nothing: null, a blank text, or the NaN that pandas writes?"
     return x is None or x != x or isinstance(x, str) and not x.strip()
 
@@ -75,16 +75,15 @@ def _loads(text: str):
         at = f"line {e.lineno}, " * ("\n" in text) + f"column {e.colno}"
         raise ValueError(f"not valid JSON at {at}: {e.msg}") from None
     except (ValueError, RecursionError) as e:  # thousands of digits, or of brackets
-        raise ValueError(
-            f"JSON that cannot be read: {str(e).partition(';')[0]}"
-        ) from None
+        raise ValueError(f"not valid JSON: {e}") from None
 
 
 def _text(path: Path) -> str:
     "The text of a question file. Raises OSError, and ValueError for what is no text."
-    text = path.read_text(encoding=text_encoding(path, str(path), oddities := []))
-    for odd in oddities:
-        warnings.warn(odd, stacklevel=2)
+    encoding, remarks = text_encoding(path)
+    for remark in remarks:
+        warnings.warn(remark, stacklevel=2)
+    text = path.read_text(encoding=encoding)
     if not text.strip():
         raise ValueError(f"{path}: the file is empty")
     return text
@@ -129,17 +128,17 @@ _DECIMAL = re.compile(r"[-+]?\d+([.,])\d+")  # or a thousand
 
 def _renamed(pairs: list) -> dict:  # pairs: names and values
     "The fields by the names that are known here. Raises ValueError for two of one name."
-    filled = {name for name, value in pairs if not _empty(value)}
+    filled = {name for name, value in pairs if not _is_blank(value)}
     out = {}
     for i, (name, value) in enumerate(pairs):
         known = field_name(name)
         known = name if known in filled else known  # that field is there already
-        if _empty(out.get(known)):
+        if _is_blank(out.get(known)):
             out[known] = value
-        elif known in _FIELDS and not _empty(value):
+        elif known in _ALL_FIELDS and not _is_blank(value):
             names = ", ".join(name for name, _ in pairs)
             raise ValueError(f"there are two fields {known!r}: {names}")
-        elif not _empty(value):
+        elif not _is_blank(value):
             out[f"{name}_{i}"] = value
     return out
 
@@ -148,7 +147,7 @@ def question_sheet(path: Path) -> Sheet:
     "A question file of CSV, from the line that names its fields. Raises ValueError and OSError."
 
     def known(record):
-        names = set(_FIELDS).intersection(map(field_name, record))
+        names = set(_ALL_FIELDS).intersection(map(field_name, record))
         return len(names) * ("question" in names)
 
     return Sheet(path, known=known)
@@ -157,8 +156,8 @@ def question_sheet(path: Path) -> Sheet:
 def _from_csv(path: Path) -> list:  # of (where, entry)
     "The rows of a CSV file. Raises ValueError and OSError."
     sheet = question_sheet(path)
-    for odd in sheet.said:
-        warnings.warn(odd, stacklevel=2)
+    for remark in sheet.said:
+        warnings.warn(remark, stacklevel=2)
     names = [x.strip() or f"column{i}" for i, x in enumerate(sheet.header)]
     answers = [i for i, name in enumerate(names) if field_name(name) == "answer"]
     rows, comma, entries = list(sheet), sheet.form["delimiter"] == ";", []
@@ -196,22 +195,22 @@ def _read_entry(entry: object, i: int, db_id: str | None, dialect: str) -> dict:
     "An entry that is checked, with what is optional filled in. Raises ValueError."
     if not isinstance(entry, dict):
         raise ValueError(f"expected an object, got {type(entry).__name__}")
-    blank = lambda k, v: _empty(v) if k in _FIELDS else v is None
+    blank = lambda k, v: _is_blank(v) if k in _ALL_FIELDS else v is None
     e = {k: v for k, v in entry.items() if not blank(k, v)}
     if "context" in e and "answer" in e:  # in sql-create-context it is the query
         e.setdefault("query", e.pop("answer"))
     if db_id:
         e.setdefault("db_id", db_id)
-    for name, others in (("db_id", ()), ("question", ()), ("query", ("answer",))):
-        if name in e or any(f in e for f in others):
+    for fields in (["db_id"], ["question"], ["query", "answer"]):
+        if any(f in e for f in fields):
             continue
-        blanks = [f for f in (name, *others) if f in entry]
+        blanks = [f for f in fields if f in entry]
         if not blanks:
-            or_else = " (or 'answer')" if others else ""
             names = ", ".join(k for k in entry if k in e) or "nothing"
-            raise ValueError(f"field {name!r}{or_else} is missing; found {names}")
+            or_else = "".join(f" (or {f!r})" for f in fields[1:])
+            raise ValueError(f"field {fields[0]!r}{or_else} is missing; found {names}")
         e.setdefault(FAULT, f"entry incomplete: field {blanks[0]!r} is empty")
-        e[name] = ""
+        e[fields[0]] = ""
     if "query" not in e and _LOOKS_LIKE_SQL.match(str(e["answer"])):
         raise ValueError("field 'answer' holds SQL, which belongs in 'query'")
     for name, (expected, fits) in _SCHEMA.items():
@@ -239,7 +238,7 @@ def read_questions(
         if fields and asked:
             entry = asked = {fields.get(k, k): v for k, v in entry.items()}
         right = [asked.get(field) for field in ("query", "answer")]
-        if not _empty(asked.get("wrong")) and all(map(_empty, right)):
+        if not _is_blank(asked.get("wrong")) and all(map(_is_blank, right)):
             wrong += 1  # in a file that `ask` keeps
             continue
         with _naming(where):

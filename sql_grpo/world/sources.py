@@ -96,6 +96,7 @@ class EmbeddedWorld(Source):
     splits |= dict(eval_train_dbs="eval", eval_heldout_dbs="eval")
 
     def read(self, split: str) -> list[Task]:
+        "Its tasks of a split. Raises ValueError for a list of questions or a file."
         if self.questions or self.path and Path(self.path).is_file():
             raise ValueError(
                 "the embedded world has a folder and questions of its own: give the "
@@ -140,6 +141,7 @@ class Folder(Source):
     fields = None  # a field's name in its lists -> its name here
 
     def read(self, split: str) -> list[Task]:
+        "The tasks of its lists. Raises ValueError, and FileNotFoundError for what is not there."
         folder = Path(self.path)
         if not folder.is_dir():
             raise FileNotFoundError(f"no folder at {folder}")
@@ -198,6 +200,7 @@ class SpiderByDatabase(Spider):
     left_out = {"baseball_1", "soccer_1"}
 
     def read(self, split: str) -> list[Task]:
+        "The tasks of whole databases. Raises ValueError, and FileNotFoundError for what is not there."
         tasks = super().read("train")
         names = sorted({t.db_id for t in tasks} - self.left_out)
         if len(names) <= (held := sum(self.shares.values())):
@@ -234,6 +237,7 @@ class OneDatabase(Folder):
         return path.is_file() or is_files(path) or engine_of(self.path) is not None
 
     def read(self, split: str) -> list[Task]:
+        "The tasks of a list about one database. Raises ValueError and FileNotFoundError."
         made, path = isinstance(self.path, Database), Path(str(self.path))
         files = not made and is_files(path)
         if path.is_dir() and not files:

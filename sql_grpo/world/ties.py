@@ -26,10 +26,8 @@ def ties(
     result: Result,  # what it gives
 ) -> list[Result]:
     "A query's results with ties at its limits broken otherwise; none if there are no ties."
-    if not result.ok:
-        return []
     tree = parse_sql(sql, db.dialect).tree
-    if not tree:
+    if not tree or not result.ok:
         return []
     bag = lambda rows: tuple(sorted(map(repr, rows)))
     results, seconds = {}, 0
@@ -71,7 +69,10 @@ def _unlimited(tree: exp.Query) -> exp.Query:
 
 # %% ../../nbs/world/ties.ipynb #7e92a011
 def _all_sorted(tree: exp.Query, db: Database) -> tuple | None:
-    "All rows that a query sorts, before it takes some, and what each is sorted by."
+    "All rows that a query sorts, what each is sorted by, and which of them it takes."
+    window = _window(tree)
+    if not window:
+        return None
     at, added = [], []  # of what it sorts by: places in a row; what is no column of it
     united = isinstance(tree, exp.SetOperation)
     named = {e.alias.lower(): e.this for e in tree.selects if isinstance(e, exp.Alias)}
@@ -82,9 +83,9 @@ def _all_sorted(tree: exp.Query, db: Database) -> tuple | None:
             key = int(key.name) - 1
         elif isinstance(key, exp.Column) and not key.table:
             key = named.get(key.name.lower(), key)
-        if united and type(key) is not int:
-            return None
         if type(key) is not int:
+            if united:
+                return None
             added.append(exp.alias_(key.copy(), f"key_{len(added)}"))
             key = -len(added)
         at.append(key)
@@ -96,7 +97,7 @@ def _all_sorted(tree: exp.Query, db: Database) -> tuple | None:
     rows = [row[:width] for row in every_row.rows]
     if tree.args.get("distinct") and len(set(rows)) < len(rows):
         return None  # what it sorts by makes more rows of them
-    return rows, [tuple(row[i] for i in at) for row in every_row.rows]
+    return rows, [tuple(row[i] for i in at) for row in every_row.rows], window
 
 # %% ../../nbs/world/ties.ipynb #7e92a014
 def _choices(rows: list, keys: list, window: slice):  # of positions
@@ -114,31 +115,25 @@ def _choices(rows: list, keys: list, window: slice):  # of positions
         yield list(chain.from_iterable(chosen))
 
 # %% ../../nbs/world/ties.ipynb #7e92a012
-def _broken_at_limit(
-    tree: exp.Query, db: Database, given_rows: list
-):  # of lists of rows
-    "Each list of rows that a query may give; none if `given_rows` is not of these."
-    window = _window(tree)
-    every_row = _all_sorted(tree, db) if window else None
+def _broken_at_limit(tree: exp.Query, db: Database, result: list):  # of lists of rows
+    "Each list of rows that a query may give; none if `result` is not of these."
+    every_row = _all_sorted(tree, db)
     if not every_row:
         return
-    rows, keys = every_row
-    cut = set(keys[window])
+    rows, keys, window = every_row
+    cut, counts = set(keys[window]), Counter(map(repr, result))
     pairs = zip(rows, keys, strict=True)
     possible = Counter(repr(row) for row, key in pairs if key in cut)
-    if (
-        len(given_rows) == len(keys[window])
-        and Counter(map(repr, given_rows)) <= possible
-    ):
-        for places in _choices(rows, keys, window):
+    if len(result) == len(keys[window]) and counts <= possible:
+        for places in _choices(*every_row):
             yield [rows[i] for i in places]
 
 
 def _broken_inside(tree: exp.Query, db: Database):  # of trees
     "The query with the ties at limits inside of it broken in each way; itself if there are none."
     nodes = list(tree.find_all(exp.Select, exp.SetOperation))
-    limited = [i for i, node in enumerate(nodes) if i and _window(node)]
-    inner = [i for i in limited if not nodes[i].meta.get("looked_at")]
+    inner = [i for i, node in enumerate(nodes) if i and _window(node)]
+    inner = [i for i in inner if not nodes[i].meta.get("looked_at")]
     if not inner:
         yield tree
         return
@@ -151,7 +146,7 @@ def _broken_inside(tree: exp.Query, db: Database):  # of trees
             names.append("expressions", name.copy())
         alone.set("with_", names)
     every_row = _all_sorted(alone, db)
-    ways = list(_choices(*every_row, _window(alone))) if every_row else []
+    ways = list(_choices(*every_row)) if every_row else []
     if len(ways) < 2:
         yield from _broken_inside(tree, db)
         return

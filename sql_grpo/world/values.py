@@ -19,31 +19,10 @@ _COMMON = frozenset(
     not of on or our per please show than that the their them there they this to us was we were
     what when where which who whose with you""".split()
 )
-_ENDINGS = (
-    "ings",
-    "ians",
-    "ists",
-    "ing",
-    "ian",
-    "ies",
-    "als",
-    "ans",
-    "ese",
-    "ist",
-    "al",
-    "an",
-    "ed",
-    "en",
-    "es",
-    "ic",
-    "y",
-    "s",
-    "n",
-    "a",
-    "e",
-    "o",
+# a word of three letters or more, and the longest of the endings behind it
+_ENDING = re.compile(
+    "(.{3,}?)(?:(?:ing|ian|ist)s?|ies|al|als|an|ans|ese|ed|en|es|ic|[ysnaeo])"
 )
-_ROOT = 3  # letters that are left of a word, at least
 
 
 @lru_cache(100_000)
@@ -57,12 +36,10 @@ def _words(text: str) -> tuple[str, ...]:
 @lru_cache(100_000)
 def _forms(word: str) -> set[str]:
     "A word, and the word without its ending."
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _ROOT:
-            root = word[: -len(ending)]
-            doubled = len(root) > _ROOT and root[-1] == root[-2]  # foggy, fog
-            return {word, root[:-1] if doubled else root}
-    return {word}
+    m = _ENDING.fullmatch(word)
+    root = m[1] if m else word
+    doubled = m and len(root) > 3 and root[-1] == root[-2]  # foggy, fog
+    return {word, root[:-1] if doubled else root}
 
 # %% ../../nbs/world/values.ipynb #7a1e0018
 class Asked:
@@ -75,29 +52,28 @@ class Asked:
             spoken = _words(name.replace("_", " "))
             if len(spoken) > 1:
                 text = text.replace(f" {' '.join(spoken)} ", " | ")
-        words = text.split()
+        self.text, words = text, text.split()
         glued = [a + b for a, b in zip(words, words[1:], strict=False)]
-        glued = [w for w in glued if w.isalpha()]
-        self.text = text
-        spoken = [w for w in words + glued if w not in _COMMON]
-        self.forms = {form for word in spoken for form in _forms(word)}
+        words += filter(str.isalpha, glued)
+        self.forms = {form for w in words if w not in _COMMON for form in _forms(w)}
 
     def names(self, value: str) -> int:  # 2: as it is; 1: with other endings; 0: no
         "Does the question name this value?"
         spoken = _words(value)
+        rare = [w for w in spoken if w not in _COMMON]
         if not value.isascii() and value in self.question:
             return 2
         if spoken and f" {' '.join(spoken)} " in self.text:
             capitals = len(value) > 1 and value.isupper()  # US is no common word
-            shouted = capitals and re.search(rf"\b{re.escape(value)}\b", self.question)
-            if shouted or not _COMMON.issuperset(spoken):
+            if (
+                rare
+                or capitals
+                and re.search(rf"\b{re.escape(value)}\b", self.question)
+            ):
                 return 2
-        if any(c.isdigit() for c in value):
+        if not rare or any(c.isdigit() for c in value):
             return 0
-        spoken = [w for w in spoken if w not in _COMMON]
-        return int(
-            bool(spoken) and not any(self.forms.isdisjoint(_forms(w)) for w in spoken)
-        )
+        return int(not any(self.forms.isdisjoint(_forms(w)) for w in rare))
 
 # %% ../../nbs/world/values.ipynb #7a1e0014
 _SHOWN = 3  # values of a column, at most
@@ -109,16 +85,15 @@ def near_values(
     question: str,
 ) -> dict[
     str, list[str]
-]:  # column -> its values that the question names, three at most
+]:  # column -> its values that the question names, at most three
     "What a question names of a table. Raises ValueError if there is no such table."
-    texts = db.texts(table)
-    named = {}
+    texts, named = db.texts(table), {}
     asked = Asked(question, tuple(texts))
     for column, values in texts.items():
-        near = [(asked.names(value), value) for value in values]
-        best = max((grade for grade, _ in near), default=0)
-        if best:
-            named[column] = [value for grade, value in near if grade == best][:_SHOWN]
+        grades = [asked.names(value) for value in values]
+        if best := max(grades, default=0):
+            near = [v for v, grade in zip(values, grades, strict=True) if grade == best]
+            named[column] = near[:_SHOWN]
     return named
 
 
@@ -129,13 +104,13 @@ def named_values(
     room: int = 200,  # characters of the line, at most
 ) -> str:  # empty, or a line
     "What DESCRIBE adds: the values of `near_values`, as many as there is room for."
-    line, join = "\nIn the question: ", ""
+    line = ""
     for column, values in near_values(db, table, question).items():
-        name = db.spelt(column)
         for value in values:
-            more = join + f"{name} = " + "'" + value.replace("'", "''") + "'"
-            if len(line + more) > room:
-                return line if join else ""
-            line = line + more
-            join = ", "
-    return line if join else ""
+            quoted = "'" + value.replace("'", "''") + "'"
+            longer = f"{line}, " if line else "\nIn the question: "
+            longer += f"{db.spelt(column)} = {quoted}"
+            if len(longer) > room:
+                return line
+            line = longer
+    return line
