@@ -101,7 +101,6 @@ class Options(DataOptions):
     save: Literal["best", "last"] = "best"
     disable_tqdm: bool = True  # no progress bars
     project: str = "sql_grpo"  # name in trackers
-    hub_strategy: str = "end"  # when the model is uploaded
     vllm_server_timeout: float = 10.0  # seconds to wait for a vLLM server
 
 # %% ../nbs/00_setup.ipynb #ecc0ff3c

@@ -81,7 +81,7 @@ class Start:
         more["dtype"] = half_precision(self.config)
         return LMPolicy(model, self.tokenizer, self.config.rules, temperature, **more)
 
-    def measure(self, policy: Policy) -> Evaluation:
+    def score(self, policy: Policy) -> Evaluation:
         "Play the evaluation questions, as the run does for base and trained model."
         tick = terminal_progress(f"evaluating {policy.name}")
         return evaluate(policy, self.eval_tasks, self.config.rules, tick)
@@ -401,7 +401,7 @@ def run_baselines(
                 print(f"{name} left out: {e}", flush=True)
                 continue
             wall[name] = time.perf_counter() - clock
-            found[name] = start.measure(policy)
+            found[name] = start.score(policy)
             print(f"{found[name]!r}, {wall[name]:.0f} s", flush=True)
             keep(facts)
         clock = time.perf_counter()

@@ -86,8 +86,8 @@ def train(
     run = run or prepare(config, baselines, reward_funcs, reward_weights)
     run.preset = preset
     if not run.own:
-        run.measure("random")
-    run.measure("base")
+        run.score("random")
+    run.score("base")
     if run.own:
         run.learn_own()
     elif run.demonstrations:
@@ -97,7 +97,7 @@ def train(
         run.learn_from_rewards()
     run.save()
     if "trained" not in run.evaluations:
-        run.measure("trained")
+        run.score("trained")
     report = run.report()
     if baselines:
         report = run.measure_baselines(weights)
@@ -188,7 +188,7 @@ class Run:
                 part.write_text(json.dumps(dict(of=of, replies=replies)))
         return ev
 
-    def measure(self, name: str) -> None:
+    def score(self, name: str) -> None:
         "Measure the model as it is now, or a random policy, under this name."
         tasks, n = self.eval_tasks, self.config.base_questions
         if name == "base" and n:
@@ -408,7 +408,7 @@ def begin_grpo(self: Run) -> None:
         if ".ref." in name:
             p.data.copy_(model.get_parameter(name.replace(".ref.", ".default.")))
     if self.config.max_steps:
-        self.measure("warmed")
+        self.score("warmed")
         self.report()
 
 # %% ../../nbs/run/train.ipynb #9e00001f

@@ -256,7 +256,7 @@ def _check_hub(config: SQLGRPOConfig) -> dict:  # options: the repository's whol
         "push_to_hub needs hub_model_id, where to upload, such as NAME/MODEL": not repo,
         "leave out hub_strategy and hub_revision: the finished model is uploaded "
         "once, and checkpoints would take the transcripts of your data along": (
-            config.hub_strategy != "end" or config.hub_revision
+            config.given.get("hub_strategy", "end") != "end" or config.hub_revision
         ),
         "push_to_hub would upload adapters of a model that nobody else has: "
         "leave out save_merged": not whole and not config.model.hub,
