@@ -333,6 +333,9 @@ class SQLGRPOConfig(Options, GRPOConfig):
         self.shuffle_dataset = not self.curriculum
         self.ddp_find_unused_parameters = bool(self.ddp_find_unused_parameters)
         self.ddp_broadcast_buffers = bool(self.ddp_broadcast_buffers)
+        gone = os.path.isabs(self.model_name) and not os.path.exists(self.model_name)
+        if gone:  # whoever asks for the model afterwards is told
+            self.model = Model(self.model_name)
         chosen = {name: self.given[name] for name in _RULES if name in self.given}
         self.rules = self.model.rules(chosen)
         self.reward_weights = [*self.choose_rewards().values()]
@@ -351,6 +354,8 @@ class SQLGRPOConfig(Options, GRPOConfig):
         self._n_gpu = min(self.n_gpu, 1)  # with more, transformers takes DataParallel
         if self.half_weights:  # autocast would find nothing to convert
             self.mixed_precision = "no"
+        if gone:
+            del self.model
 
     def with_(self, **changes) -> "SQLGRPOConfig":
         "A copy with some options changed; nothing is checked anew. Raises ValueError for a name."

@@ -182,7 +182,11 @@ def draw_eval_tasks(
     config: SQLGRPOConfig,
     every: bool = False,  # all of them, whatever `eval_questions` says?
 ) -> list[Task]:
-    "The evaluation questions: all, or `eval_questions` of them, drawn by the seed."
+    "The evaluation questions: all, or `eval_questions` of them, drawn by the seed. Raises ValueError."
     tasks = load_questions(config, "eval", variants=True)
+    if not tasks:
+        raise ValueError(
+            f"there are no questions in {config.data_source!r}, split 'eval'"
+        )
     n = config.eval_questions
     return tasks if every or not n else pick_some(tasks, n, config.seed)

@@ -59,6 +59,11 @@ class SQLToolEnvironment:
 
     def _offer(self, verbs: tuple[Verb, ...]) -> None:
         methods = {verb.word.lower(): as_method(verb) for verb in verbs}
+        if taken := [name for name in methods if hasattr(SQLToolEnvironment, name)]:
+            raise ValueError(
+                f"the verb {taken[0].upper()} cannot be a tool: the environment of tools "
+                "has a method of that name"
+            )
         cls = type(self)  # TRL looks for tools there
         self.__class__ = type(cls.__name__, (cls,), methods)
 

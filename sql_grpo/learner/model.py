@@ -180,6 +180,8 @@ def _base_of(name: str, folder: Path) -> Model:
             f"{file} names no model that the adapters belong to: give "
             "base_model_name_or_path there"
         )
+    if row := next((row for row in PACKAGED if row.name == base), None):
+        return _packaged(row)  # whatever lies here by its name
     base, beside = Path(full_path(base)), folder.absolute().parent / "base"
     if base.name == "base" and beside.is_dir():
         base = beside
@@ -188,6 +190,11 @@ def _base_of(name: str, folder: Path) -> Model:
             f"the adapters in {name!r} belong to the model in {str(base)!r}, "
             "and that is gone: put it beside them, named base, "
             "or correct base_model_name_or_path in adapter_config.json"
+        )
+    if (base / "adapter_config.json").is_file():
+        raise ValueError(
+            f"the adapters in {name!r} belong to adapters, those in {str(base)!r}: "
+            "expected a whole model as base_model_name_or_path in adapter_config.json"
         )
     return find_model(base)
 

@@ -8,6 +8,7 @@ __all__ = ['share_out', 'in_split', 'Source', 'EmbeddedWorld', 'Folder', 'Spider
 
 # %% ../../nbs/world/sources.ipynb #50c50507
 import hashlib, os, random, re, warnings
+from collections import Counter
 from functools import lru_cache
 from importlib.metadata import entry_points
 from itertools import zip_longest
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 
 from sqlglot import ErrorLevel
 
-from ..common.basics import from_file
+from ..common.basics import from_file, place_of, source_name
 from .database import Database, one_line
 from .download import context_database
 from .embedded import data_folder, variant_files, world_file
@@ -42,7 +43,9 @@ def share_out(tasks: list[Task]) -> None:
 
 def in_split(tasks: list[Task], split: str) -> list[Task]:
     "The tasks of a split, or of `all`; a list that is too small to be shared out serves for each."
-    return [t for t in tasks if split in ("all", t.split)] or tasks
+    small = int(_EVAL_SHARE * len({t.question for t in tasks})) == 0
+    chosen = [t for t in tasks if split in ("all", t.split)]
+    return chosen or (tasks if small else [])
 
 
 class Source:
@@ -82,7 +85,29 @@ class Source:
         if split != "all" and split not in self.splits:
             expected = ", ".join((*self.splits, "all"))
             raise ValueError(f"unknown split {split!r}: expected one of {expected}")
-        return in_split(self.read(split), self.splits.get(split, split))
+        tasks = in_split(self._read(split), self.splits.get(split, split))
+        ids = Counter(t.id for t in tasks if split != "all")
+        if twice := [name for name, n in ids.items() if n > 1]:
+            raise ValueError(
+                f"source {self.name!r} has {ids[twice[0]]} tasks with the id "
+                f"{twice[0]!r}: an id names one task"
+            )
+        return tasks
+
+    def _read(self, split: str) -> list[Task]:
+        "What `read` gives. Raises ValueError, which names the source, for a fault of its code."
+        name = source_name(self)
+        try:
+            tasks = self.read(split)
+        except (ValueError, OSError):
+            raise
+        except Exception as e:  # somebody's own code may raise anything
+            why = f"fails in {place_of(e, name)}: {type(e).__name__}: {e}"
+            raise ValueError(f"the source {name} {why}") from e
+        if not isinstance(tasks, list) or not all(isinstance(t, Task) for t in tasks):
+            got = one_line(repr(tasks), 60)
+            raise ValueError(f"the source {name} read {got}; expected a list of Task")
+        return tasks
 
 # %% ../../nbs/world/sources.ipynb #50c5050b
 class EmbeddedWorld(Source):

@@ -53,10 +53,13 @@ class Verb:
 
     def __post_init__(self):
         "Raises ValueError for a word that cannot be sent, and for what is no function."
-        sent = re.fullmatch("[A-Z][A-Z0-9_]*", self.word)
+        sent = re.fullmatch("[A-Z][A-Z0-9_]*", str(self.word))
         if not sent or self.word in ("SELECT", "WITH") or not callable(self.act):
             words = "a word in capitals, not SELECT or WITH, and a function"
             raise ValueError(f"a verb is {words}; got {self.word!r} and {self.act!r}")
+        if not isinstance(self.argument, Argument):
+            given = f"{self.word} has {self.argument!r}"
+            raise ValueError(f"{given} as its argument; expected TABLE, SELECT or kin")
 
     def __repr__(self) -> str:
         return self.word
