@@ -115,8 +115,7 @@ def train(
         report = run.attempt("measuring baselines", measure) or report
     if "trained" in report:
         run.attempt("comparing", run.say_what_changed, report)
-        if run.saved == model_folder(run.config):
-            run.attempt("sharing it", run.share, report)
+        run.attempt("sharing it", run.share, report)
     return report
 
 # %% ../../nbs/run/train.ipynb #c90c3542
@@ -532,8 +531,9 @@ def choose_checkpoint(self: Run) -> None:
 @patch
 def save(self: Run) -> None:
     "Save the trained model: the first process does, or all where each has only a part."
-    self.saved, model = model_folder(self.config), self.trainer.model
+    model = self.trainer.model
     if self.sharded:
+        self.saved = model_folder(self.config)
         model.config.sql_grpo = asdict(self.config.rules)
         # an internal call: else it would upload output_dir, with transcripts
         self.trainer.save_model(str(self.saved), _internal_call=True)
@@ -542,11 +542,11 @@ def save(self: Run) -> None:
     elif is_main():
         parts = model, self.tokenizer, self.config
         try:
-            save_model(*parts)
+            self.saved = save_model(*parts)
         except BaseException as e:  # what was learned is in memory alone
             self.saved = save_model(*parts, tempfile.mkdtemp(prefix="sql_grpo-"))
-            self.failed.append(f"{model_folder(self.config)}: {_in_words(e)}")
-            say(f"not saved in {self.failed[-1]}; the model is in {self.saved}")
+            self.failed.append(f"saving in {self.config.output_dir}: {_in_words(e)}")
+            say(f"{self.failed[-1]}; the model is in {self.saved}")
             if not isinstance(e, Exception):
                 raise
 
@@ -661,6 +661,8 @@ def say_what_changed(self: Run, report: dict) -> None:
 @patch
 def share(self: Run, report: dict) -> None:
     "Write the model's card, and upload both if asked to."
+    if self.saved != model_folder(self.config):  # what lies there is another one
+        return
     if url := share_model(self.config, report):
         say(f"model uploaded to {url}")
 
