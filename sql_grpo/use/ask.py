@@ -14,6 +14,7 @@ import pandas as pd
 from ..common.basics import or_exit, peak_memory
 from ..world.database import Database, format_value, one_line
 from ..world.engines import open_database
+from ..world.files import refuse_table
 from ..world.replies import SQLAction, as_text
 from ..world.verbs import ANSWER, QUERY
 from ..world.question_files import READERS, from_lines, raw_entries
@@ -70,8 +71,8 @@ def ask(
 ) -> Answer:
     "A policy's answer to a question about a database. Raises ValueError if it cannot be asked."
     task, failed = question_task(database, question), ""
-    file = KeptQuestions(keep) if keep else None
-    if sql := file and file.sql(task.question, task.db_id):
+    file = KeptQuestions(keep, task.db_path) if keep else None
+    if sql := file and file.sql(task.question):
         answer = Answer(_by_sql(task, sql, watch), keep=file)
         answer.note = f"by the SQL in {file.path.name}"
         if answer.sql:
@@ -299,15 +300,16 @@ def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
         raise ValueError(
             f"--{judged[0]} is said of one question, and kept: with --keep"
         )
-    if args.keep:
-        KeptQuestions(args.keep)
     listed = _listed(args.question_file) if args.question_file else args.question
     db = open_database(args.database, now=None)
+    file = KeptQuestions(args.keep, db) if args.keep else None
+    if args.question_file:
+        refuse_table(Path(args.question_file), db)
     for question in listed or ["?"]:
         question_task(db, question)
     if args.sql is not None:
         asked = Episode(question_task(db, args.question[0]))
-        result = Answer(asked, keep=KeptQuestions(args.keep)).is_sql(args.sql)
+        result = Answer(asked, keep=file).is_sql(args.sql)
         return print(result_text(result))
     policy = _player(args, chosen)
     talk = not listed and sys.stdin.isatty() and not (args.json or args.csv)

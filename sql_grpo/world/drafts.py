@@ -557,6 +557,8 @@ def draft_questions(
     "Questions about a database with their SQL, drawn from a grammar. Raises ValueError if nothing is in it."
     dice, drafts, asked = random.Random(seed), {}, set()  # drafts: by SQL
     draw = Draw(read_entities(db, dice), dice, db.dialect != "sqlite")
+    said = ("query", "answer", "wrong")
+    kept = [e for e in kept if any(e.get(k) not in (None, "") for k in said)]
     judged = {question_key(e["question"]): e for e in kept}
     asked |= {key for key, e in judged.items() if e.get("query") or e.get("wrong")}
     taken = {_same_sql(str(e.get(k))) for e in kept for k in ("query", "wrong")}
