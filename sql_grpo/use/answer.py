@@ -107,10 +107,11 @@ class Answer:
         frame = pd.DataFrame(self.rows, columns=self.columns)
         for i, cells in enumerate(zip(*self.rows, strict=True)):
             kinds = {*map(type, cells)}
-            if int in kinds and len(kinds) > 1:  # pandas would make them floats
-                whole = kinds == {int, NoneType}
-                whole = whole and max(abs(x or 0) for x in cells) < 2**63
-                frame.isetitem(i, pd.array(cells, "Int64" if whole else object))
+            largest = max((abs(x) for x in cells if type(x) is int), default=0)
+            if kinds == {int, NoneType} and largest < 2**63:
+                frame.isetitem(i, pd.array(cells, "Int64"))
+            elif float in kinds and largest > 2**53:  # which no float holds
+                frame.isetitem(i, pd.array(cells, object))
         return frame
 
     @property
@@ -219,8 +220,6 @@ def right(self: Answer) -> None:
         raise ValueError(f"there is {nothing}: say what the SQL is, or the answer")
     if self.sql and not self.part:
         return _kept(self, query=self.sql)
-    if self.result.truncated:
-        raise ValueError("these are the first rows only: say what the SQL is")
     rows = [[*row] if len(row) > 1 else row[0] for row in self.rows]
     one = rows[0] if len(rows) == len(self.columns) == 1 else rows
     self.is_answer(answer_cell(one) if isinstance(one, str) else one)

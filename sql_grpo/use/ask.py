@@ -239,7 +239,7 @@ def _ask_each(
     talk: bool,  # does somebody sit there, who may try again?
 ) -> int:  # exit code
     "Question after question; one that cannot be played does not end the others."
-    plain, code = not (args.json or args.csv), 0
+    plain, codes = not (args.json or args.csv), []
     watch = _show_turn if plain and args.votes == 1 else None
     if talk:
         print(
@@ -269,14 +269,14 @@ def _ask_each(
                 _judge(answer)
         except EOFError:  # while an answer is judged
             print()
-            return code
+            break
         except KeyboardInterrupt:
             if not talk:
                 raise
             print("\n(interrupted)")
-        if not talk:
-            code = max(code, 2 if error else answer.result is None)
-    return int(code)
+        codes.append(2 if error else int(answer is None or answer.result is None))
+    failed = 2 if 2 in codes else int(codes == [1])  # of several, some have answers
+    return 0 if talk else failed
 
 # %% ../../nbs/use/ask.ipynb #28611a66
 def _player(args: AskOptions, chosen: dict) -> Callable:  # loads it, once
@@ -362,7 +362,7 @@ def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
 def main(
     argv: list[str] | None = None,  # default: the command line
 ) -> None:
-    "The command `sql_grpo ask`. Raises SystemExit: 2 if what was asked for is not there, 1 without an answer."
+    "The command `sql_grpo ask`. Raises SystemExit: 2 for what cannot be asked, 1 for one question without an answer."
     args, chosen = read_command(AskOptions, argv)
     with or_exit("sql_grpo ask"):
         if code := _ask_all(args, chosen):

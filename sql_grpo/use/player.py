@@ -90,7 +90,7 @@ def who_answers(database: str | os.PathLike) -> tuple[str, str]:  # name, and a 
         f"sql_grpo ask --model {best.name} --database ..."
     )
 
-
+# %% ../../nbs/use/player.ipynb #b1a0000f
 def check_places(
     model_name: str | None = None,  # of a training
     model: str | None = None,  # that is evaluated
