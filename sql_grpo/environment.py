@@ -87,7 +87,9 @@ class Episode:
 
     task: object  # a `Task`
     turns: list = field(default_factory=list)  # of `Turn`
-    outcome: str | None = None  # "answered", "out_of_turns" or "out_of_tokens"
+    outcome: str | None = (
+        None  # "answered", "out_of_turns", "out_of_tokens" or "refused"
+    )
     answer: str | None = None  # the argument of ANSWER
     submitted: Result | None = None  # what an ANSWER without a value submits
     prompt_tokens: int = 0  # filled in by policies that count
