@@ -10,7 +10,7 @@ __all__ = ['BUILT_IN', 'AS_TOOLS', 'Policy', 'ScriptedPolicy', 'rollout', 'need_
 # %% ../nbs/03_rollout.ipynb #fedfffe3
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from .world.database import format_value
 from .world.task import Task
 from .environment import Episode, Rules, SQLEnvironment, SQLObservation
@@ -50,10 +50,12 @@ class Policy:
         if live:
             self.begin([env.episode for env in live])
         while live:
-            episodes = [env.episode for env in live]
-            for env, text in zip(
-                live, _checked(self, self.act(episodes), live), strict=True
-            ):
+            texts = list(self.act([env.episode for env in live]))
+            if len(texts) != len(live):
+                name = getattr(self, "name", type(self).__name__)
+                counts = f"{len(texts)} texts for {len(live)} episodes"
+                raise ValueError(f"policy {name!r} returned {counts}")
+            for env, text in zip(live, texts, strict=True):
                 if text is None:
                     env.episode.outcome = "out_of_tokens"
                 else:
@@ -64,17 +66,6 @@ class Policy:
 
     def __repr__(self):
         return f"<{type(self).__name__} {self.name}>"
-
-# %% ../nbs/03_rollout.ipynb #51130c66
-def _checked(policy, texts: Iterable, live: list):
-    "The texts of a policy, if there is one for each live episode."
-    texts = list(texts)
-    name = getattr(policy, "name", type(policy).__name__)
-    if len(texts) == len(live):
-        return texts
-    raise ValueError(
-        f"policy {name!r} returned {len(texts)} texts for {len(live)} episodes"
-    )
 
 # %% ../nbs/03_rollout.ipynb #c33b3afd
 class ScriptedPolicy(Policy):

@@ -87,9 +87,7 @@ class Start:
         return evaluate(policy, self.eval_tasks, self.config.rules, tick)
 
 # %% ../../nbs/learner/baselines.ipynb #873c13f1
-def _forced_describe(
-    start: Start,
-) -> tuple[Policy, list]:  # what plays, and a log: an empty one
+def _forced_describe(start: Start) -> tuple[Policy, list]:  # what plays, an empty log
     "The base model, its first reply beginning with DESCRIBE."
     return start.policy(start.fresh(), first=DESCRIBE.word, name="forced_DESCRIBE"), []
 
@@ -167,7 +165,6 @@ def _dealt_tasks(start: Start, n: int) -> Iterator[list[Task]]:
 
 def _self_imitation(
     start: Start,
-    learning_rate: float | None = None,  # by default GRPO's
     questions: int = 64,  # of a round, each played eight times
     rounds: float = math.inf,  # at most
 ) -> tuple[Policy, list]:  # what plays, and a log of the rounds
@@ -192,9 +189,9 @@ def _self_imitation(
             if rows:
                 data = Dataset.from_list(rows)
                 if trainer is None:
-                    rate = learning_rate or c.learning_rate
+                    rate, clock = c.learning_rate, Timekeeper()
                     more = dict(steps=-1, num_train_epochs=1) | sizes
-                    trainer = _learner(start, model, data, rate, Timekeeper(), **more)
+                    trainer = _learner(start, model, data, rate, clock, **more)
                 trainer.train_dataset = data  # the optimizer goes on where it was
                 played["loss"] = trainer.train().training_loss
                 played["updates"] = trainer.state.global_step
@@ -231,12 +228,12 @@ def _more_warmup(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     return _taught(start, "more_warmup", make, accelerator_config=one, **sizes)
 
 # %% ../../nbs/learner/baselines.ipynb #4868a748
-def _all_shown(start: Start, model, kind: str) -> tuple[list[dict], float]:
+def _all_shown(start: Start, model, kind: str) -> tuple[Dataset, float]:
     "Rows of all demonstrations of a kind, and the rate at which they are learned."
     c = start.config.with_(demonstrations=kind, demonstration_count=0)
     asked = start.tasks, start.eval_tasks
     rows, _ = get_demonstrations(model, start.tokenizer, *asked, c)
-    return rows, learning_rate_for(c)
+    return Dataset.from_list(rows), learning_rate_for(c)
 
 
 def _gold_sft(
@@ -245,11 +242,7 @@ def _gold_sft(
 ) -> tuple[Policy, list]:  # what plays, and a log
     "The base model after learning a teacher's episodes, for as long as GRPO took or less."
     kind = "oracle" if find_game(start.config.rules.mode).one_reply else "explore"
-
-    def make(model):
-        rows, rate = _all_shown(start, model, kind)
-        return Dataset.from_list(rows), rate
-
+    make = lambda model: _all_shown(start, model, kind)
     return _taught(start, "gold_sft", make, steps=-1, num_train_epochs=epochs)
 
 
@@ -259,8 +252,8 @@ def _more_demonstrations(start: Start) -> tuple[Policy, list]:  # what plays, an
 
     def make(model):
         shown, rate = _all_shown(start, model, start.config.demonstrations)
-        rows = [row for row in shown if tuple(row["input_ids"]) not in known] or shown
-        return Dataset.from_list(rows), rate * END_RATE
+        new = [i for i, x in enumerate(shown["input_ids"]) if tuple(x) not in known]
+        return shown.select(new) if new else shown, rate * END_RATE
 
     return _taught(start, "more_demonstrations", make)
 
