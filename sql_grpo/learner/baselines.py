@@ -7,8 +7,9 @@ __all__ = ['BASELINES', 'NEEDS', 'Start', 'pass_at_k', 'run_baselines', 'sample_
 
 # %% ../../nbs/learner/baselines.ipynb #8585f7ec
 import gzip, json, math, random, time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import count, islice
 
 import torch
 from datasets import Dataset, IterableDataset
@@ -152,17 +153,6 @@ def _right_rows(episodes: list[Episode]) -> tuple[list[dict], int]:
     return list(rows.values()), len(right)
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
-def _dealt_tasks(start: Start, n: int) -> Iterator[list[Task]]:
-    "Endlessly `n` training questions at a time, from one shuffle of them after the other."
-    dice = random.Random(start.config.seed)
-    order = []
-    while True:
-        if len(order) < n:
-            order += dice.sample(start.tasks, len(start.tasks))
-        yield order[:n]
-        order = order[n:]
-
-
 def _self_imitation(
     start: Start,
     questions: int = 64,  # of a round, each played eight times
@@ -172,7 +162,8 @@ def _self_imitation(
     begun, spent, last, log, trainer = time.perf_counter(), 0, 0, [], None
     name, c, model = "self_imitation", start.config, start.fresh()
     policy = start.policy(model, c.temperature)
-    asked = _dealt_tasks(start, questions)
+    dice, n = random.Random(c.seed), len(start.tasks)
+    asked = (t for _ in count() for t in dice.sample(start.tasks, n))  # endlessly
     # few episodes to an update where GRPO makes many updates of a generation
     together = max(1, A_STEP // c.updates_per_generation)
     batch = min(batch_for(c), together)
@@ -182,7 +173,7 @@ def _self_imitation(
             number = len(log) + 1
             policy.seed = c.seed + 1_000_003 * number  # dice of this round's own
             tick = terminal_progress(f"{name}: round {number}")
-            tasks = [t for t in next(asked) for _ in range(8)]
+            tasks = [t for t in islice(asked, min(questions, n)) for _ in range(8)]
             rows, right = _right_rows(rollout(policy, tasks, progress=tick))
             played = dict(episodes=len(tasks), right=right, learned=len(rows))
             played |= dict(updates=0, tokens=0, loss=None)

@@ -49,7 +49,9 @@ def _half_batch(args: TrainingArguments) -> dict:  # options
     "The same step in half the batch, and twice as many of them."
     half = dict(per_device_train_batch_size=args.per_device_train_batch_size // 2)
     both = ("gradient_accumulation_steps", "steps_per_generation")
-    return half | {name: 2 * getattr(args, name) for name in both if hasattr(args, name)}
+    return half | {
+        name: 2 * getattr(args, name) for name in both if hasattr(args, name)
+    }
 
 # %% ../../nbs/learner/fit.ipynb #586b2611
 _KEPT = 30  # numbers of the model's width that a layer keeps of a token

@@ -10,6 +10,7 @@ __all__ = ['EpisodeTrainer', 'episode_stats', 'without_rounding', 'own_tokens', 
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
 import math, random, time
 from collections.abc import Callable
+from itertools import count, islice
 from pathlib import Path
 
 from ..config import save_options, SQLGRPOConfig
@@ -444,14 +445,9 @@ def curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     groups = config.generation_batch_size // config.num_generations * generations
     easy = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks
     rng = random.Random(config.seed)
-
-    def drawn(pool, n):
-        out = []
-        while len(out) < n:
-            out += rng.sample(pool, len(pool))
-        return out[:n]
-
-    return drawn(easy, groups // 2) + drawn(tasks, groups - groups // 2)
+    dealt = lambda pool: (t for _ in count() for t in rng.sample(pool, len(pool)))
+    half = groups // 2
+    return [*islice(dealt(easy), half), *islice(dealt(tasks), groups - half)]
 
 
 def enough_questions(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
