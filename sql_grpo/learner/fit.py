@@ -41,6 +41,7 @@ from sql_grpo.learner.checkpoints import (
     unfinished,
     whole_checkpoint,
 )
+from .adapters import adapters_kept
 from .optimizer import MasterWeights
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
 
@@ -210,19 +211,15 @@ def sft_trainer(
     make = MasterWeights if config.half_weights else torch.optim.AdamW
     how = dict(lr=learning_rate, betas=(0.9, 0.98), fused=True)
     optimizer = make(_weight_groups(model), **how)
-    # TRL rounds adapters on weights in 4 bits to bfloat16
-    exact = {n: p.data for n, p in model.named_parameters() if p.requires_grad}
-    trainer = trainer_class(
-        model,
-        args,
-        train_dataset=rows,
-        processing_class=tokenizer,
-        optimizers=(optimizer, schedule(optimizer, steps)),
-        callbacks=callbacks,
-    )
-    for n, weight in exact.items():
-        p = model.get_parameter(n)
-        p.data = weight.to(p.device)
+    with adapters_kept(model):
+        trainer = trainer_class(
+            model,
+            args,
+            train_dataset=rows,
+            processing_class=tokenizer,
+            optimizers=(optimizer, schedule(optimizer, steps)),
+            callbacks=callbacks,
+        )
     trainer.remove_callback(PrinterCallback)
     return trainer
 
