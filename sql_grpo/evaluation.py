@@ -36,7 +36,7 @@ class _Record:
     turns: int
     errors: int  # actions that were refused
     failed: int  # queries among them
-    outcome: str  # "answered", "out_of_turns" or "out_of_tokens"
+    outcome: str  # "answered", "out_of_turns", "out_of_tokens" or "refused"
     grounded: bool  # the answer came out of an executed query
     suite: bool | None  # right on all variants of the database; None if there are none
     kind: str  # of question, if its task says so

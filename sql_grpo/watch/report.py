@@ -61,10 +61,11 @@ _CARD_COLUMNS = (  # heading; form and scale of what `aggregate` calls so
 def report_card(
     evaluation: Evaluation,
     markdown: bool = False,  # else for a terminal
+    groups: dict = GROUPS,  # those shown, and their labels
 ) -> str:
     "An evaluation by group, difficulty and database, as a table."
     records = evaluation.records
-    splits = {label: evaluation.pick(g) for g, label in GROUPS.items()}
+    splits = {label: evaluation.pick(g) for g, label in groups.items()}
     for value in (*LEVELS, *sorted({r.db_id for r in records})):
         if some := [r for r in records if value in (r.difficulty, r.db_id)]:
             splits[value] = some
@@ -521,9 +522,14 @@ def what_changed(rows: list, most: int | None = None) -> str:
     return "\n".join(out) or "no question was won or lost"
 
 
-def compare_reports(report: dict, other: dict) -> str:
+def compare_reports(
+    report: dict,
+    other: dict,
+    names: tuple | None = None,  # of their last policies; None: those of the reports
+) -> str:
     "Won and lost by the last policy of a report, beside another's. Raises ValueError if no question is in both."
     new, old = (policies_of(r)[-1] for r in (report, other))
+    now_called, was_called = names or (new, f"{old} of the other report")
     pairs = same_questions(report["questions"], other["questions"])
     if not pairs:
         raise ValueError("the two reports have no question in common")
@@ -533,7 +539,7 @@ def compare_reports(report: dict, other: dict) -> str:
     d = paired_difference(before, after)
     now, was = (f"{100 * sum(x) / d['n']:.1f} %" for x in (after, before))
     return (
-        f"{new} beside {old} of the other report, {d['n']} questions of both: "
+        f"{now_called} beside {was_called}, {d['n']} questions of both: "
         f"{now} right instead of {was}\n"
         f"points (95 % interval), won : lost: {difference_text(d)}\n{what_changed(rows)}"
     )

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from statistics import multimode
 from urllib.parse import unquote
@@ -503,12 +503,15 @@ def _made(where: Path, state: tuple) -> Path:
         only += ", and of folders those of partitions"
         names = left_out(where)
         remarks = [f"{where.name}: {name} is left out: {only}" for name in names]
-        with kept_in_cache(path) as part:
+        tables = file_tables(where)
+        sources = [*chain(*tables.values())]
+        with kept_in_cache(path, sources) as part:
             with closing(sqlite3.connect(part)) as con:
-                for table, files in file_tables(where).items():
+                for table, files in tables.items():
                     remarks += _make_table(con, table, files, where)
                 con.commit()
-            (made / "said.json").write_text(json.dumps(remarks), encoding="utf-8")
+            with kept_in_cache(made / "said.json", sources) as beside:
+                beside.write_text(json.dumps(remarks), encoding="utf-8")
         for before in folder.iterdir():
             if before != made:
                 shutil.rmtree(before, ignore_errors=True)

@@ -12,14 +12,12 @@ from functools import cached_property
 from pathlib import Path
 
 from .answers import answer_result
-from .database import Database, Result, SQLiteDatabase
-from .engines import engine_of, open_database
+from ..common.basics import digest_of
+from .database import Database, OWN_SECONDS, Result, SQLiteDatabase
+from .engines import engine_of, open_database, patient
 from .ties import ties
 
 # %% ../../nbs/world/task.ipynb #d578f46c
-_GOLD_SECONDS = 30.0  # what a gold query may take where the machine is busy
-
-
 @dataclass(repr=False)
 class Task:
     "A question, its database, and its gold SQL or its answer."
@@ -65,6 +63,13 @@ class Task:
         return (engine_of(self.db_path) or SQLiteDatabase).dialect
 
     @property
+    def digest(self) -> str:
+        "Of the question, its database and what that holds now: for the key of what is kept of it."
+        return digest_of(
+            (self.id, self.question, str(self.db_path), self.database().digest)
+        )
+
+    @property
     def judged(self) -> bool:
         "Can an answer be judged?"
         return bool(self.query) or self.answer is not None
@@ -76,9 +81,8 @@ class Task:
             return answer_result(self.answer)
         db = self.database()
         result = db.whole(self.query)
-        if not result.ok and result.seconds >= db.timeout and db is not self.db_path:
-            db = open_database(self.db_path, timeout=_GOLD_SECONDS)
-            result = db.whole(self.query)
+        if not result.ok and result.seconds >= db.timeout:
+            result = patient(db, OWN_SECONDS).whole(self.query)
         if not result.ok or result.truncated:
             fault = result.error or f"more than {len(result.rows)} rows"
             warning = f"task {self.id}: no answer to it is right, gold query: {fault}"
