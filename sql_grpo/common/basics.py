@@ -84,6 +84,8 @@ def or_exit(
         if is_main():
             print(f"{prog}: interrupted", file=sys.stderr, flush=True)
         sys.exit(130)
+    except BrokenPipeError:  # whoever read this has gone: see cli.main
+        raise
     except (ValueError, OSError) as e:
         if not is_main():
             time.sleep(patience)

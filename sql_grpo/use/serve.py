@@ -47,7 +47,8 @@ from ..world.replies import as_text, MAX_TEXT, SQLAction
 from ..world.task import Task
 from ..world.tasks import check_tasks, load_tasks
 from ..world.verbs import ANSWER, VERBS, Verb
-from ..environment import Rules, SQLObservation
+from ..environment import Rules, SQLEnvironment, SQLObservation
+from ..judge.coach import Coach
 from ..judge.games import new_environment
 from ..rewards import correctness
 from ..engine.tools import SQLToolEnvironment
@@ -647,9 +648,13 @@ def _looked(
     return _as_result("Error: the database is being written to, try again", error=True)
 
 
+class _AllDigits(SQLEnvironment):
+    digits = None  # for an assistant copies what it reads
+
+
 def _turn(action: SQLAction, rules: Rules, db: Database) -> CallToolResult:
     "What a policy would read after `action`."
-    env = new_environment(rules)
+    env = Coach(_AllDigits(rules=rules))
     env.reset(Task("", db.name, "", db_path=db))
     text = env.step(action).text
     result = env.episode.turns[0].result

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['plain_cell', 'Lost', 'EngineDatabase', 'PostgresDatabase', 'MySQLDatabase', 'serve_duckdb', 'DuckDBDatabase',
-           'engine_of', 'without_password', 'source_digest', 'password_of', 'open_database']
+           'engine_of', 'without_password', 'source_digest', 'password_of', 'open_database', 'patient']
 
 # %% ../../nbs/world/engines.ipynb #e41c0008
 import hashlib, json, math, os, pickle, re, socket, stat, subprocess, sys, threading, warnings
@@ -1068,4 +1068,17 @@ def _file_kind(where: str, state: tuple) -> type:
 
 @lru_cache(maxsize=64)
 def _opened(kind, where, settings):
-    return kind(where, **dict(settings))
+    db = kind(where, **dict(settings))
+    db.opened = where, settings
+    return db
+
+
+def patient(db: Database, seconds: float) -> Database:
+    "The same database, whose queries may take so long; as it is, if `open_database` did not open it."
+    if db.opened is None:
+        return db
+    where, settings = db.opened
+    limits = dict(settings) | dict(timeout=seconds)
+    longer = _opened(type(db), where, tuple(sorted(limits.items())))
+    longer.refresh()
+    return longer
