@@ -128,7 +128,9 @@ _CORRECT = "rewards/reward_correctness/mean"
 _Metric = namedtuple("_Metric", "panel label color line right", defaults=["", False])
 _METRICS = {
     "reward": _Metric(_REWARDS, "total", COLORS["muted"], "reward {:.2f}"),
-    _CORRECT: _Metric("success", "sampled in training", COLORS["correct"], "success {:.0%}"),
+    _CORRECT: _Metric(
+        "success", "sampled in training", COLORS["correct"], "success {:.0%}"
+    ),
     "success_train": _Metric("success", "training questions", COLORS["control"]),
     "success_eval": _Metric("success", "evaluation questions", _GREEDY),
     "success_heldout": _Metric("success", "of these, held-out databases", _GREEDY),
