@@ -162,13 +162,10 @@ def load_pretrained(
 # %% ../../nbs/learner/weights.ipynb #29d6b8e0
 def _weights_dtype(config: SQLGRPOConfig, train: bool) -> torch.dtype:
     "float32 for weights that are trained on a GPU, or embedded; for others what the hardware computes with."
-    whole = config.peft == "none"
-    if config.model.embedded and (whole or not train):
-        return torch.float32
-    if train and whole and not config.half_weights:
-        return torch.float32
-    half = torch.float16 if config.fp16 else torch.float32
-    return torch.bfloat16 if config.bf16 else half
+    exact = config.model.embedded
+    if train:
+        exact = config.peft == "none" and not config.half_weights
+    return torch.float32 if exact else getattr(torch, config.dtype)
 
 # %% ../../nbs/learner/weights.ipynb #3da81f67
 def _keep_base(config: SQLGRPOConfig) -> Model:
@@ -199,11 +196,6 @@ def load_model_and_tokenizer(
                 "merged model would be written: give another output_dir, or save_merged "
                 "false"
             )
-    if origin.base and train and not adapting and config.use_vllm:
-        raise ValueError(
-            f"vLLM loads whole models, and {origin.name!r} holds adapters: "
-            "give the merged one beside it"
-        )
     if adapting and origin.packaged and origin.kind == "weights":
         base = _keep_base(config)
     peft = config.peft if adapting else origin.base and origin.options.get("peft")
