@@ -6,9 +6,8 @@
 __all__ = ['DEMONSTRATIONS', 'SQLGRPOConfig', 'save_options', 'changed_options', 'preset_config', 'preset_for', 'parse_args']
 
 # %% ../nbs/learner/config.ipynb #4d9059b6
-import argparse, copy, importlib.util, json, math, os, sys, threading
+import argparse, copy, importlib.util, json, math, os
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -47,6 +46,7 @@ _NEEDS = {  # beginnings of options, and that without which they have no effect
     "demonstration_": "demonstrations",
     "lora_": "peft",
     "vllm_": "use_vllm",
+    "max_seconds": "max_steps",
     "hub_model_id": "push_to_hub",
 }
 _UNUSED = (  # TRL's
@@ -140,10 +140,6 @@ def _check_together(c) -> None:
         (
             c.max_steps == 0 and demos == "none",
             "max_steps is 0, and demonstrations is 'none': nothing would be learned",
-        ),
-        (
-            c.max_steps == 0 and c.max_seconds > 0,
-            f"max_seconds is {c.max_seconds:g}; it has no effect with max_steps 0",
         ),
         (
             c.max_steps == -1 and not c.num_train_epochs > 0,
@@ -244,29 +240,6 @@ _EVERY = (  # count steps, and fall on the last one of a generation
     "trace_every",
     "success_every",
 )
-_GONE = {  # options of before, by why they are gone
-    "it was measured, and gained nothing": (
-        "advantage_level",
-        "dynamic_sampling",
-        "only_groups_with_success",
-    ),
-    "a step is an update now, and TRL makes several of a generation: eight are, as by "
-    "default, gradient_accumulation_steps 1 and steps_per_generation 8, with max_steps, "
-    "save_steps and plot_every 8 times what they were": ("updates_per_generation",),
-    "coach names what is said to a model: actions,repeats,suggest,values": (
-        "all_actions",
-        "note_repeats",
-        "suggest",
-        "show_values",
-    ),
-    "the page about the embedded base makes one anew": (
-        "fresh_base",
-        "warmup_steps_sft",
-        "warmup_batch_size",
-        "warmup_learning_rate",
-    ),
-}
-_GONE = {name: why for why, names in _GONE.items() for name in names}
 _RULES = tuple(f.name for f in fields(Rules))
 _SETTLED = (
     "bf16",
@@ -277,33 +250,12 @@ _SETTLED = (
 )
 
 
-@contextmanager
-def _others_awaited(seconds: float = 10):
-    "Within, say for whom a process waits, if its launch has several and they do not come."
-    n = int(os.environ.get("WORLD_SIZE", 1))
-    waiting = (
-        f"waiting for {n - 1} more processes, since WORLD_SIZE is {n}: if it is left "
-        "over from another run, unset it"
-    )
-    clock = threading.Timer(
-        seconds, print, [waiting], dict(file=sys.stderr, flush=True)
-    )
-    clock.daemon = True
-    if n > 1:
-        clock.start()
-    try:
-        yield
-    finally:
-        clock.cancel()
-
-
 def _known(option: str) -> str:
     "An option's name. Raises ValueError, which says what is near or instead of it."
     known = [f.name for f in fields(SQLGRPOConfig) if f.init] + [*_RULES]
     if option in known:
         return option
-    instead = f": {_GONE[option]}" if option in _GONE else did_you_mean(option, known)
-    raise ValueError(f"there is no option {option}{instead}")
+    raise ValueError(f"there is no option {option}{did_you_mean(option, known)}")
 
 
 @dataclass(init=False, repr=False)
@@ -349,8 +301,7 @@ class SQLGRPOConfig(Options, GRPOConfig):
         if self.use_vllm:
             most = self.rules.max_context, self.vllm_max_model_length or 0
             self.vllm_max_model_length = max(most)
-        with _others_awaited():
-            super().__post_init__()
+        super().__post_init__()
         self._n_gpu = min(self.n_gpu, 1)  # with more, transformers takes DataParallel
         if self.half_weights:  # autocast would find nothing to convert
             self.mixed_precision = "no"
@@ -524,9 +475,6 @@ def parse_args(
     own_defaults: Callable = dict,  # adds to the options what preset own takes
 ) -> tuple:  # SQLGRPOConfig, and the words for preset and baselines
     "Read a configuration from a command line. Raises ValueError, and SystemExit with 2."
-    for word in argv:
-        if (name := word.partition("=")[0].lstrip("-").replace("-", "_")) in _GONE:
-            _known(name)
     options = read_options(train_parser(SQLGRPOConfig, prog=prog), argv)
     words = {name: options.pop(name) for name in ("preset", "baselines", "help_all")}
     if words["preset"] is None:

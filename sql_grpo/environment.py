@@ -10,6 +10,7 @@ __all__ = ['COACH_NOTES', 'LAST_TURN', 'SQLObservation', 'cut_text', 'format_res
 import random
 from collections import Counter
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import groupby
 
 from fastcore.basics import patch
@@ -46,13 +47,19 @@ def cut_text(text: str, max_chars: int, footer: str = "") -> str:
     return f"{text[: end if end > 0 else max_chars]}\n... cut at {max_chars} characters"
 
 
-def format_result(result: Result, max_rows: int = 10, max_chars: int = 800) -> str:
+def format_result(
+    result: Result,
+    max_rows: int = 10,
+    max_chars: int = 800,
+    digits: int | None = 6,  # of a float; None: all
+) -> str:
     "The text of a result: the names of the columns, then one row a line."
     if not result.ok:
         return cut_text(f"Error: {result.error}", max_chars)
     n = len(result.rows)
     more = "more than " if result.truncated else ""
-    rows = [" | ".join(map(format_value, row)) for row in result.rows[:max_rows]]
+    cell = partial(format_value, digits=digits)
+    rows = [" | ".join(map(cell, row)) for row in result.rows[:max_rows]]
     lines = [" | ".join(map(one_line, result.columns)), *(rows or ["(0 rows)"])]
     footer = f"\n... {min(n, max_rows)} of {more}{n} rows"
     return cut_text("\n".join(lines), max_chars, footer if more or n > max_rows else "")
@@ -80,7 +87,9 @@ class Episode:
 
     task: object  # a `Task`
     turns: list = field(default_factory=list)  # of `Turn`
-    outcome: str | None = None  # "answered", "out_of_turns" or "out_of_tokens"
+    outcome: str | None = (
+        None  # "answered", "out_of_turns", "out_of_tokens" or "refused"
+    )
     answer: str | None = None  # the argument of ANSWER
     submitted: Result | None = None  # what an ANSWER without a value submits
     prompt_tokens: int = 0  # filled in by policies that count
@@ -208,6 +217,7 @@ class SQLEnvironment:
     "A question about a database, to be answered in a limited number of turns."
 
     one_reply = False  # does the first reply end an episode?
+    digits = 6  # of a float in an observation; None: all
     verbs = VERBS  # a subclass may have more
 
     def __init__(self, tasks: list | None = None, rules: Rules | None = None):
@@ -262,7 +272,7 @@ class SQLEnvironment:
         rows, chars = self.rules.max_obs_rows, self.rules.max_obs_chars
         if isinstance(seen, str):
             return cut_text(seen, chars)
-        text = format_result(seen, rows, chars)
+        text = format_result(seen, rows, chars, self.digits)
         return text + (f"\nNote: {seen.note}." if seen.note else "")
 
     @classmethod

@@ -36,7 +36,7 @@ class _Record:
     turns: int
     errors: int  # actions that were refused
     failed: int  # queries among them
-    outcome: str  # "answered", "out_of_turns" or "out_of_tokens"
+    outcome: str  # "answered", "out_of_turns", "out_of_tokens" or "refused"
     grounded: bool  # the answer came out of an executed query
     suite: bool | None  # right on all variants of the database; None if there are none
     kind: str  # of question, if its task says so
@@ -176,7 +176,6 @@ def _paired_interval(
     gained: int,  # only the new one
     lost: int,  # only the old one
     neither: int,
-    z: float = 1.96,
 ) -> tuple[float, float]:  # low and high end of new rate - old rate
     "The interval of a paired difference (R. G. Newcombe, Stat Med 17:2635, 1998, method 10)."
     n = both + gained + lost + neither
@@ -184,8 +183,8 @@ def _paired_interval(
         return -1.0, 1.0
     new = (both + gained) / n
     old = (both + lost) / n
-    low1, high1 = wilson(both + gained, n, z)
-    low2, high2 = wilson(both + lost, n, z)
+    low1, high1 = wilson(both + gained, n)
+    low2, high2 = wilson(both + lost, n)
     margins = (both + gained) * (lost + neither) * (both + lost) * (gained + neither)
     cross = both * neither - gained * lost
     phi = (cross if cross < 0 else max(cross - n / 2, 0)) / math.sqrt(margins or 1)

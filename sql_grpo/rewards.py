@@ -301,17 +301,12 @@ def try_rewards(
                 where = " (the argument of a reward of one episode is called `episode`)"
             fault = f"{type(e).__name__}: {e}"
             raise ValueError(f"the reward {title} fails{where}: {fault}") from e
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            expected = "expected a list of numbers"
-            raise ValueError(f"the reward {title} returned {values!r}; {expected}")
-        values, n = [*values], len(episodes)
-        for value in values:
-            if not (value is None or _is_number(value)):
-                wrong = f"returned {value!r} for an episode; expected a number"
-                raise ValueError(f"the reward {title} {wrong}")
-        if len(values) != n:
-            counts = f"{len(values)} numbers for {n} episodes"
-            raise ValueError(f"the reward {title} returned {counts}")
+        n, several = len(episodes), isinstance(values, Iterable)
+        values = [*values] if several else values
+        fits = several and len(values) == n
+        if not fits or not all(v is None or _is_number(v) for v in values):
+            wrong = f"returned {values!r} for {n} episodes; expected a number for each"
+            raise ValueError(f"the reward {title} {wrong}")
         if any(value is not None for value in values):
             continue
         if _is_of_episode(reward):

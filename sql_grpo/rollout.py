@@ -10,8 +10,8 @@ __all__ = ['BUILT_IN', 'AS_TOOLS', 'Policy', 'ScriptedPolicy', 'rollout', 'need_
 # %% ../nbs/03_rollout.ipynb #fedfffe3
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
-from .world.database import format_value
+from collections.abc import Callable
+from .world.database import Database, format_value
 from .world.task import Task
 from .environment import Episode, Rules, SQLEnvironment, SQLObservation
 from .judge.coach import joined
@@ -50,10 +50,12 @@ class Policy:
         if live:
             self.begin([env.episode for env in live])
         while live:
-            episodes = [env.episode for env in live]
-            for env, text in zip(
-                live, _checked(self, self.act(episodes), live), strict=True
-            ):
+            texts = list(self.act([env.episode for env in live]))
+            if len(texts) != len(live):
+                name = getattr(self, "name", type(self).__name__)
+                counts = f"{len(texts)} texts for {len(live)} episodes"
+                raise ValueError(f"policy {name!r} returned {counts}")
+            for env, text in zip(live, texts, strict=True):
                 if text is None:
                     env.episode.outcome = "out_of_tokens"
                 else:
@@ -64,17 +66,6 @@ class Policy:
 
     def __repr__(self):
         return f"<{type(self).__name__} {self.name}>"
-
-# %% ../nbs/03_rollout.ipynb #51130c66
-def _checked(policy, texts: Iterable, live: list):
-    "The texts of a policy, if there is one for each live episode."
-    texts = list(texts)
-    name = getattr(policy, "name", type(policy).__name__)
-    if len(texts) == len(live):
-        return texts
-    raise ValueError(
-        f"policy {name!r} returned {len(texts)} texts for {len(live)} episodes"
-    )
 
 # %% ../nbs/03_rollout.ipynb #c33b3afd
 class ScriptedPolicy(Policy):
@@ -192,18 +183,21 @@ def _random_query(
     )
 
 # %% ../nbs/03_rollout.ipynb #8564f7b6
+_LOOKS = DESCRIBE.word, SAMPLE.word
+
+
+def _columns_of(db: Database, tables: list[str]) -> dict[str, list[str]]:
+    "The columns of tables, as they are written in SQL."
+    return {db.label(t): [db.spelt(c.name) for c in db.columns(t)] for t in tables}
+
+
 def _seen(ep: Episode) -> dict[str, list[str]]:
     "The columns that this episode has been shown, by table."
     db = ep.task.database()
-    seen = {}
-    for turn in ep.turns:
-        if turn.action.action_type not in (DESCRIBE.word, SAMPLE.word):
-            continue
-        name = turn.action.argument.strip().lower()
-        table = next((t for t in db.tables if t.lower() == name), None)
-        if table:
-            seen[db.label(table)] = [db.spelt(c.name) for c in db.columns(table)]
-    return seen
+    tables = {t.lower(): t for t in db.tables}
+    looks = (t.action for t in ep.turns if t.action.action_type in _LOOKS)
+    names = (action.argument.strip().lower() for action in looks)
+    return _columns_of(db, [tables[name] for name in names if name in tables])
 
 # %% ../nbs/03_rollout.ipynb #f3c77e2c
 def _random_answer(ep: Episode, rng: random.Random) -> str:
@@ -265,10 +259,7 @@ def random_sql_policy(seed: int = 0) -> Policy:
     def guess(ep):
         db = ep.task.database()
         rng = random.Random(f"{seed}/{ep.task.id}")
-        return _random_query(
-            rng,
-            {db.label(t): [db.spelt(c.name) for c in db.columns(t)] for t in db.tables},
-        )
+        return _random_query(rng, _columns_of(db, db.tables))
 
     return ScriptedPolicy(guess, "random")
 

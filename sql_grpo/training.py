@@ -49,7 +49,6 @@ from sql_grpo.learner.trainer import (
     enough_questions,
     EpisodeTrainer,
     order_callbacks,
-    reference_named,
     RunWatch,
     save_reference,
 )
@@ -109,15 +108,12 @@ def question_prompts(
     return Dataset.from_list(rows)
 
 
-def load_question_prompts(
-    config: SQLGRPOConfig,
-    split: str = "train",
-) -> tuple[Dataset, list[Task]]:
-    "The questions of a run, as TRL's trainer takes them and as they are. Raises ValueError or FileNotFoundError."
-    tasks = load_questions(config, split)
+def load_question_prompts(config: SQLGRPOConfig) -> tuple[Dataset, list[Task]]:
+    "The training questions of a run, as TRL's trainer takes them and as they are. Raises ValueError or FileNotFoundError."
+    tasks = load_questions(config)
     if not tasks:
         raise ValueError(
-            f"there are no questions in {config.data_source!r}, split {split!r}"
+            f"there are no questions in {config.data_source!r}, split 'train'"
         )
     if config.demonstrations in ("oracle", "explore"):
         need_sql(tasks, f"{config.demonstrations} (demonstrations)")
@@ -139,7 +135,7 @@ def build_trainer(
     chosen = config.choose_rewards(reward_funcs, reward_weights)
     strict = config.rules.require_grounded
     rewards = [as_trl(reward, require_grounded=strict) for reward in chosen]
-    reference = save_reference(model, config)
+    save_reference(model, config)
     callbacks = [*callbacks, RunWatch()]
     if config.max_seconds:
         callbacks.append(Timekeeper(seconds=config.max_seconds))
@@ -149,7 +145,7 @@ def build_trainer(
         make_policy = VLLMPolicy.of_trainer if config.use_vllm else None
         # TRL finds weights there; and it would ask the Hub for its repository
         args = config.with_(reward_weights=[*chosen.values()], push_to_hub=False)
-        with adapters_kept(model, anew=True), reference_named(model, reference):
+        with adapters_kept(model, anew=True):
             trainer = trainer_class(
                 model,
                 rewards,

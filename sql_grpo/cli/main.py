@@ -72,6 +72,15 @@ def _bench(argv: list[str]) -> None:
     main(argv)
 
 
+def _check(name: str, values: dict) -> None:
+    "Look at once whether what a command names is there, and say that it takes a while."
+    from sql_grpo.use.player import check_places, say_loading
+
+    with or_exit(f"sql_grpo {name}"):
+        check_places(**values)
+    say_loading(name)
+
+
 COMMANDS = {  # name: function, options (None: it reads its own), what it does
     "train": (_train, None, "teach a model, and report how well it does"),
     "eval": (_eval, EvalOptions, "measure a model on questions"),
@@ -83,12 +92,14 @@ COMMANDS = {  # name: function, options (None: it reads its own), what it does
 }
 
 # %% ../../nbs/cli/main.ipynb #0d333834
-def _show(text: str) -> None:
-    "Print, to somebody who may stop reading."
+def _reader_gone(more: str = "") -> bool:
+    "Has whoever reads standard output stopped? Then nothing is written there from now on."
     try:
-        print(text, flush=True)
+        print(end=more, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
 
 
 def _last_words(e: Exception) -> str:
@@ -107,8 +118,17 @@ def _last_words(e: Exception) -> str:
 
 
 def main(argv: list | None = None) -> int | None:  # exit code, where there is one
-    "The command `sql_grpo`. Raises SystemExit with 2 for bad input."
+    "The command `sql_grpo`; a reader who goes away ends it quietly. Raises SystemExit with 2 for bad input."
     escape_output()
+    try:
+        return _run(argv)
+    except BrokenPipeError:
+        return 0
+    finally:
+        _reader_gone()
+
+
+def _run(argv: list | None) -> int | None:
     alone = argv is None  # in a process of its own
     if alone:  # kill is like Ctrl-C
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -117,7 +137,7 @@ def main(argv: list | None = None) -> int | None:  # exit code, where there is o
         lines = [f"  {name:8}{what}" for name, (*_, what) in COMMANDS.items()]
         usage = "usage: sql_grpo COMMAND [options]"
         hint = "(--help after a command lists its options)"
-        return _show("\n".join([f"{usage}      {hint}", "", *lines]))
+        return print("\n".join([f"{usage}      {hint}", "", *lines]))
     with or_exit("sql_grpo"):
         if name not in COMMANDS:
             near = did_you_mean(name, COMMANDS)
@@ -125,16 +145,16 @@ def main(argv: list | None = None) -> int | None:  # exit code, where there is o
     command, options, _ = COMMANDS[name]
     parser = train_parser() if name == "train" else options and command_parser(options)
     if name == "train" and "--help_all" in rest:  # TRL's follow, once it is loaded
-        _show(train_parser(every=True).format_help())
+        print(train_parser(every=True).format_help())
     elif {"-h", "--help"} & set(rest) and parser:
-        return _show(parser.format_help())
-    if options:
-        read_options(parser, rest)
+        return print(parser.format_help())
+    # TRL knows more of a training's options
+    values = read_options(parser, rest, strict=name != "train") if parser else {}
     if alone:
         short_warnings(f"sql_grpo {name}")
     try:
-        if is_main() and name != "data":
-            print(f"sql_grpo {name}: loading ...", file=sys.stderr, flush=True)
+        if name in ("train", "eval", "serve", "bench"):
+            _check(name, values)
         return command(rest)
     except ModuleNotFoundError as e:
         package = (e.name or "").partition(".")[0]
@@ -148,6 +168,8 @@ def main(argv: list | None = None) -> int | None:  # exit code, where there is o
             print(f"sql_grpo {name}: interrupted", file=sys.stderr)
         return 130
     except Exception as e:  # of any library: a command's last line is not a traceback
+        if isinstance(e, BrokenPipeError) and _reader_gone("\n"):
+            return 0
         if os.environ.get("SQL_GRPO_TRACEBACK"):
             raise
         print(f"sql_grpo {name}: {_last_words(e)}", file=sys.stderr, flush=True)

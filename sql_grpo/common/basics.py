@@ -5,15 +5,15 @@
 # %% auto #0
 __all__ = ['QUIET', 'is_main', 'say', 'in_notebook', 'terminal_progress', 'or_exit', 'did_you_mean', 'Parser', 'short_warnings',
            'escape_output', 'written_whole', 'full_path', 'cache_folder', 'kept_in_cache', 'digest_of', 'code_digest',
-           'json_object', 'is_disk_full', 'listening', 'pick_some', 'wilson', 'rounded', 'peak_memory', 'MarkdownText',
-           'markdown_table', 'load_env', 'from_file', 'source_name', 'place_of', 'native_dtype', 'Runtime',
-           'detect_runtime', 'set_seed', 'SmokeReport', 'smoke_test']
+           'json_object', 'is_disk_full', 'listening', 'pick_some', 'wilson', 'rounded', 'usable_memory', 'peak_memory',
+           'MarkdownText', 'markdown_table', 'load_env', 'from_file', 'source_name', 'place_of', 'native_dtype',
+           'Runtime', 'detect_runtime', 'set_seed', 'SmokeReport', 'smoke_test']
 
 # %% ../../nbs/common/basics.ipynb #c50285b8
 import argparse, codecs, ctypes, difflib, errno, hashlib, importlib.metadata, importlib.util
-import inspect, json, math, os, platform, random, re, socket, sys, time, traceback, warnings
+import inspect, json, math, os, platform, random, re, socket, stat, sys, time, traceback, warnings
 from collections.abc import Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -89,6 +89,8 @@ def or_exit(
         if is_main():
             print(f"{prog}: interrupted", file=sys.stderr, flush=True)
         sys.exit(130)
+    except BrokenPipeError:  # whoever read this has gone: see cli.main
+        raise
     except (ValueError, OSError) as e:
         if not is_main():
             time.sleep(patience)
@@ -151,12 +153,19 @@ def escape_output() -> None:
 # %% ../../nbs/common/basics.ipynb #9f3c8f3e
 @contextmanager
 def written_whole(path: str | Path):  # yields the path to write to
-    "A file that is written within appears at `path` completely, or not at all."
+    "A file that is written within replaces `path`, whose mode it takes, completely or not at all."
     path = Path(full_path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    before = path.stat() if path.exists() else None
     try:
+        if before:
+            part.touch(0o600)
         yield part
+        if before:
+            with suppress(OSError, AttributeError):  # not in that group; Windows
+                os.chown(part, -1, before.st_gid)
+            part.chmod(stat.S_IMODE(before.st_mode))
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
@@ -183,10 +192,15 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def kept_in_cache(path: Path):  # yields the path to write to
-    "Like `written_whole`, in the cache folder. Raises ValueError if that cannot be written to."
+def kept_in_cache(
+    path: Path,
+    sources: Iterable[Path] = (),  # files that it is made of
+):  # yields the path to write to
+    "Like `written_whole`, in the cache folder, as private as the sources. Raises ValueError if that cannot be written to."
     try:
         with written_whole(path) as part:
+            if not all(source.stat().st_mode & stat.S_IROTH for source in sources):
+                part.touch(0o600)
             yield part
     except OSError as e:
         raise ValueError(
@@ -283,6 +297,23 @@ def rounded(x: object, digits: int = 6):  # significant ones
     return x if isinstance(x, (str, int, type(None))) else str(x)
 
 # %% ../../nbs/common/basics.ipynb #979c349c
+def usable_memory(
+    root: str | Path = "/",  # where /proc and /sys lie
+) -> int:  # bytes
+    "The memory that this process may use: the machine's, or less where its control group has a limit."
+    limits, root = [psutil.virtual_memory().total], Path(root)
+    tree, names = root / "sys/fs/cgroup", ("memory.max", "memory.limit_in_bytes")
+    with suppress(OSError):  # no Linux
+        groups = (root / "proc/self/cgroup").read_text()
+        # of version 1, memory has a tree of its own
+        for kind, group in re.findall("^[0-9]+:(memory|):/(.*)$", groups, re.M):
+            for folder in (Path(group), *Path(group).parents):  # the limits of all hold
+                with suppress(OSError, ValueError):  # not seen from within; "max"
+                    limit = tree / kind / folder / names[kind == "memory"]
+                    limits.append(int(limit.read_text()))
+    return min(limits)
+
+
 def peak_memory(
     reset: bool = False,  # first hand freed memory back, and begin anew
 ) -> int | None:  # bytes; None elsewhere than on Linux
@@ -407,7 +438,7 @@ class Runtime:
     device: str  # "cuda" or "cpu"
     dtype: str  # native number format: "bfloat16", "float16" or "float32"
     cores: int  # CPU cores that this process may use
-    memory_gb: int  # main memory
+    memory_gb: int  # main memory that it may use
     gpu_name: str = ""
     gpu_gb: int = 0  # memory of the GPU
 
@@ -421,7 +452,7 @@ def detect_runtime() -> Runtime:
         device="cuda" if gpu else "cpu",
         dtype=native_dtype((gpu.major, gpu.minor) if gpu else None),
         cores=len(cores(0)) if cores else os.cpu_count(),
-        memory_gb=round(psutil.virtual_memory().total / 2**30),
+        memory_gb=round(usable_memory() / 2**30),
         gpu_name=gpu.name if gpu else "",
         gpu_gb=round(gpu.total_memory / 2**30) if gpu else 0,
     )

@@ -103,7 +103,11 @@ def add_options(
             parser.add_argument(f"--no_{f.name}", help=argparse.SUPPRESS, **off)
 
 
-def read_options(parser: argparse.ArgumentParser, argv: list | None = None) -> dict:
+def read_options(
+    parser: argparse.ArgumentParser,
+    argv: list | None = None,  # None: sys.argv
+    strict: bool = True,  # are there no others than the parser knows?
+) -> dict:
     "The options that a command line gives; --max-turns is --max_turns. Raises SystemExit with 2."
     words = sys.argv[1:] if argv is None else argv
     names = [w.partition("=") for w in words]
@@ -113,4 +117,6 @@ def read_options(parser: argparse.ArgumentParser, argv: list | None = None) -> d
         else name + rest + value
         for name, rest, value in names
     ]
-    return vars(parser.parse_args(words))
+    if strict:
+        return vars(parser.parse_args(words))
+    return vars(parser.parse_known_args(words)[0])

@@ -6,7 +6,7 @@
 __all__ = ['EndpointError', 'EndpointPolicy', 'unusable_replies']
 
 # %% ../../nbs/engine/endpoint.ipynb #95b5ee7b
-import hashlib, json, os, re, threading
+import hashlib, ipaddress, json, os, re, ssl, threading
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 from fastcore.basics import patch
 from ..world.database import one_line
 from ..world.replies import as_text, ends_at
@@ -54,6 +56,9 @@ def _api_key(variable: str | None = None) -> str:  # "" if there is none
     return key
 
 # %% ../../nbs/engine/endpoint.ipynb #8b32fa64
+_COUNTING = threading.Lock()
+
+
 @dataclass
 class _Usage:
     "What was sent and what came back."
@@ -63,33 +68,36 @@ class _Usage:
     prompt_tokens: int = 0  # as the server counts them
     completion_tokens: int = 0
     reused_replies: int = 0  # of an earlier run: neither sent nor paid for again
-    reasoning_replies: int = 0  # with reasoning, which is neither read nor sent back
+    reasoning_replies: int = 0  # with reasoning, which is not read
     uncounted_replies: int = 0  # whose tokens the server does not count
-
-    def __post_init__(self):
-        self._lock = threading.Lock()
 
     def add(self, **n: int) -> None:
         "Add to what is counted, from any thread."
-        with self._lock:
+        with _COUNTING:
             for name, k in n.items():
                 setattr(self, name, getattr(self, name) + k)
 
     def __str__(self):
-        reused = self.reused_replies
-        return (
-            f"{self.requests} requests, {self.retries} of them retries; "
-            f"{self.prompt_tokens} prompt tokens, {self.completion_tokens} completion tokens"
-            + (f", beside {reused} replies of an earlier run" if reused else "")
-            + f", reasoning left out of {self.reasoning_replies}"
-            * bool(self.reasoning_replies)
-            + f", tokens of {self.uncounted_replies} not counted by the server"
-            * bool(self.uncounted_replies)
-        )
+        tokens = f"{self.prompt_tokens} prompt tokens, {self.completion_tokens}"
+        text = f"{self.requests} requests, {self.retries} of them retries; {tokens} completion tokens"
+        for n, more in (
+            (self.reused_replies, "beside {} replies of an earlier run"),
+            (self.reasoning_replies, "reasoning left out of {}"),
+            (self.uncounted_replies, "tokens of {} not counted by the server"),
+        ):
+            text += f", {more.format(n)}" if n else ""
+        return text
 
 # %% ../../nbs/engine/endpoint.ipynb #e1d00002
 class EndpointError(ConnectionError):
     "An endpoint that cannot be used: one line with its address and what happened."
+
+    # of a request without a reply, while others may have one: how its episode ends,
+    # how it is counted, and all that the server said
+    outcome = fault = body = ""
+
+
+_IN_A_ROW = 10  # questions refused one after the other: it is the request
 
 # %% ../../nbs/engine/endpoint.ipynb #e2ab699d
 class EndpointPolicy(Policy):
@@ -132,6 +140,7 @@ class EndpointPolicy(Policy):
         self.concurrency, self.timeout, self.retries = concurrency, timeout, retries
         self.api_key_env, self.prices = api_key_env, prices
         self.usage = _Usage()
+        self.unwanted = set()  # fields of messages that the server does not take back
         self.replies = _Replies(self.url, replies)
 
     def __repr__(self):
@@ -150,62 +159,80 @@ class EndpointPolicy(Policy):
         envs: list[SQLEnvironment],  # just reset
         progress: Callable | None = None,  # progress(done, total), after each episode
     ) -> None:
-        "Play all episodes, `concurrency` at a time. Raises an episode's first error."
-        todo = deque(envs)
+        "Play all episodes, `concurrency` at a time. Raises an episode's first error, and that of a row of refusals."
+        todo = iter(envs)
         news = SimpleQueue()  # of each episode: None where it ended, or its error
 
         def work():  # one episode after the other, until none is left or one fails
-            error = None
-            while not error:
-                try:
-                    env = todo.popleft()
-                except IndexError:
-                    return
+            for env in todo:
+                error = None
                 try:
                     self._episode(send, env)
                 except BaseException as e:
                     error = e
                 env.db.close()  # this thread's connection
                 news.put(error)
+                if error and not getattr(error, "outcome", ""):
+                    return
 
         try:
             with self._connect(self.retries) as send:
                 for _ in envs[: self.concurrency]:
                     threading.Thread(target=work, daemon=True).start()
+                row, most = 0, min(_IN_A_ROW + self.concurrency, len(envs))
                 for done in range(1, len(envs) + 1):
-                    if error := news.get():
+                    error = news.get()
+                    row = row + 1 if getattr(error, "outcome", "") else 0
+                    if error and row in (0, most):
                         raise error
                     if progress is not None:
                         progress(done, len(envs))
         finally:
-            todo.clear()
+            for _ in todo:  # nobody begins with another one
+                pass
 
     def check(self, tasks: list[Task]) -> None:
-        "One request, the first of the first task; raises `EndpointError` if it fails."
-        start = new_environment(self.rules).reset(tasks[0])
-        messages = task_messages(start, self.rules.instructions)
+        "The first request of the first task, or of the next if it is refused; raises `EndpointError`."
         with self._connect(min(self.retries, _CHECKED)) as send:
-            if not send(self._request(start, messages)):
-                raise EndpointError(
-                    f"{self.url}: the prompt of task {tasks[0].id} does not fit into "
-                    "the model's context"
-                )
+            for task in tasks[:_IN_A_ROW]:
+                start = new_environment(self.rules).reset(task)
+                messages = task_messages(start, self.rules.instructions)
+                try:
+                    send(self._request(start, messages))
+                    return
+                except EndpointError as e:
+                    error = e
+                if error.outcome == "out_of_tokens":
+                    task = f"the prompt of task {task.id}"
+                    fault = "does not fit into the model's context"
+                    raise EndpointError(f"{self.url}: {task} {fault}")
+                if not error.outcome:
+                    break
+            raise error
 
 # %% ../../nbs/engine/endpoint.ipynb #5a6b83ba
 @patch
 def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
-    "Ask and step until the episode ends. A reply of an earlier run is asked for first."
+    "Ask and step until the episode ends; raises `EndpointError` if it is refused."
     ep = env.episode
     messages = task_messages(ep, self.rules.instructions)
     while not ep.done:
         request = self._request(ep.start, messages)
-        if reply := self.replies.take(request):
+        if reply := self.replies.take(request):  # of an earlier run
             self.usage.add(reused_replies=1)
-        elif reply := send(request):
-            self.replies.add(request, reply)
         else:
-            ep.outcome = "out_of_tokens"
-            return
+            try:
+                reply = send(request)
+            except EndpointError as e:
+                if self._without(messages, e.body):
+                    continue
+                ep.outcome = e.outcome or None
+                if ep.outcome == "out_of_tokens":
+                    return
+                if ep.outcome:
+                    ep.served.update(["replies", e.fault])
+                raise
+            self.replies.add(request, reply)
         if not ep.turns:
             ep.prompt_tokens = reply.prompt_tokens
         ep.completion_tokens += reply.completion_tokens
@@ -218,16 +245,30 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
             messages += [message, dict(role="user", content=env.step(text).text)]
             continue
         calls = [call for call, _ in reply.calls]
-        messages.append(message | dict(content=text or None, tool_calls=calls))
+        message = message | dict(content=text or None, tool_calls=calls) | reply.held
+        messages.append(message)
         for call, written in reply.calls:
             obs = "" if ep.done else env.step(written).text
             messages.append(dict(role="tool", tool_call_id=call["id"], content=obs))
 
 
 @patch
+def _without(self: EndpointPolicy, messages: list, body: str) -> bool:
+    "Leave out from now on what messages held and the server's error names, if there is such."
+    held = {name for m in messages for name in m} - {*_READ, "tool_call_id"}
+    named = {name for name in held - self.unwanted if name in body}
+    self.unwanted |= named
+    return bool(named)
+
+
+@patch
 def _request(self: EndpointPolicy, start: SQLObservation, messages: list) -> dict:
     "What is asked: the conversation, and the actions as functions if they are tools."
-    request = dict(model=self.model, messages=messages)
+    wanted = [
+        {name: x for name, x in m.items() if name not in self.unwanted}
+        for m in messages
+    ]
+    request = dict(model=self.model, messages=wanted)
     if self.rules.instructions == AS_TOOLS:
         game = find_game(self.rules.mode)
         # of one reply: the schema is shown already
@@ -237,6 +278,7 @@ def _request(self: EndpointPolicy, start: SQLObservation, messages: list) -> dic
 
 # %% ../../nbs/engine/endpoint.ipynb #888b9bd8
 _CHECKED = 2  # retries of a check
+_REFUSES = 400, 403, 413, 422, 451, 500  # statuses that may be about one question
 
 
 def _hide(text: str, key: str, least: int = 1) -> str:
@@ -244,16 +286,35 @@ def _hide(text: str, key: str, least: int = 1) -> str:
     return text.replace(key, "***") if len(key) >= least else text
 
 
+def _is_here(host: str) -> bool:
+    "Does an address mean this machine?"
+    try:
+        ip = ipaddress.ip_address(host)
+        return ip.is_loopback or ip.is_unspecified
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _proxy_of(url: str) -> str:  # empty if there is none; without a password
+    "The proxy that the environment names for an address."
+    u, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(u.scheme) or proxies.get("all")
+    if not proxy or _is_here(u.hostname) or proxy_bypass(u.hostname):
+        return ""
+    return proxy.rpartition("://")[2].rpartition("@")[2].strip("/")
+
+
 @patch
 @contextmanager
 def _connect(
     self: EndpointPolicy,
     retries: int,  # of one request
-):  # `request -> _Reply`, or None if the context is full
+):  # `request -> _Reply`
     "A client for all threads; hands out what sends a request, or raises `EndpointError`."
     import openai  # takes a second, and only endpoints need it
 
-    key = _api_key(self.api_key_env)
+    key, proxy = _api_key(self.api_key_env), _proxy_of(self.url)
+    place = f"{self.url}, by the proxy {proxy}" if proxy else self.url
 
     def count(request):  # a retry says that it is one
         if request.method == "POST":
@@ -261,6 +322,7 @@ def _connect(
             self.usage.add(requests=1, retries=int(again))
 
     def send(request):  # with as many attempts as it takes
+        error = EndpointError()
         try:
             answer = client.chat.completions.with_raw_response.create(
                 model=self.model,
@@ -269,9 +331,15 @@ def _connect(
                 extra_headers={} if key else {"Authorization": openai.Omit()},
             )
         except openai.APIStatusError as e:
-            if _context_full(e.status_code, e.response.text):
-                return None
             sent, what = e.request, _error_text(e.response, e.body)
+            status, error.body = e.status_code, e.response.text
+            if _context_full(status, error.body):
+                error.outcome = "out_of_tokens"
+            elif status in _REFUSES:
+                error.outcome = "refused"
+                words = (w for w in (e.code, e.type) if w and isinstance(w, str))
+                fault = f"refused, {status} {next(words, '')[:40]}"
+                error.fault = _hide(fault.strip(), key)
         except openai.APIConnectionError as e:
             sent, cause = e.request, e.__cause__
             what = f"{type(cause).__name__}: {cause}"
@@ -280,7 +348,7 @@ def _connect(
             elif "Timeout" in type(cause).__name__:
                 what = f"no answer within {self.timeout:g} s"
         else:
-            reply, thoughts = _reply_in(answer.parse())
+            reply, thoughts = _reply_in(answer.http_response.json())
             tokens = dict(zip(_TOKENS, reply[1:3], strict=True))
             unknown = not any(tokens.values())
             self.usage.add(
@@ -292,12 +360,17 @@ def _connect(
         line = one_line(_hide(what, key), 300)
         if "tools" in request and "tool" in line:
             line += "; --instructions standard asks without tools"
-        raise EndpointError(f"{self.url}: {gave_up}{line}")
+        error.args = (f"{place}: {gave_up}{line}",)
+        raise error
 
+    directly = {}
+    if _is_here(urlsplit(self.url).hostname):  # SSL_CERT_FILE is read all the same
+        directly = dict(trust_env=False, verify=ssl.create_default_context())
     try:
         http_client = openai.DefaultHttpxClient(
             follow_redirects=False,
             event_hooks=dict(request=[count], response=[_judge_answer]),
+            **directly,
         )
     except (ImportError, ValueError) as e:  # it has read *_PROXY, and what that needs
         why = f"{one_line(e, 200).rstrip('.')}; or unset what names the proxy"
@@ -342,9 +415,11 @@ class _Reply(NamedTuple):
     completion_tokens: int = 0
     calls: list = []  # of tools: what is sent back of each, and what the game reads
     faults: list = []  # why it may be of no use: cut off, empty, refused
+    held: dict = {}  # what else the message held, which is sent back beside calls
 
 
 _TOKENS = _Reply._fields[1:3]
+_READ = "role content tool_calls refusal function_call annotations audio".split()
 
 
 def _count(n) -> int:
@@ -354,9 +429,9 @@ def _count(n) -> int:
         return 0
 
 
-def _call_in(call, place: int) -> tuple:  # what is sent back, and what the game reads
+def _call_in(call: dict, place: int) -> tuple:  # what is sent back, what the game reads
     "Read a tool call of a reply."
-    name, args = (getattr(call.function, key, None) for key in ("name", "arguments"))
+    name, args = call["function"].get("name"), call["function"].get("arguments")
     args = args if isinstance(args, str) else json.dumps(args or {})
     name, args = as_text(str(name or "unknown")), as_text(args).strip()
     args = "{}" if args in ("", "null") else args
@@ -365,30 +440,33 @@ def _call_in(call, place: int) -> tuple:  # what is sent back, and what the game
     except (ValueError, RecursionError):  # it may be cut off
         known = None
     known = known if isinstance(known, dict) else dict(text=args)
-    function = dict(name=name, arguments=json.dumps(known))
-    id = str(call.id or f"call_{place}")
-    sent = (call.model_extra or {}) | dict(id=id, type="function", function=function)
-    return sent, call_text(name, args)
+    function = call["function"] | dict(name=name, arguments=json.dumps(known))
+    id = str(call.get("id") or f"call_{place}")
+    return call | dict(id=id, type="function", function=function), call_text(name, args)
 
 
-def _reply_in(answer) -> tuple:  # a ChatCompletion; the reply, did it hold reasoning?
+def _reply_in(answer: dict) -> tuple:  # the reply, and whether it held reasoning
     "Read the reply in a server's answer."
-    choice, usage = answer.choices[0], answer.usage
-    message, end = choice.message, choice.finish_reason
-    parts = message.content
-    parts = parts if isinstance(parts, list) else [dict(text=parts)]
+    choice, usage = answer["choices"][0], answer.get("usage")
+    message, end = choice["message"], choice.get("finish_reason")
+    content, refusal, called = map(message.get, ("content", "refusal", "tool_calls"))
+    parts = content if isinstance(content, list) else [dict(text=content)]
     parts = [p for p in parts if isinstance(p, dict)]
     spoken = [p for p in parts if p.get("type") not in ("thinking", "reasoning")]
     texts = [x for p in spoken for x in (p.get("text"), p.get("refusal"))]
-    texts = [x for x in (*texts, message.refusal) if isinstance(x, str)]
-    called = message.tool_calls if isinstance(message.tool_calls, list) else []
-    called = [call for call in called if hasattr(call, "function")]
+    texts = [x for x in (*texts, refusal) if isinstance(x, str)]
+    called = called if isinstance(called, list) else []
+    called = [c for c in called if isinstance(c, dict)]
+    called = [c for c in called if isinstance(c.get("function"), dict)]
     calls = [_call_in(call, i) for i, call in enumerate(called)]
-    beside = (message.model_extra or {}).items()
-    thoughts = any(v for k, v in beside if k.startswith(("reasoning", "thinking")))
+    held = {k: v for k, v in message.items() if k not in _READ and v is not None}
+    thoughts = any(
+        v for k, v in held.items() if k.startswith(("reasoning", "thinking"))
+    )
     thoughts = thoughts or len(spoken) < len(parts)
-    refused = message.refusal or any("refusal" in p for p in spoken)
-    refused = refused or end == "content_filter"
+    if content and isinstance(content, list):
+        held["content"] = content
+    refused = refusal or any("refusal" in p for p in spoken) or end == "content_filter"
     cut = end in ("length", "max_tokens")
     usual = thoughts or cut or end in (None, "stop")
     faults = {
@@ -398,9 +476,11 @@ def _reply_in(answer) -> tuple:  # a ChatCompletion; the reply, did it hold reas
         ),
         "refused": refused,
     }
-    tokens = (_count(getattr(usage, name, None)) for name in _TOKENS)
+    usage = usage if isinstance(usage, dict) else {}
+    tokens = (_count(usage.get(name)) for name in _TOKENS)
     faults = [kind for kind, is_so in faults.items() if is_so]
-    return _Reply(as_text("".join(texts)), *tokens, calls, faults), thoughts
+    held = held if calls else {}
+    return _Reply(as_text("".join(texts)), *tokens, calls, faults, held), thoughts
 
 # %% ../../nbs/engine/endpoint.ipynb #d7ab6afc
 _MEANING = {

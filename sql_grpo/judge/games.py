@@ -337,11 +337,6 @@ class Game:
     def one_reply(self) -> bool:
         return self.environment.one_reply
 
-    @property
-    def reward_names(self) -> list[str]:
-        "The short names of the rewards, such as correctness."
-        return list(map(reward_name, self.rewards))
-
 
 AGENT = Game("agent")
 SINGLE_TURN = Game(

@@ -6,7 +6,7 @@
 __all__ = ['add_adapters', 'merged_model', 'adapter_options', 'saved_adapters', 'adapters_kept']
 
 # %% ../../nbs/learner/adapters.ipynb #2217bead
-import importlib.util, re, warnings
+import re, warnings
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -79,11 +79,6 @@ def adapter_options(config: SQLGRPOConfig) -> dict:  # {} if no adapters go on
         raise ValueError(
             f"mode is {config.rules.mode}, and the base model that comes with the "
             "package plays in mode agent: give another model_name"
-        )
-    if config.peft == "qlora" and importlib.util.find_spec("bitsandbytes") is None:
-        raise ValueError(
-            "weights are kept in 4 bits with bitsandbytes, which is not installed: "
-            "pip install bitsandbytes"
         )
     if config.peft == "none" or not origin.base:
         return {}

@@ -7,8 +7,9 @@ __all__ = ['BASELINES', 'NEEDS', 'Start', 'pass_at_k', 'run_baselines', 'sample_
 
 # %% ../../nbs/learner/baselines.ipynb #8585f7ec
 import gzip, json, math, random, time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import count, islice
 
 import torch
 from datasets import Dataset, IterableDataset
@@ -87,9 +88,7 @@ class Start:
         return evaluate(policy, self.eval_tasks, self.config.rules, tick)
 
 # %% ../../nbs/learner/baselines.ipynb #873c13f1
-def _forced_describe(
-    start: Start,
-) -> tuple[Policy, list]:  # what plays, and a log: an empty one
+def _forced_describe(start: Start) -> tuple[Policy, list]:  # what plays, an empty log
     "The base model, its first reply beginning with DESCRIBE."
     return start.policy(start.fresh(), first=DESCRIBE.word, name="forced_DESCRIBE"), []
 
@@ -154,20 +153,8 @@ def _right_rows(episodes: list[Episode]) -> tuple[list[dict], int]:
     return list(rows.values()), len(right)
 
 # %% ../../nbs/learner/baselines.ipynb #ae446a44
-def _dealt_tasks(start: Start, n: int) -> Iterator[list[Task]]:
-    "Endlessly `n` training questions at a time, from one shuffle of them after the other."
-    dice = random.Random(start.config.seed)
-    order = []
-    while True:
-        if len(order) < n:
-            order += dice.sample(start.tasks, len(start.tasks))
-        yield order[:n]
-        order = order[n:]
-
-
 def _self_imitation(
     start: Start,
-    learning_rate: float | None = None,  # by default GRPO's
     questions: int = 64,  # of a round, each played eight times
     rounds: float = math.inf,  # at most
 ) -> tuple[Policy, list]:  # what plays, and a log of the rounds
@@ -175,7 +162,8 @@ def _self_imitation(
     begun, spent, last, log, trainer = time.perf_counter(), 0, 0, [], None
     name, c, model = "self_imitation", start.config, start.fresh()
     policy = start.policy(model, c.temperature)
-    asked = _dealt_tasks(start, questions)
+    dice, n = random.Random(c.seed), len(start.tasks)
+    asked = (t for _ in count() for t in dice.sample(start.tasks, n))  # endlessly
     # few episodes to an update where GRPO makes many updates of a generation
     together = max(1, A_STEP // c.updates_per_generation)
     batch = min(batch_for(c), together)
@@ -185,16 +173,16 @@ def _self_imitation(
             number = len(log) + 1
             policy.seed = c.seed + 1_000_003 * number  # dice of this round's own
             tick = terminal_progress(f"{name}: round {number}")
-            tasks = [t for t in next(asked) for _ in range(8)]
+            tasks = [t for t in islice(asked, min(questions, n)) for _ in range(8)]
             rows, right = _right_rows(rollout(policy, tasks, progress=tick))
             played = dict(episodes=len(tasks), right=right, learned=len(rows))
             played |= dict(updates=0, tokens=0, loss=None)
             if rows:
                 data = Dataset.from_list(rows)
                 if trainer is None:
-                    rate = learning_rate or c.learning_rate
+                    rate, clock = c.learning_rate, Timekeeper()
                     more = dict(steps=-1, num_train_epochs=1) | sizes
-                    trainer = _learner(start, model, data, rate, Timekeeper(), **more)
+                    trainer = _learner(start, model, data, rate, clock, **more)
                 trainer.train_dataset = data  # the optimizer goes on where it was
                 played["loss"] = trainer.train().training_loss
                 played["updates"] = trainer.state.global_step
@@ -230,12 +218,12 @@ def _more_warmup(start: Start) -> tuple[Policy, list]:  # what plays, and a log
     return _taught(start, "more_warmup", make, accelerator_config=one, **sizes)
 
 # %% ../../nbs/learner/baselines.ipynb #4868a748
-def _all_shown(start: Start, model, kind: str) -> tuple[list[dict], float]:
+def _all_shown(start: Start, model, kind: str) -> tuple[Dataset, float]:
     "Rows of all demonstrations of a kind, and the rate at which they are learned."
     c = start.config.with_(demonstrations=kind, demonstration_count=0)
     asked = start.tasks, start.eval_tasks
     rows, _ = get_demonstrations(model, start.tokenizer, *asked, c)
-    return rows, learning_rate_for(c)
+    return Dataset.from_list(rows), learning_rate_for(c)
 
 
 def _gold_sft(
@@ -244,11 +232,7 @@ def _gold_sft(
 ) -> tuple[Policy, list]:  # what plays, and a log
     "The base model after learning a teacher's episodes, for as long as GRPO took or less."
     kind = "oracle" if find_game(start.config.rules.mode).one_reply else "explore"
-
-    def make(model):
-        rows, rate = _all_shown(start, model, kind)
-        return Dataset.from_list(rows), rate
-
+    make = lambda model: _all_shown(start, model, kind)
     return _taught(start, "gold_sft", make, steps=-1, num_train_epochs=epochs)
 
 
@@ -258,8 +242,8 @@ def _more_demonstrations(start: Start) -> tuple[Policy, list]:  # what plays, an
 
     def make(model):
         shown, rate = _all_shown(start, model, start.config.demonstrations)
-        rows = [row for row in shown if tuple(row["input_ids"]) not in known] or shown
-        return Dataset.from_list(rows), rate * END_RATE
+        new = [i for i, x in enumerate(shown["input_ids"]) if tuple(x) not in known]
+        return shown.select(new) if new else shown, rate * END_RATE
 
     return _taught(start, "more_demonstrations", make)
 

@@ -498,7 +498,7 @@ def _made_demonstrations(
     if kind != "self":
         need_sql(tasks, kind)
     right = lambda t: t.query or repr((t.answer, t.ordered))
-    asked = [(t.id, t.question, right(t), str(t.db_path)) for t in tasks]
+    asked = [(t.digest, right(t)) for t in tasks]
     key = [asked, asdict(rules), config.demonstration_count]
     key += [config.demonstration_tokens, config.seed]
     if kind == "self":

@@ -7,7 +7,7 @@ __all__ = ['END_RATE', 'A_STEP', 'batch_that_fits', 'SupervisedTrainer', 'fallin
            'Timekeeper', 'MemoryRanOut', 'free_trainer', 'train_on', 'steps_done', 'run_training_with_metrics']
 
 # %% ../../nbs/learner/fit.ipynb #9d000006
-import gc, json, math, os, signal, time
+import gc, json, math, os, shutil, signal, time
 from collections.abc import Callable
 from contextlib import contextmanager
 from functools import cached_property
@@ -33,24 +33,26 @@ from ..common.basics import QUIET, detect_runtime, is_main, say
 from ..config import SQLGRPOConfig
 from ..engine.cache import is_out_of_memory
 from sql_grpo.learner.checkpoints import (
+    checkpoints_in,
     find_checkpoint,
     lock_output_dir,
+    move_away,
     save_state,
-    set_aside,
     unfinished,
     whole_checkpoint,
 )
-from .optimizer import optimizer_for
+from .adapters import adapters_kept
+from .optimizer import MasterWeights
 from .tree import attending_to_trees, reads_trees, tree_cross_entropy
 
 # %% ../../nbs/learner/fit.ipynb #127c642e
 def _half_batch(args: TrainingArguments) -> dict:  # options
     "The same step in half the batch, and twice as many of them."
+    half = dict(per_device_train_batch_size=args.per_device_train_batch_size // 2)
     both = ("gradient_accumulation_steps", "steps_per_generation")
-    twice = {name: 2 * getattr(args, name) for name in both if hasattr(args, name)}
-    return twice | dict(
-        per_device_train_batch_size=args.per_device_train_batch_size // 2
-    )
+    return half | {
+        name: 2 * getattr(args, name) for name in both if hasattr(args, name)
+    }
 
 # %% ../../nbs/learner/fit.ipynb #586b2611
 _KEPT = 30  # numbers of the model's width that a layer keeps of a token
@@ -206,22 +208,18 @@ def sft_trainer(
     )
     args = SFTConfig(**args | options)
     args._n_gpu = min(args.n_gpu, 1)  # with more, transformers takes nn.DataParallel
-    optimizer = optimizer_for(
-        _weight_groups(model), lr=learning_rate, betas=(0.9, 0.98), fused=True
-    )
-    # TRL rounds adapters on weights in 4 bits to bfloat16
-    exact = {n: p.data for n, p in model.named_parameters() if p.requires_grad}
-    trainer = trainer_class(
-        model,
-        args,
-        train_dataset=rows,
-        processing_class=tokenizer,
-        optimizers=(optimizer, schedule(optimizer, steps)),
-        callbacks=callbacks,
-    )
-    for n, weight in exact.items():
-        p = model.get_parameter(n)
-        p.data = weight.to(p.device)
+    make = MasterWeights if config.half_weights else torch.optim.AdamW
+    how = dict(lr=learning_rate, betas=(0.9, 0.98), fused=True)
+    optimizer = make(_weight_groups(model), **how)
+    with adapters_kept(model):
+        trainer = trainer_class(
+            model,
+            args,
+            train_dataset=rows,
+            processing_class=tokenizer,
+            optimizers=(optimizer, schedule(optimizer, steps)),
+            callbacks=callbacks,
+        )
     trainer.remove_callback(PrinterCallback)
     return trainer
 
@@ -293,27 +291,16 @@ class MemoryRanOut(RuntimeError):
 
 def _smaller(trainer: Trainer):  # another trainer, the checkpoint it goes on from
     "A trainer with half the batch, and the state it goes on from. Raises MemoryRanOut."
-    args = trainer.args
-    size = args.per_device_train_batch_size
-    if getattr(args, "use_vllm", False):  # a second one would not fit beside the first
+    args, sizes = trainer.args, _half_batch(trainer.args)
+    odd = args.per_device_train_batch_size % 2
+    # vLLM has no room for a second one; other processes are amid a step
+    alone = args.world_size == 1 and not getattr(args, "use_vllm", False)
+    if odd or not alone:
+        less = " ".join(f"--{name} {n}" for name, n in sizes.items())
         raise MemoryRanOut(
-            "memory ran out beside vLLM: lower vllm_gpu_memory_utilization, or halve "
-            "per_device_train_batch_size and double gradient_accumulation_steps, "
-            "and go on with --resume_from_checkpoint last"
-        )
-    if size % 2:
-        raise MemoryRanOut(
-            f"memory ran out, and a batch of {size} cannot be halved: "
-            "lower max_context or num_generations"
-        )
-    sizes = _half_batch(args)
-    batches = sizes["gradient_accumulation_steps"]
-    if args.world_size > 1:
-        # the others are amid a step, and cannot be asked to begin it again
-        raise MemoryRanOut(
-            f"out of memory in process {args.process_index} of {args.world_size}: "
-            f"give --per_device_train_batch_size {size // 2} "
-            f"--gradient_accumulation_steps {batches}, and if there is a checkpoint "
+            f"out of memory in process {args.process_index} of {args.world_size}: give "
+            f"{'a lower max_context or num_generations' if odd else less}, beside vLLM a "
+            "lower vllm_gpu_memory_utilization, and if there is a checkpoint "
             "--resume_from_checkpoint last"
         )
     resume = save_state(trainer) or unfinished(args.output_dir)
@@ -321,9 +308,8 @@ def _smaller(trainer: Trainer):  # another trainer, the checkpoint it goes on fr
         raise MemoryRanOut(
             f"out of memory, and no room for a checkpoint in {args.output_dir}"
         )
-    say(
-        f"out of memory: going on with batches of {size // 2}, {batches} of them a step"
-    )
+    size, batches, *_ = sizes.values()
+    say(f"out of memory: going on with batches of {size}, {batches} of them a step")
     free_trainer(trainer)
     return trainer.rebuild(**sizes), resume and str(resume)
 
@@ -347,7 +333,7 @@ def train_on(
         out_of_memory = False
         try:
             try:
-                _train_rest(trainer, resume)
+                trainer.train(resume_from_checkpoint=resume)
             except (RuntimeError, MemoryError, OSError) as e:
                 if not is_out_of_memory(e):
                     raise
@@ -358,29 +344,14 @@ def train_on(
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
             interrupted = True
             save_state(trainer)
-            _finish_callbacks(trainer)
+            # the plot is drawn, the bar is closed
+            trainer.callback_handler.on_train_end(
+                trainer.args, trainer.state, trainer.control
+            )
         # outside of the except block, whose traceback holds the tensors
         if not out_of_memory:
             return trainer, interrupted
         trainer, resume = _smaller(trainer)
-
-
-def _train_rest(trainer: Trainer, resume: str | None) -> None:
-    "Train, unless all steps were done before the checkpoint: transformers would take one more."
-    sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
-    if sharded or not 0 < trainer.args.max_steps <= steps_done(resume):
-        return trainer.train(resume_from_checkpoint=resume)
-    trainer._load_from_checkpoint(resume)
-    trainer.state = TrainerState.load_from_json(f"{resume}/trainer_state.json")
-    trainer.callback_handler.on_train_begin(
-        trainer.args, trainer.state, trainer.control
-    )
-    _finish_callbacks(trainer)
-
-
-def _finish_callbacks(trainer: Trainer) -> None:
-    "Let the callbacks finish: the plot is drawn, the bar is closed."
-    trainer.callback_handler.on_train_end(trainer.args, trainer.state, trainer.control)
 
 
 def steps_done(checkpoint: str | None) -> int:
@@ -389,6 +360,20 @@ def steps_done(checkpoint: str | None) -> int:
         return 0
     state = Path(checkpoint) / "trainer_state.json"
     return json.loads(state.read_text())["global_step"]
+
+# %% ../../nbs/learner/fit.ipynb #39ad160c
+def _set_aside(folder: str | Path) -> None:
+    "Move an earlier run's checkpoints to previous/; those that are there already are deleted."
+    old, previous = checkpoints_in(folder), Path(folder).expanduser() / "previous"
+    if old:
+        say(
+            f"checkpoints of an earlier run go to {previous}; "
+            "--resume_from_checkpoint last would go on from them"
+        )
+        for p in checkpoints_in(previous):
+            shutil.rmtree(p)
+    for p in old:
+        move_away(p)
 
 # %% ../../nbs/learner/fit.ipynb #4214013b
 def run_training_with_metrics(
@@ -404,8 +389,18 @@ def run_training_with_metrics(
     resume = find_checkpoint(resume, trainer.args.output_dir)
     start, before = time.perf_counter(), steps_done(resume)
     if resume is None and is_main():
-        set_aside(trainer.args.output_dir, ["checkpoint-[0-9]*"])
-    trainer, interrupted = train_on(trainer, resume)
+        _set_aside(Path(trainer.args.output_dir))
+    sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
+    interrupted = False
+    if 0 < trainer.args.max_steps <= before and not sharded:
+        # all is done, and transformers would take one more step
+        trainer.go_back(resume)
+        trainer.state = TrainerState.load_from_json(f"{resume}/trainer_state.json")
+        event = trainer.args, trainer.state, trainer.control
+        trainer.callback_handler.on_train_begin(*event)
+        trainer.callback_handler.on_train_end(*event)
+    else:
+        trainer, interrupted = train_on(trainer, resume)
     log = trainer.state.log_history
     seconds = _summed(log, "step_time", before)
     seconds += time.perf_counter() - start

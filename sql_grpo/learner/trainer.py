@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['EpisodeTrainer', 'episode_stats', 'without_rounding', 'own_tokens', 'dealt_out', 'worth_reading', 'some_rows',
            'without_padding', 'comes_apart', 'RunWatch', 'curriculum_order', 'enough_questions', 'order_callbacks',
-           'save_reference', 'reference_named']
+           'save_reference']
 
 # %% ../../nbs/learner/trainer.ipynb #b9f0c3ce
 import math, random, time
 from collections.abc import Callable
-from contextlib import contextmanager
+from itertools import count, islice
 from pathlib import Path
 
 from ..config import save_options, SQLGRPOConfig
@@ -20,6 +20,7 @@ from fastcore.basics import patch
 from torch.optim.lr_scheduler import LambdaLR
 from transformers import (
     PreTrainedModel,
+    PrinterCallback,
     TrainerCallback,
     TrainerControl,
     TrainerState,
@@ -34,7 +35,7 @@ from ..world.task import Task
 from ..environment import Episode
 from ..judge.games import find_game
 from ..rewards import correctness
-from .checkpoints import whole_checkpoint
+from .checkpoints import finish_checkpoint, whole_checkpoint
 from .optimizer import MasterWeights
 from .tree import reads_trees, tree_logps
 
@@ -174,8 +175,9 @@ def _generate_and_score_completions(self: EpisodeTrainer, inputs):
     "As TRL's; with old log-probabilities from sampling, and advantages below zero weighed."
     self.rows = inputs
     out = GRPOTrainer._generate_and_score_completions(self, inputs)
-    _finish_checkpoint(self._unchecked)  # rewards were gathered: nobody is still saving
-    self._unchecked = None
+    if self._unchecked:  # rewards were gathered: nobody is still saving
+        finish_checkpoint(self._unchecked)
+        self._unchecked = None
     own = own_tokens(out)
     if self.args.updates_per_generation > 1:
         old = out.get("old_per_token_logps")
@@ -308,13 +310,6 @@ def _get_per_token_logps_and_entropies(
         return *tree_logps(model, input_ids, attention_mask, wanted), None
 
 # %% ../../nbs/learner/trainer.ipynb #51ea1f71
-def _finish_checkpoint(folder: Path | None) -> None:  # None: all are finished
-    "Seal the checkpoint of several processes, once all of them have written their part."
-    if folder and is_main() and folder.is_dir():
-        with whole_checkpoint(folder):
-            pass
-
-
 @patch
 def _save_checkpoint(self: EpisodeTrainer, model, trial):
     "As TRL's, with checksums; a disk that is full costs the checkpoint, not the run."
@@ -450,14 +445,9 @@ def curriculum_order(tasks: list[Task], config: SQLGRPOConfig) -> list[Task]:
     groups = config.generation_batch_size // config.num_generations * generations
     easy = [t for t in tasks if t.difficulty in ("easy", "medium")] or tasks
     rng = random.Random(config.seed)
-
-    def drawn(pool, n):
-        out = []
-        while len(out) < n:
-            out += rng.sample(pool, len(pool))
-        return out[:n]
-
-    return drawn(easy, groups // 2) + drawn(tasks, groups - groups // 2)
+    dealt = lambda pool: (t for _ in count() for t in rng.sample(pool, len(pool)))
+    half = groups // 2
+    return [*islice(dealt(easy), half), *islice(dealt(tasks), groups - half)]
 
 
 def enough_questions(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
@@ -473,39 +463,20 @@ def enough_questions(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
     return concatenate_datasets([prompts] * times)
 
 # %% ../../nbs/learner/trainer.ipynb #d4155a52
-_PRINTERS = "PrinterCallback", "ProgressCallback", "NotebookProgressCallback"
-
-
 def order_callbacks(trainer: GRPOTrainer) -> None:
     "Trackers last, since others add to what is logged; and no printing but ours."
-    handler = trainer.callback_handler
+    trainer.remove_callback(PrinterCallback)
     trackers = INTEGRATION_TO_CALLBACK.values()
-    handler.callbacks.sort(key=lambda c: type(c) in trackers)
-    for c in list(handler.callbacks):
-        if type(c).__name__ in _PRINTERS:
-            trainer.remove_callback(c)
+    trainer.callback_handler.callbacks.sort(key=lambda c: type(c) in trackers)
 
 
-def save_reference(
-    model: PreTrainedModel, config: SQLGRPOConfig
-) -> str | None:  # its folder, if one is needed
-    "Save a model that was made in memory: TRL loads the KL term's reference by name."
+def save_reference(model: PreTrainedModel, config: SQLGRPOConfig) -> None:
+    "Save a model that was made in memory, and name it so: TRL loads the KL term's reference by name."
     if model.config._name_or_path or not config.beta or config.peft != "none":
-        return None
+        return
     folder = str(Path(config.output_dir) / "reference")
     if is_main():
         model.save_pretrained(folder)
     if config.world_size > 1:
         config.distributed_state.wait_for_everyone()
-    return folder
-
-
-@contextmanager
-def reference_named(model: PreTrainedModel, name: str | None):
-    "Within, the model has this name, if there is one."
-    own = model.config._name_or_path
-    model.config._name_or_path = name or own
-    try:
-        yield
-    finally:
-        model.config._name_or_path = own
+    model.config._name_or_path = folder

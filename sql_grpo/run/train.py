@@ -182,7 +182,7 @@ class Run:
             policy = greedy_policy(model, self.tokenizer, config, name)
             if name == "random":
                 policy = built_in_policy(name, config.seed, config.rules.mode)
-            questions = [[t.id, t.question, str(t.db_path)] for t in tasks]
+            questions = [t.digest for t in tasks]
             of = json.dumps([fingerprint(model), asdict(config.rules), questions])
             kept = json_object(file) if keeps and file.is_file() else {}
             if kept.get("of") == of:

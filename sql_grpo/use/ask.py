@@ -6,28 +6,32 @@
 __all__ = ['VOTE_TEMPERATURE', 'question_task', 'ask', 'ask_cell', 'main']
 
 # %% ../../nbs/use/ask.ipynb #1aefbdb3
-import json, math, os, shlex, sys, time
+import json, os, shlex, sys, time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-import pandas as pd
 
 from ..common.basics import or_exit, peak_memory
-from ..world.database import Database, format_value, one_line
-from ..world.engines import open_database
+from ..world.database import Database, exported, one_line, OWN_SECONDS
+from ..world.engines import open_database, patient
+from ..world.files import refuse_table
 from ..world.replies import SQLAction, as_text
 from ..world.verbs import ANSWER, QUERY
 from ..world.question_files import READERS, from_lines, raw_entries
 from ..world.task import Task
 from ..world.answers import answer_cell
 from ..environment import Episode, SQLEnvironment
-from ..rollout import Policy, rollout
-from .answer import Answer, result_text, vote
+from ..rollout import BUILT_IN, Policy, rollout
+from ..learner.playing import player_named
+from .answer import Answer, csv_text, result_text, vote
 from .options import AskOptions, read_command
 from sql_grpo.use.player import (
     cost_text,
     newest_run,
     policy_asked,
     rules_asked,
+    say_loading,
     who_answers,
 )
 from .questions import KeptQuestions
@@ -61,24 +65,27 @@ def _by_sql(task: Task, sql: str, watch: Callable | None) -> Episode:
 
 
 def ask(
-    policy: Policy,  # what plays
+    policy: Policy | Callable,  # what plays, or loads that when it is needed
     database: str | os.PathLike | Database,  # a file or URL, or one that is open
     question: str,
     votes: int = 1,  # episodes; of several the answer that most agree on
     watch: Callable | None = None,  # called with the episode after each of its turns
     keep: str | os.PathLike | None = None,  # a question file, for `right` and its kin
+    sql_timeout: float = OWN_SECONDS,  # seconds that SQL of one's own may take
 ) -> Answer:
     "A policy's answer to a question about a database. Raises ValueError if it cannot be asked."
     task, failed = question_task(database, question), ""
-    file = KeptQuestions(keep) if keep else None
-    if sql := file and file.sql(task.question, task.db_id):
-        answer = Answer(_by_sql(task, sql, watch), keep=file)
+    file = KeptQuestions(keep, task.db_path) if keep else None
+    if sql := file and file.sql(task.question):
+        own = replace(task, db_path=patient(task.db_path, sql_timeout))
+        answer = Answer(_by_sql(own, sql, watch), keep=file, sql_timeout=sql_timeout)
         answer.note = f"by the SQL in {file.path.name}"
         if answer.sql:
             return answer
         failed = f"the SQL in {file.path.name} fails"
     if votes < 1:
         raise ValueError(f"votes must be at least 1, got {votes}")
+    policy = policy() if callable(policy) else policy
     if votes > 1 and getattr(policy, "temperature", None) == 0.0:
         raise ValueError(
             "the policy plays greedily, so all votes are the same: "
@@ -87,7 +94,7 @@ def ask(
     policy.check([task])
     answer = vote(rollout(policy, [task] * votes, watch=watch))
     for one in filter(None, (answer, answer.other)):
-        one.keep = file
+        one.keep, one.sql_timeout = file, sql_timeout
     answer.note = "; ".join(filter(None, [failed, answer.note]))
     return answer
 
@@ -104,9 +111,27 @@ def _listed(file: str) -> list[str]:
         raise ValueError(f"{file} has no questions")
     return questions
 
+# %% ../../nbs/use/ask.ipynb #164e4245
+_HELP = (
+    "Ask in your own words, in one line; what is in brackets behind an answer keeps it. "
+    "exit, quit or Ctrl-D ends."
+)
+_CHOICES = "{}, [s] the SQL is ..., [a] the answer is ..., Enter to skip: "
+_ONE = "[y] right, [n] wrong"
+_TWO = "[y] the first is right, [o] the other, [n] neither"
+
+
+def _input(prompt: str) -> str:
+    "What somebody types in a line; help is given. Raises EOFError for exit, quit and Ctrl-D."
+    while (line := input(prompt).strip()).lower() == "help":
+        print(_HELP)
+    if line.lower() in ("exit", "quit"):
+        raise EOFError
+    return line
+
 
 def _typed() -> Iterable[str]:
-    "The questions that somebody types, until Ctrl-D; or the lines of a pipe."
+    "The questions that somebody types, to the end; or the lines of a pipe."
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     if not sys.stdin.isatty():
@@ -118,33 +143,28 @@ def _typed() -> Iterable[str]:
         pass
     while True:
         try:
-            line = input("? ")
+            line = _input("? ")
         except EOFError:
             return print()
-        if line.strip():
+        if line:
             yield line
 
-# %% ../../nbs/use/ask.ipynb #164e4245
-_CHOICES = "{}, [s] the SQL is ..., [a] the answer is ..., Enter to skip: "
-_ONE = "[y] right, [n] wrong"
-_TWO = "[y] the first is right, [o] the other, [n] neither"
 
-
-def _judged(answer: Answer) -> None:
-    "Ask whether an answer is right, until that is kept or skipped."
+def _judge(answer: Answer) -> None:
+    "Ask whether an answer is right, until that is kept or skipped. Raises EOFError."
 
     def sure(result):
         print(result_text(result))
-        return input("is this the right answer? [y/n] ").strip().lower()[:1] == "y"
+        return _input("is this the right answer? [y/n] ").lower()[:1] == "y"
 
     acts = dict.fromkeys(["y", "yes", "right"], lambda _: answer.right())
     acts |= dict.fromkeys(["n", "no", "wrong"], lambda _: answer.wrong())
-    acts["s"] = lambda rest: answer.is_sql(rest or input("SQL: "), sure)
-    acts["a"] = lambda rest: answer.is_answer(answer_cell(rest or input("answer: ")))
+    acts["s"] = lambda rest: answer.is_sql(rest or _input("SQL: "), sure)
+    acts["a"] = lambda rest: answer.is_answer(answer_cell(rest or _input("answer: ")))
     if answer.other:
         acts["o"] = lambda _: answer.other.right()
     choices = _CHOICES.format(_TWO if answer.other else _ONE)
-    while reply := input(choices).strip():
+    while reply := _input(choices):
         what, _, rest = reply.partition(" ")
         try:
             if what.lower() not in acts:
@@ -175,14 +195,12 @@ def _as_text(answer: Answer) -> str:
 
 def _fields(answer: Answer) -> dict:
     "All that is known of an answer."
-    odd = lambda x: isinstance(x, float) and not math.isfinite(x)
-    plain = lambda x: format_value(x) if odd(x) else x
     turns = answer.episode.turns
     return dict(
         outcome=answer.episode.outcome,
         answer=None if answer.result is None else str(answer),
         columns=answer.columns,
-        rows=[[*map(plain, row)] for row in answer.rows],
+        rows=[[*map(exported, row)] for row in answer.rows],
         truncated=bool(answer.result and answer.result.truncated),
         sql=answer.sql,
         note=answer.note,
@@ -196,101 +214,116 @@ def _fields(answer: Answer) -> dict:
     )
 
 
-def _json_line(question: str, error: str | None = None, **fields) -> str:
-    "An answer or an error as an object of JSON."
-    line = dict(question=question, error=error) | fields
-    return json.dumps(line, ensure_ascii=False, default=format_value)
-
-
-def _as_csv(answer: Answer) -> str:
-    "The rows; what makes them doubtful goes to stderr."
-    if answer.unsure or answer.result is None:
-        why = answer.origin() if answer.rows else str(answer)
-        print(f"{answer.episode.task.question} {why}", file=sys.stderr)
-    # as they are: beside a NULL, pandas makes whole numbers floats
-    exact = pd.DataFrame(answer.rows, columns=answer.columns, dtype=object)
-    return exact.to_csv(index=False).rstrip("\n")
+def _show(asked: str, answer: Answer | None, error: str | None, args: AskOptions):
+    "Print an answer in the form that was asked for; beside JSON and CSV, what is wrong goes to stderr."
+    whole = answer and answer.result is not None
+    if args.json:
+        known = _fields(answer) if answer else {}
+        line = dict(question=asked, error=error) | known
+        print(json.dumps(line, ensure_ascii=False), flush=True)
+    elif args.csv:
+        if whole:
+            print(csv_text(answer.columns, answer.rows), flush=True)
+        if why := answer and (answer.origin() if whole else str(answer)):
+            print(f"{asked} {why}", file=sys.stderr)
+    elif answer:
+        print(f"\n{_as_text(answer)}\n", flush=True)
+    if error:
+        print(f"sql_grpo ask: {error}", file=sys.stderr, flush=True)
 
 # %% ../../nbs/use/ask.ipynb #a5c00003
 def _ask_each(
-    policy: Policy,
+    player: Callable,  # loads the policy
     db: Database,
     questions: Iterable[str],
     args: AskOptions,
     talk: bool,  # does somebody sit there, who may try again?
 ) -> int:  # exit code
     "Question after question; one that cannot be played does not end the others."
-    plain, code = not (args.json or args.csv), 0
+    plain, codes = not (args.json or args.csv), []
     watch = _show_turn if plain and args.votes == 1 else None
     if talk:
-        print(f"{db.name}: {one_line(', '.join(db.tables), 300)} (Ctrl-D ends)")
+        print(
+            f"{db.name}: {one_line(', '.join(db.tables), 300)} (exit ends, help helps)"
+        )
     for question in questions:
         asked, begun = as_text(question.strip()), time.perf_counter()
         if plain and not talk and len(args.question) != 1:
             print(f"? {asked}")
+        answer = error = None
         try:
-            answer = ask(policy, db, question, args.votes, watch, args.keep)
-            if args.csv:
-                print(_as_csv(answer), flush=True)
-            elif args.json:
-                print(_json_line(asked, **_fields(answer)), flush=True)
-            else:
-                print(f"\n{_as_text(answer)}\n", flush=True)
+            try:
+                limits = args.votes, watch, args.keep, args.sql_timeout
+                answer = ask(player, db, question, *limits)
+                if args.right or args.wrong:
+                    (answer.right if args.right else answer.wrong)()
+            except (ValueError, OSError) as e:
+                left = isinstance(e, BrokenPipeError)  # whoever read this
+                if left or isinstance(e, OSError) and not talk:
+                    raise
+                error = " ".join(str(e).split())
+            _show(asked, answer, error, args)
             if args.stats:
                 spent, peak = time.perf_counter() - begun, (peak_memory() or 0) / 1e9
                 print(f"{spent:.1f} seconds, {peak:.1f} GB at most", file=sys.stderr)
-            if args.right or args.wrong:
-                (answer.right if args.right else answer.wrong)()
-            elif args.keep and talk:
-                _judged(answer)
-        except EOFError:  # Ctrl-D while an answer is judged
+            if talk and args.keep and answer:
+                _judge(answer)
+        except EOFError:  # while an answer is judged
             print()
-            return code
+            break
         except KeyboardInterrupt:
             if not talk:
                 raise
             print("\n(interrupted)")
-        except (ValueError, OSError) as e:
-            if isinstance(e, OSError) and not talk or isinstance(e, BrokenPipeError):
-                raise
-            code = 0 if talk else 2
-            error = " ".join(str(e).split())
-            print(f"sql_grpo ask: {error}", file=sys.stderr, flush=True)
-            if args.json:
-                print(_json_line(asked, error), flush=True)
-    return code
+        codes.append(2 if error else int(answer is None or answer.result is None))
+    failed = 2 if 2 in codes else int(codes == [1])  # of several, some have answers
+    return 0 if talk else failed
 
 # %% ../../nbs/use/ask.ipynb #28611a66
-def _player(args: AskOptions, chosen: dict) -> Policy:
+def _player(args: AskOptions, chosen: dict) -> Callable:  # loads it, once
     "The policy that is asked, by rules for somebody who reads its SQL. Raises ValueError and OSError."
+    line = ""
     if args.model is None:
-        args.model = who_answers(args.database)
+        args.model, line = who_answers(args.database)
     rules = rules_asked(args, dict(on_last_turn="submit") | chosen)
     usual = VOTE_TEMPERATURE if args.votes > 1 else 0.0
     temperature = usual if args.temperature is None else args.temperature
-    return policy_asked(args, rules, temperature=temperature, seed=args.seed)
+
+    @cache
+    def load() -> Policy:
+        if line:
+            print(line, file=sys.stderr, flush=True)
+        if not args.endpoint and args.model not in BUILT_IN:
+            say_loading("ask")
+        return policy_asked(args, rules, temperature=temperature, seed=args.seed)
+
+    return load
 
 
-_players = {}  # by what a cell asks for, and the newest run
+_players = {}  # by what a cell asks for: the digest of the model, and what loads it
 
 
 def ask_cell(line: str, cell: str) -> Answer:
     "%%ask DATABASE and options of `sql_grpo ask`: the answer to the question in the cell."
     args, chosen = read_command(AskOptions, ["--database", *shlex.split(line)])
-    key = line, args.model or newest_run(args.database)
-    if key not in _players:
-        _players[key] = _player(args, chosen)
-    return ask(_players[key], args.database, cell, args.votes, keep=args.keep)
+    model = args.model or newest_run(args.database)
+    digest = model and player_named(model, args.endpoint).digest
+    if line not in _players or _players[line][0] != digest:
+        _players[line] = digest, _player(args, chosen)
+    _, player = _players[line]
+    limits = dict(keep=args.keep, sql_timeout=args.sql_timeout)
+    return ask(player, args.database, cell, args.votes, **limits)
 
 
-def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
-    "Check what was asked for, load it, and ask."
+def _check(args: AskOptions) -> None:
+    "Raise ValueError for options that do not go together, or are out of range."
     if args.endpoint and not args.model:
         raise ValueError("--endpoint: give the model's name there as --model")
-    if args.votes < 1:
-        raise ValueError(f"--votes must be at least 1, got {args.votes}")
-    if args.seed < 0:
-        raise ValueError(f"--seed must be at least 0, got {args.seed}")
+    for name, least in (("votes", 1), ("seed", 0)):
+        if (value := getattr(args, name)) < least:
+            raise ValueError(f"--{name} must be at least {least}, got {value}")
+    if not args.sql_timeout > 0:
+        raise ValueError(f"--sql_timeout must be above 0, got {args.sql_timeout}")
     if args.question and args.question_file:
         raise ValueError("give a question or a --question_file, not both")
     verdicts = dict(right=args.right, wrong=args.wrong, sql=args.sql is not None)
@@ -299,33 +332,41 @@ def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
         raise ValueError(
             f"--{judged[0]} is said of one question, and kept: with --keep"
         )
-    if args.keep:
-        KeptQuestions(args.keep)
+
+
+def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
+    "Check what was asked for, and ask. Nothing is loaded before it is needed."
+    _check(args)
     listed = _listed(args.question_file) if args.question_file else args.question
     db = open_database(args.database, now=None)
+    kept = args.keep and KeptQuestions(args.keep, db)
+    if args.question_file:
+        refuse_table(Path(args.question_file), db)
     for question in listed or ["?"]:
         question_task(db, question)
     if args.sql is not None:
         asked = Episode(question_task(db, args.question[0]))
-        result = Answer(asked, keep=KeptQuestions(args.keep)).is_sql(args.sql)
-        return print(result_text(result))
-    policy = _player(args, chosen)
+        own = Answer(asked, keep=kept, sql_timeout=args.sql_timeout)
+        return print(result_text(own.is_sql(args.sql)))
+    player = _player(args, chosen)
     talk = not listed and sys.stdin.isatty() and not (args.json or args.csv)
+    questions = listed or _typed()
+    if args.csv and len(questions := [*questions]) > 1:
+        raise ValueError("--csv takes one question; --json has a line for each")
+    if not (listed and kept and all(map(kept.sql, listed))):
+        player()
     try:
-        return _ask_each(policy, db, listed or _typed(), args, talk)
+        return _ask_each(player, db, questions, args, talk)
     finally:
         if args.prices:
-            print(cost_text(policy), file=sys.stderr)
+            print(cost_text(player()), file=sys.stderr)
 
 
 def main(
     argv: list[str] | None = None,  # default: the command line
 ) -> None:
-    "The command `sql_grpo ask`. Raises SystemExit: 2 if what was asked for is not there."
+    "The command `sql_grpo ask`. Raises SystemExit: 2 for what cannot be asked, 1 for one question without an answer."
     args, chosen = read_command(AskOptions, argv)
     with or_exit("sql_grpo ask"):
-        try:
-            if code := _ask_all(args, chosen):
-                sys.exit(code)
-        except BrokenPipeError:  # who read has stopped
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if code := _ask_all(args, chosen):
+            sys.exit(code)

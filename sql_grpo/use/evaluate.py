@@ -6,7 +6,7 @@
 __all__ = []
 
 # %% ../../nbs/use/evaluate.ipynb #9e000105
-import sys, time
+import os, sys, time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,9 +18,14 @@ from ..world.question_files import from_jsonl
 from ..world.sources import find_source
 from ..environment import Rules
 from ..judge.results import without_sql
-from ..evaluation import Comparison, evaluate, policies_of
+from sql_grpo.evaluation import (
+    GROUPS,
+    Comparison,
+    Evaluation,
+    evaluate,
+    policies_of,
+)
 from ..engine.endpoint import unusable_replies
-from ..learner.checkpoints import checkpoints_in, lock_output_dir
 from sql_grpo.watch.report import (
     compare_reports,
     episode_lines,
@@ -32,7 +37,7 @@ from sql_grpo.watch.report import (
     write_report,
 )
 from .options import EvalOptions, read_command
-from .player import cost_text, policy_asked, rules_asked
+from .player import cost_text, policy_asked, rules_asked, who_answers
 
 # %% ../../nbs/use/evaluate.ipynb #6849f2f3
 def _draw_questions(args: EvalOptions) -> list[Task]:
@@ -58,37 +63,32 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
         raise ValueError(f"no question can be judged: {report.left_out[0][1]}")
     return [without_sql(t) for t in report.tasks] if args.answers_only else report.tasks
 
-
-def _take_folder(folder: str) -> None:
-    "Lock the folder of a report. Raises ValueError if it cannot be written to, or is a training's."
-    learned = [Path(folder) / name for name in ("model", "adapter")]
-    if checkpoints_in(folder) or any(path.is_dir() for path in learned):
-        raise ValueError(
-            f"output_dir {folder!r} is the folder of a training, whose report would be "
-            f"lost: give another one, such as {folder}/eval"
-        )
-    lock_output_dir(folder)
-
 # %% ../../nbs/use/evaluate.ipynb #e2011bef
 def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
     "Evaluate one model, print its report card, write the report. Raises SystemExit with 2 for bad input."
     args, chosen = read_command(EvalOptions, argv)
-    if args.model is None:
+    if args.model is None and not args.question_file:
         return _show_played(args)
     start, folder = time.perf_counter(), args.output_dir
     file = Path(folder) / "replies.jsonl" if args.endpoint and folder else None
     tell = lambda *lines: print(*lines, sep="\n", file=sys.stderr)
     with or_exit("sql_grpo eval"):
+        if args.model is None:
+            args.model, line = who_answers(args.data_source)
+            tell(line)
         rules = rules_asked(args, chosen)
         tasks = _draw_questions(args)
         other = args.against and load_report(args.against)
-        if other and not same_questions(map(vars, tasks), other["questions"]):
+        if other and not same_questions([*map(vars, tasks)], other["questions"]):
             raise ValueError(f"none of these questions is in {args.against}")
         kept = dict(replies=file) if args.endpoint else {}
         policy = policy_asked(args, rules, seed=args.seed, **kept)
         policy.check(tasks)
-        if folder:
-            _take_folder(folder)
+        try:
+            os.makedirs(folder or ".", exist_ok=True)
+        except OSError as e:
+            why = f"and no folder can be made there: {e.strerror}"
+            raise ValueError(f"output_dir is {folder!r}, {why}") from e
         if args.endpoint and (n := sum(map(len, policy.replies.known.values()))):
             tell(
                 f"{n} replies of an earlier run in {file} are used where the requests "
@@ -98,8 +98,13 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
         try:
             ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
             wall = dict(eval=time.perf_counter() - loaded)
+            _show_card(args, rules, ev)
+            if unusable := unusable_replies(ev.episodes):
+                print(f"\n{unusable}")
+            if args.endpoint:
+                print(f"\n{cost_text(policy)}")
             played = Comparison({ev.name: ev})
-            if folder:  # before anything is printed
+            if folder:
                 wall["total"] = time.perf_counter() - start
                 about = dict(data_source=args.data_source, split=args.split)
                 about |= asdict(rules) | dict(seed=args.seed, wall_seconds=wall)
@@ -108,18 +113,13 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
                 )
                 about |= policy.report() if args.endpoint else {}
                 write_report(folder, played, about)
-            _show_card(args, rules, ev.records, report_card(ev))
-            if unusable := unusable_replies(ev.episodes):
-                print(f"\n{unusable}")
-            if args.endpoint:
-                print(f"\n{cost_text(policy)}")
-            if folder:
                 files = "report.json, report.md, transcripts.md and episodes.jsonl"
                 print(f"\nwritten: {files} in {folder}")
             if args.show:
                 print(f"\n{show_episodes(episode_lines(ev.name, ev), args.show)}")
             if other:
-                print(f"\n{compare_reports(make_report(played), other)}")
+                both = args.model, _player_in(other, args.against)
+                print(f"\n{compare_reports(make_report(played), other, both)}")
         except (OSError, KeyboardInterrupt):
             if args.endpoint:
                 known = f"what was answered is kept in {file}: the same command asks for the rest"
@@ -151,12 +151,20 @@ def _show_played(args: EvalOptions) -> None:
                     f"{file} has a line that is no episode ({e})"
                 ) from None
         if args.against:
-            print(compare_reports(report, load_report(args.against)))
+            other = load_report(args.against)
+            pair = (report, args.output_dir), (other, args.against)
+            print(compare_reports(report, other, [_player_in(*one) for one in pair]))
 
 
-def _show_card(args: EvalOptions, rules: Rules, records: list, card: str) -> None:
+def _player_in(report: dict, folder: Path) -> str:
+    "Who played last in a report: a model by its folder or name, else by the report's."
+    return report.get("model_name") or f"{policies_of(report)[-1]} of {folder}"
+
+
+def _show_card(args: EvalOptions, rules: Rules, ev: Evaluation) -> None:
     "What was played, and how well."
-    whole = args.split.startswith("all")
+    records, whole = ev.records, args.split.startswith("all")
+    card = report_card(ev, groups=dict(all="questions of yours") if whole else GROUPS)
     shared = find_source(args.data_source, args.data_path).one_list and not whole
     share = ": its share of one list" * shared
     turns = f"{rules.max_turns} turn{'s' * (rules.max_turns > 1)}"

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 from ..common.basics import Parser
 from ..common.command import add_options, read_options
+from ..world.database import OWN_SECONDS
 from ..environment import Rules
 from ..options import DataOptions
 
@@ -49,7 +50,8 @@ class EvalOptions(ModelOptions, DataOptions):
     command: ClassVar[str] = "eval"
 
     # a model's folder, its name on the Hub, smollm2-spider, embedded, random or oracle;
-    # without one nothing is played, and the report in output_dir is shown
+    # without one that which ask would take, where a question_file is given; else nothing
+    # is played, and the report in output_dir is shown
     model: str | None = None
     # train, eval; of the embedded ones also dev, plain, eval_train_dbs, eval_heldout_dbs
     # (default: all questions of question_file about one database, else eval)
@@ -88,8 +90,10 @@ class AskOptions(ModelOptions):
     wrong: bool = False  # keep it as one that is answered wrong
     sql: str | None = None  # keep it with this SQL; no model is asked
     json: bool = False  # an object a line for each question, and nothing else
-    csv: bool = False  # the rows of the answer as CSV, and nothing else
+    csv: bool = False  # the rows of one question's answer as CSV, and nothing else
     stats: bool = False  # seconds and memory of each answer
+    # seconds that SQL of your own may take: that of --sql, of the prompt and the kept
+    sql_timeout: float = OWN_SECONDS
     votes: int = 1  # episodes a question; of several the answer that most agree on
     temperature: float | None = None  # of sampling (default: 0, greedy; 0.7 with votes)
 

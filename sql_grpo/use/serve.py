@@ -41,13 +41,14 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import sql_grpo
 from ..common.basics import listening, or_exit, say
-from ..world.database import Database, file_state, one_line
+from ..world.database import Database, SQLiteDatabase, file_state, one_line
 from ..world.engines import engine_of, open_database
 from ..world.replies import as_text, MAX_TEXT, SQLAction
 from ..world.task import Task
 from ..world.tasks import check_tasks, load_tasks
 from ..world.verbs import ANSWER, VERBS, Verb
-from ..environment import Rules, SQLObservation
+from ..environment import Rules, SQLEnvironment, SQLObservation
+from ..judge.coach import Coach
 from ..judge.games import new_environment
 from ..rewards import correctness
 from ..engine.tools import SQLToolEnvironment
@@ -519,7 +520,7 @@ def _copy_data(splits: dict, folder: Path):
     for split, tasks in splits.items():
         entries = []
         for task in tasks:
-            if engine_of(path := task.db_path):
+            if engine_of(path := task.db_path) is not SQLiteDatabase:
                 raise ValueError("--space takes SQLite files, and no other engine's")
             if path not in names:
                 taken = task.db_id in names.values()
@@ -647,9 +648,13 @@ def _looked(
     return _as_result("Error: the database is being written to, try again", error=True)
 
 
+class _AllDigits(SQLEnvironment):
+    digits = None  # for an assistant copies what it reads
+
+
 def _turn(action: SQLAction, rules: Rules, db: Database) -> CallToolResult:
     "What a policy would read after `action`."
-    env = new_environment(rules)
+    env = Coach(_AllDigits(rules=rules))
     env.reset(Task("", db.name, "", db_path=db))
     text = env.step(action).text
     result = env.episode.turns[0].result

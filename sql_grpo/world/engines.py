@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['plain_cell', 'Lost', 'EngineDatabase', 'PostgresDatabase', 'MySQLDatabase', 'serve_duckdb', 'DuckDBDatabase',
-           'engine_of', 'without_password', 'source_digest', 'password_of', 'open_database']
+           'engine_of', 'without_password', 'source_digest', 'password_of', 'open_database', 'patient']
 
 # %% ../../nbs/world/engines.ipynb #e41c0008
-import hashlib, json, math, os, pickle, re, socket, stat, subprocess, sys, threading, warnings
+import hashlib, json, math, os, pickle, re, socket, subprocess, sys, threading, warnings
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager, suppress
 from decimal import Decimal
@@ -116,11 +116,12 @@ class EngineDatabase(Database):
     begins = "select", "with", "values"  # words that a query may begin with
     refused = {}  # patterns, and why a query in which one is found is not sent
     acting = ()  # functions with effects that the catalogue does not mark
-    effects = {}, set()  # see `_refuse`
+    effects = {}, set()  # words, is each refused anywhere? and other names, which are
     late, gone = (), ()  # how an error's code begins: out of time, connection lost
     plain = re.compile(r"[a-z_]\w*", re.I).fullmatch
     single = "float", "real"  # how types of single precision begin
     catalogue = "", "", ""  # SQL for tables, columns, effects: see `_read_catalogue`
+    internal = ""  # SQL for the engine's own names, which stay refused; none: all do
     parity = ""  # SQL for 0 or 1, by which a table can be halved
     letters = "length(concat({}, ''))"  # of an enum, too
 
@@ -261,6 +262,10 @@ class EngineDatabase(Database):
 _MAX_SQL = 100_000  # characters of a query
 _NO_UNICODE = {r"\bu&": "texts and names with U& are not allowed"}
 _GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*+\*/|(?:--|\#)[^\r\n]*[\r\n])*+"  # blanks and comments, without going back
+# the columns of a part of a WITH clause: its name is no call; letters are ASCII's
+_COLUMNS = (
+    r"\([\w\s,]*\)(\s*as\s*(?:(?:not\s+)?materialized\s*)?\(\s*(?:select|with)\s)"
+)
 _HIDING = r"/\*|--|\#"  # behind a word: what may hide the next one
 _FIRST = re.compile(rf"{_GAP}(?:\({_GAP})*+(\w*)")
 # a name, and what makes it a call: blanks of all kinds, also those that Python does not know
@@ -285,24 +290,15 @@ def _why_refused(self: EngineDatabase, sql: str) -> str | None:
         return f"only SELECT is allowed, not {one_line(word, 30).upper()}"
     low = sql.casefold()
     for pattern, why in self.refused.items():
-        if m := re.search(pattern, low):
-            return why.format(one_line(m[m.lastindex or 0], 60))
+        for m in re.finditer(pattern, low):
+            if (word := m[m.lastindex or 0]) not in self._named:
+                return why.format(one_line(word, 60))
     words, others = self.effects
-    used = ((word[:63], call) for word, call in _SQL_WORD.findall(low))
+    bare = re.sub(_COLUMNS, r"\1", sql, flags=re.A | re.I).casefold()
+    used = ((word[:63], call) for word, call in _SQL_WORD.findall(bare))
     bad = {word for word, call in used if word in words and (call or words[word])}
     if bad := bad or {name for name in others if name in low}:
         return f"{one_line(min(bad), 60)} is not allowed"
-
-
-@patch
-def _refuse(
-    self: EngineDatabase, names: Iterable
-):  # pairs: a name, is it refused anywhere
-    "Refuse names that have effects; those that are no words wherever they are found."
-    names = sorted((n.casefold().replace('"', '""'), anywhere) for n, anywhere in names)
-    words = {n[:63]: anywhere for n, anywhere in names if _SQL_WORD.fullmatch(n)}
-    others = {n for n, _ in names if not _SQL_WORD.fullmatch(n)}
-    self.effects = words, others  # at once: other threads read it
 
 # %% ../../nbs/world/engines.ipynb #e41c0081
 @patch
@@ -355,7 +351,18 @@ def _read_catalogue(self: EngineDatabase, con):
     every = {c.name.lower() for table in columns.values() for c in table}
     self._exact = every - {column for _, column in single}
     self._singles = {*self.single, *(table for table, _ in single)}
-    self._refuse([*effects, *((name, False) for name in self.acting)])
+    effects = [*effects, *((name, False) for name in self.acting)]
+    effects = sorted((n.casefold().replace('"', '""'), where) for n, where in effects)
+    words = {n[:63]: where for n, where in effects if _SQL_WORD.fullmatch(n)}
+    self.effects = words, {n for n, _ in effects if not _SQL_WORD.fullmatch(n)}
+    named = "\n".join({*every}.union(*self._where.values())).casefold()
+    like = {m[m.lastindex or 0] for p in self.refused for m in re.finditer(p, named)}
+    if like:  # names of the database that look like those of the engine
+        known = (
+            self._rows(con, self.internal) if self.internal else [(x,) for x in like]
+        )
+        like -= {name.casefold() for (name,) in known}
+    self._named = like
     self._counts, self._texts, self._read_at = {}, {}, perf_counter()
 
 
@@ -433,6 +440,10 @@ UNION SELECT typname, true FROM pg_type t JOIN pg_constraint c ON c.contypid = t
   JOIN used ON classid = 'pg_constraint'::regclass AND objid = c.oid
 UNION SELECT typname, true FROM pg_type t JOIN pg_cast c ON c.casttarget = t.oid
   JOIN used ON classid = 'pg_cast'::regclass AND objid = c.oid"""
+_PG_INTERNAL = """
+SELECT proname FROM pg_proc UNION SELECT nspname FROM pg_namespace UNION
+SELECT typname FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace UNION
+SELECT relname FROM pg_class c JOIN pg_depend d ON classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e'"""
 # the catalogue and settings, by functions and types that have no effects
 _PG_SYSTEM = r"""pg_(?!typeof\b)\w+|information_schema|(?:table|schema|database)_to_xml\w*|current_setting|isn_weak
     |(?:to_)?reg(?:role|class|proc\w*|oper\w*|type|namespace|config|dictionary|collation)|\w*obj_description
@@ -488,7 +499,7 @@ class PostgresDatabase(EngineDatabase):
     late, gone = ("57014",), ("57P", "080")
     plain = re.compile(r"[a-z_][a-z0-9_]*").fullmatch
     single = "float4", "real"
-    catalogue = _PG_TABLES, _PG_COLUMNS, _PG_EFFECTS
+    catalogue, internal = (_PG_TABLES, _PG_COLUMNS, _PG_EFFECTS), _PG_INTERNAL
     parity = "(ctid::text::point)[1]::int % 2"
 
     def _connect(self):
@@ -575,7 +586,7 @@ _MY_REFUSED = {
     r"(information_schema|performance_schema)": "{} cannot be read",
     rf"\b(mysql|sys)\b[`\"]?\s*(?:\.|{_HIDING})": "{} cannot be read",
     rf"into\s*(?:outfile|dumpfile|@|{_HIDING})": "INTO is not allowed",
-    rf"lock\s*(?:in\b|{_HIDING})|for\s*(?:share|update|{_HIDING})": "locks are not allowed",
+    rf"(?:(?<![a-z_$])|\\n)(?:lock\s*(?:in\b|{_HIDING})|for\s*(?:share|update|{_HIDING}))": "locks are not allowed",
     r"@@|:=": "variables are not allowed",
 }
 _MY_EFFECTS = "SELECT DISTINCT routine_name, 0 FROM information_schema.routines"
@@ -729,10 +740,13 @@ _DUCK_SYSTEM = r"""pg_(?!typeof\b)\w+|(?:duckdb|sqlite|pragma)_\w+|information_s
     |json_serialize_plan|histogram_values|getvariable"""
 _DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I)
 _DUCK_EDGES = "0001-01-01", "9999-12-31"  # to the driver, infinite times are such
-_DUCK_EFFECTS = """SELECT DISTINCT lower(function_name) AS name, false FROM duckdb_functions()
+_DUCK_EFFECTS = """SELECT DISTINCT lower(function_name) AS name, 0 FROM duckdb_functions()
 WHERE (has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')) AND name NOT IN (
   'random', 'gen_random_uuid', 'uuid', 'uuidv4', 'uuidv7', 'error', 'stats', 'vector_type', 'current_query',
   'range', 'generate_series', 'unnest', 'json_each', 'json_tree', 'repeat')"""
+_DUCK_INTERNAL = """
+SELECT function_name FROM duckdb_functions() UNION SELECT view_name FROM duckdb_views() WHERE internal UNION
+SELECT schema_name FROM duckdb_schemas() WHERE internal"""
 _DUCK_TABLES = """
 SELECT schema_name, table_name, (schema_name = 'main')::int, view, comment FROM (
   SELECT schema_name, table_name, 0 AS view, comment, table_oid AS oid FROM duckdb_tables()
@@ -885,7 +899,7 @@ class DuckDBDatabase(EngineDatabase):
     engine, dialect, driver, extra = "DuckDB", "duckdb", "duckdb", "duckdb"
     begins = "select", "with", "values", "from", "table"
     refused = _NO_UNICODE | {rf"(?x)\b({_DUCK_SYSTEM})\b": "{} is not allowed"}
-    catalogue = _DUCK_TABLES, _DUCK_COLUMNS, _DUCK_EFFECTS
+    catalogue, internal = (_DUCK_TABLES, _DUCK_COLUMNS, _DUCK_EFFECTS), _DUCK_INTERNAL
     parity = "rowid % 2"
 
     def stale(self) -> bool:
@@ -934,21 +948,30 @@ def _entry_points() -> dict:  # by the beginning of a URL
     return {e.name.lower(): e for e in entry_points(group="sql_grpo.databases")}
 
 
-def engine_of(where: str | Path | Database) -> type | None:  # None: SQLite, or nothing
-    "The engine that a path or URL means, other than SQLite."
+def engine_of(where: str | Path | Database) -> type | None:  # None: nothing known
+    "The class of what a path or URL means. Raises OSError for a file that cannot be read."
     if isinstance(where, Database):
-        return None if isinstance(where, SQLiteDatabase) else type(where)
-    text = str(_path_in(where))
-    if begin := _SCHEME.match(text.lower()):
+        return type(where)
+    where = str(_path_in(where))
+    if begin := _SCHEME.match(where.lower()):
         name, driver = begin.groups("")
         if name in _ENGINES:
             return _ENGINES[name]
         others = _entry_points()
         entry = others.get(name + driver) or others.get(name)
         return entry and entry.load()
-    if os.path.isfile(text):
-        with open(text, "rb") as f:
-            return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
+    where = full_path(where)
+    if os.path.isfile(where):
+        return _file_kind(where, file_state(where))
+    return FilesDatabase if os.path.isdir(where) and is_files(where) else None
+
+
+@lru_cache(maxsize=1000)
+def _file_kind(where: str, state: tuple) -> type:  # of a file in this state
+    if is_files(where):
+        return FilesDatabase
+    with open(where, "rb") as f:
+        return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else SQLiteDatabase
 
 # %% ../../nbs/world/engines.ipynb #e41c0074
 def _path_in(where: str | Path) -> str | Path:
@@ -1006,31 +1029,23 @@ def open_database(where: str | Path | Database, **kwargs) -> Database:
         where.refresh()
         return where
     where = _path_in(where)
-    if "://" in str(where):
-        kind = engine_of(where)
-        if not kind:
-            names = ", ".join(["sqlite", *_ENGINES, *_entry_points()])
-            raise ValueError(
-                f"{without_password(where)}: expected one of {names}, or a name that "
-                "a package registers, before ://, and a database after it"
-            )
-    else:
-        where = full_path(where)
-        try:
-            s = os.stat(where)
-        except (OSError, ValueError):
-            raise FileNotFoundError(f"no such database: {where}") from None
-        if not stat.S_ISDIR(s.st_mode):  # its content is looked at when it has changed
-            state = s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns
-            kind = _file_kind(where, state)
-        elif is_files(where):
-            kind = FilesDatabase
-        else:
-            raise ValueError(
-                f"{where} holds no database: expected a SQLite file, or a folder with "
-                f"{', '.join(READ[:-1])} or {READ[-1]} files"
-            )
-        where = os.path.abspath(where)
+    is_url = "://" in str(where)
+    where = where if is_url else full_path(where)
+    kind = engine_of(where)
+    if not kind and is_url:
+        names = ", ".join(["sqlite", *_ENGINES, *_entry_points()])
+        raise ValueError(
+            f"{without_password(where)}: expected one of {names}, or a name that "
+            "a package registers, before ://, and a database after it"
+        )
+    if not kind and os.path.isdir(where):
+        raise ValueError(
+            f"{where} holds no database: expected a SQLite file, or a folder with "
+            f"{', '.join(READ[:-1])} or {READ[-1]} files"
+        )
+    if not kind:
+        raise FileNotFoundError(f"no such database: {where}")
+    where = where if is_url else os.path.abspath(where)
     if not issubclass(kind, SQLiteDatabase):
         where = without_password(where)
         kwargs.pop("now", None)
@@ -1039,11 +1054,19 @@ def open_database(where: str | Path | Database, **kwargs) -> Database:
     return db
 
 
-@lru_cache(maxsize=1000)
-def _file_kind(where: str, state: tuple) -> type:
-    return FilesDatabase if is_files(where) else engine_of(where) or SQLiteDatabase
-
-
 @lru_cache(maxsize=64)
 def _opened(kind, where, settings):
-    return kind(where, **dict(settings))
+    db = kind(where, **dict(settings))
+    db.opened = where, settings
+    return db
+
+
+def patient(db: Database, seconds: float) -> Database:
+    "The same database, whose queries may take so long; as it is, if `open_database` did not open it."
+    if db.opened is None:
+        return db
+    where, settings = db.opened
+    limits = dict(settings) | dict(timeout=seconds)
+    longer = _opened(type(db), where, tuple(sorted(limits.items())))
+    longer.refresh()
+    return longer

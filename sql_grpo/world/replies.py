@@ -15,8 +15,8 @@ from threading import get_ident
 
 import apsw
 
-from .verbs import ANSWER, QUERY, SELECT, TABLE, VALUE, VERBS
-from .verbs import Verb, find_verb
+from .verbs import ANSWER, QUERY, SELECT, VALUE, VERBS
+from .verbs import Argument, Verb, find_verb
 
 # %% ../../nbs/world/replies.ipynb #7e91000b
 _WORDS = tuple(map(str, VERBS))
@@ -235,7 +235,7 @@ def _answer_in(text: str) -> str:
 
 # %% ../../nbs/world/replies.ipynb #7e91001a
 _NAME_KEYS = "name", "tool_name", "function", "action", "action_type"
-_INPUT_KEYS = "arguments", "parameters", "input", "action_input"
+_INPUT_KEYS = "arguments", "parameters", "input", "action_input", "properties"
 
 
 @lru_cache(maxsize=1024)
@@ -247,6 +247,22 @@ def _verb_of(name: str, verbs: tuple) -> Verb | None:
     return named[0] if named else None
 
 
+def _known_by_name(given: dict, wanted: Argument):
+    "Of what a call gives, the argument that a verb takes; if none is known for it, all as JSON."
+    for key in _INPUT_KEYS:  # around it, as in a schema
+        given = given[key] if isinstance(given.get(key), dict) else given
+
+    def merits(key):
+        is_sql = wanted is SELECT and _BEGINS_SQL.match(str(given[key]))
+        low = key.lower()
+        return low == wanted.name, bool(is_sql), *(part in low for part in wanted.names)
+
+    best = max(given, key=merits, default=None)
+    if len(given) > 1 and not any(merits(best)):
+        return json.dumps(given, ensure_ascii=False)
+    return given.get(best, "")
+
+
 def _called(name: str, argument, verbs: tuple) -> list:  # of actions
     "The action of a call, none for an unknown tool; its argument may be JSON, or SQL in a block."
     verb = _verb_of(name, verbs)
@@ -255,10 +271,7 @@ def _called(name: str, argument, verbs: tuple) -> list:  # of actions
     if isinstance(argument, str) and argument.strip()[:1] in ("{", '"'):
         argument = _parsed(argument) or argument
     if isinstance(argument, dict):
-        keys = ["value"] if "value" in argument else [*argument]
-        if len(keys) > 1 and verb.argument not in (TABLE, SELECT):
-            return [SQLAction(verb.word, json.dumps(argument, ensure_ascii=False))]
-        argument = argument[keys[0]] if keys else ""
+        argument = _known_by_name(argument, verb.argument)
     if isinstance(argument, (list, dict)):
         return [SQLAction(verb.word, _as_lines(argument))]
     text = "" if argument is None else str(argument).strip()
@@ -312,23 +325,26 @@ _TAGGED = re.compile(
     re.S,
 )
 _PARAMETER = re.compile(
-    r'<\w*parameter(?:=|\s+name=")\w+"?>(.*?)</\w*parameter>'
-    r"|<arg_value>(.*?)</arg_value>",
+    r'<\w*parameter(?:=|\s+name=")(\w+)"?>(.*?)</\w*parameter>'
+    r"|(?:<arg_key>(.*?)</arg_key>\s*)?<arg_value>(.*?)</arg_value>",
     re.S,
 )
 
 
 def _tag_call(m: re.Match, verbs: tuple) -> tuple:
-    values = [p[1] or p[2] or "" for p in _PARAMETER.finditer(m[0])]
-    is_call = values or "{" not in m[0]
-    argument = html.unescape(values[0]) if values else ""
+    given = {}
+    for p in _PARAMETER.finditer(m[0]):
+        given[(p[1] or p[3] or "").strip()] = html.unescape(p[2] or p[4] or "")
+    is_call = given or "{" not in m[0]
+    argument = given if len(given) > 1 else "".join(given.values())
     return m.end(), _called(m[1] or m[2], argument, verbs) if is_call else []
 
 # %% ../../nbs/world/replies.ipynb #7e91001e
-_FUNCTION = re.compile(r"\b(?P<name>\w{1,40}+)(?:\.\w++)?\(\s*(?:\w+\s*=\s*)?", re.M)
+_FUNCTION = re.compile(r"\b(?P<name>\w{1,40}+)(?:\.\w++)?\(", re.M)
 _GIVEN = re.compile(
-    r"""(?:\"{3}(.*?)\"{3}|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([\w.-]*))\s*\)""",
-    re.S,
+    r"""\s*(?:(\w+)\s*=\s*)?(?:
+    \"{3}(.*?)\"{3} | "((?:[^"\\]|\\.)*)" | '((?:[^'\\]|\\.)*)' | ([\w.-]*) )\s*([,)])""",
+    re.S | re.X,
 )
 _REACT = re.compile(
     r"^[ \t*]*action[ \t*]*:[ \t*]*(\w+)[ \t]*\n"
@@ -340,12 +356,15 @@ _REACT = re.compile(
 def _python_call(m: re.Match, verbs: tuple) -> tuple | None:
     if not _verb_of(m["name"], verbs):
         return None
-    given = _GIVEN.match(m.string, m.end())
-    if not given:
-        return m.end(), []
-    argument = given[given.lastindex]
-    argument = re.sub(r"\\(.)", lambda e: "\n" if e[1] == "n" else e[1], argument)
-    return given.end(), _called(m["name"], argument, verbs)
+    given, end = {}, m.end()
+    while part := _GIVEN.match(m.string, end):
+        key, *texts, mark = part.groups("")
+        text = re.sub(r"\\(.)", lambda e: "\n" if e[1] == "n" else e[1], "".join(texts))
+        given[key or str(len(given))], end = text, part.end()
+        if mark == ")":
+            argument = given if len(given) > 1 else text
+            return end, _called(m["name"], argument, verbs)
+    return m.end(), []
 
 
 def _react_call(m: re.Match, verbs: tuple) -> tuple:

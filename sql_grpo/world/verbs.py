@@ -22,20 +22,24 @@ class Argument:
     short: str  # QUERY select
     form: str  # QUERY <one SELECT statement>
     optional: bool = False
+    names: tuple[str, ...] = ()  # a name with one of these in it means it, too
 
     def __repr__(self) -> str:
         return self.name
 
 
-TABLE = Argument("table", "Name of the table.", "table", "<table>")
+TABLE = Argument(
+    "table", "Name of the table.", "table", "<table>", names=("table", "name")
+)
 SELECT = Argument(
     "sql",
     "One SELECT statement in SQLite's dialect.",
     "select",
     "<one SELECT statement>",
+    names=("sql", "query", "statement"),
 )
 LAST_RESULT = "Leave it out: then the whole result of the last query is submitted."
-VALUE = Argument("value", LAST_RESULT, "value", "", optional=True)
+VALUE = Argument("value", LAST_RESULT, "value", "", optional=True, names=("answer",))
 TEXT = Argument("text", "What it is about.", "text", "<text>")
 
 # %% ../../nbs/world/verbs.ipynb #5eb0000d
