@@ -322,8 +322,6 @@ def _check(args: AskOptions) -> None:
     for name, least in (("votes", 1), ("seed", 0)):
         if (value := getattr(args, name)) < least:
             raise ValueError(f"--{name} must be at least {least}, got {value}")
-    if not args.sql_timeout > 0:
-        raise ValueError(f"--sql_timeout must be above 0, got {args.sql_timeout}")
     if args.question and args.question_file:
         raise ValueError("give a question or a --question_file, not both")
     verdicts = dict(right=args.right, wrong=args.wrong, sql=args.sql is not None)

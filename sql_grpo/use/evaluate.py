@@ -118,7 +118,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
             if args.show:
                 print(f"\n{show_episodes(episode_lines(ev.name, ev), args.show)}")
             if other:
-                both = args.model, _player_in(other, args.against)
+                both = args.model, other.get("model_name", args.against)
                 print(f"\n{compare_reports(make_report(played), other, both)}")
         except (OSError, KeyboardInterrupt):
             if args.endpoint:
@@ -153,12 +153,8 @@ def _show_played(args: EvalOptions) -> None:
         if args.against:
             other = load_report(args.against)
             pair = (report, args.output_dir), (other, args.against)
-            print(compare_reports(report, other, [_player_in(*one) for one in pair]))
-
-
-def _player_in(report: dict, folder: Path) -> str:
-    "Who played last in a report: a model by its folder or name, else by the report's."
-    return report.get("model_name") or f"{policies_of(report)[-1]} of {folder}"
+            names = [one.get("model_name", folder) for one, folder in pair]
+            print(compare_reports(report, other, names))
 
 
 def _show_card(args: EvalOptions, rules: Rules, ev: Evaluation) -> None:
