@@ -7,6 +7,7 @@ __all__ = ['say_loading', 'rules_asked', 'policy_asked', 'cost_text', 'newest_ru
 
 # %% ../../nbs/use/player.ipynb #b1a00008
 import os, sys
+from contextlib import suppress
 from pathlib import Path
 
 from ..common.basics import full_path, is_main, json_object
@@ -68,12 +69,10 @@ def newest_run(database: str | os.PathLike) -> str | None:  # its folder
     "The newest finished run about this database in outputs/, if there is one."
     reports = sorted(Path("outputs").glob("*/report.json"), key=os.path.getmtime)
     for file in reversed(reports):
-        try:
+        with suppress(OSError, ValueError):
             report = json_object(file)
-        except (OSError, ValueError):
-            continue
-        if "trained" in report and report.get("source") == source_digest(database):
-            return str(file.parent)
+            if "trained" in report and report.get("source") == source_digest(database):
+                return str(file.parent)
     return None
 
 
