@@ -67,7 +67,7 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
 def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
     "Evaluate one model, print its report card, write the report. Raises SystemExit with 2 for bad input."
     args, chosen = read_command(EvalOptions, argv)
-    if args.model is None and not args.question_file:
+    if args.model is None and (args.endpoint or not args.question_file):
         return _show_played(args)
     start, folder = time.perf_counter(), args.output_dir
     file = Path(folder) / "replies.jsonl" if args.endpoint and folder else None

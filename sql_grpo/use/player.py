@@ -97,7 +97,11 @@ def check_places(asked: dict) -> None:  # options of train, eval or serve, by na
     if "data_source" in asked:
         names = "data_source", "data_path", "question_file"
         source = find_source(*map(asked.get, names))
-        if source.one_list:
-            source.load("all")
+        try:
+            if source.one_list:
+                source.load("all", marked=True)
+        except FileNotFoundError:  # a training can do with drafts
+            if asked.get("question_file"):
+                raise
     for place in asked.get("mcp") or ():
         open_database(place)
