@@ -297,16 +297,15 @@ def usable_memory(
 ) -> int:  # bytes
     "The memory that this process may use: the machine's, or less where its control group has a limit."
     limits, root = [psutil.virtual_memory().total], Path(root)
+    tree, names = root / "sys/fs/cgroup", ("memory.max", "memory.limit_in_bytes")
     with suppress(OSError):  # no Linux
-        for line in (root / "proc/self/cgroup").read_text().splitlines():
-            _, kinds, group = line.split(":", 2)
-            home, name = root / "sys/fs/cgroup", "memory.max"
-            if kinds:  # of version 1 each kind has its own tree
-                home, name = home / kinds, "memory.limit_in_bytes"
-            place = Path(group)
-            for folder in (place, *place.parents):  # the limits of all hold
+        groups = (root / "proc/self/cgroup").read_text()
+        # of version 1, memory has a tree of its own
+        for kind, group in re.findall("^[0-9]+:(memory|):/(.*)$", groups, re.M):
+            for folder in (Path(group), *Path(group).parents):  # the limits of all hold
                 with suppress(OSError, ValueError):  # not seen from within; "max"
-                    limits.append(int((home / str(folder)[1:] / name).read_text()))
+                    limit = tree / kind / folder / names[kind == "memory"]
+                    limits.append(int(limit.read_text()))
     return min(limits)
 
 

@@ -35,7 +35,7 @@ def _sums(folder: Path) -> dict:  # name: [bytes, CRC-32]
 
 def write_checksums(folder: str | Path) -> None:
     "Note the lengths and checksums of a folder's files: the last thing that is written into it."
-    sums = json.dumps(_sums(Path(folder)))  # before there is a part of this file
+    sums = json.dumps(_sums(Path(folder)))  # before another file lies there
     with written_whole(Path(folder) / _CHECKSUMS) as part:
         part.write_text(sums)
 

@@ -36,11 +36,15 @@ from ..watch.report import finished_run
 _FEW, _HELD = 20, 40  # kept questions, below which so many drafts are held back
 
 
-def kept_questions(config: SQLGRPOConfig) -> tuple[list, list]:  # kept, evaluation
+def kept_questions(
+    config: SQLGRPOConfig,
+) -> tuple[list, list, list]:  # kept, evaluation, marked as wrong
     "What was kept, to be learned, and the evaluation questions of a folder that has some. Raises ValueError."
     where = config.data_source, config.data_path, config.question_file
     try:
-        if find_source(*where).one_list:
+        source = find_source(*where)
+        marked = source.load("all" if source.one_list else "train", marked=True)
+        if source.one_list:
             every = load_questions(config, "all")
             kept, other = sorted(every, key=lambda t: t.split != "train"), []
         else:
@@ -48,19 +52,22 @@ def kept_questions(config: SQLGRPOConfig) -> tuple[list, list]:  # kept, evaluat
     except FileNotFoundError:
         if config.question_file:
             raise
-        return [], []
-    return [replace(t, split="train") for t in kept], other
+        return [], [], []
+    return [replace(t, split="train") for t in kept], other, marked
 
 
 def drafted(
-    config: SQLGRPOConfig, kept: list[Task]
+    config: SQLGRPOConfig,
+    kept: list[Task],  # questions that people asked; what they are about is drafted
+    others: list[Task],  # more of these, measured, or marked as answered wrong
 ) -> tuple[list, list]:  # learned, held
-    "Drafts about the databases, none with the SQL of a kept question. Raises ValueError."
+    "Drafts about the databases, below what people said of their questions. Raises ValueError."
     where = list(dict.fromkeys(t.db_path for t in kept)) or [config.data_source]
     held, tasks = _HELD if len(kept) < _FEW else 0, []
     n = config.drafts and math.ceil((config.drafts + held) / len(where))
     for path in where if n else ():
-        db, known = open_database(path), [t.query for t in kept]
+        its = [t for t in kept + others if t.db_path == path or not kept]
+        db, known = open_database(path), [t.extra | vars(t) for t in its]
         for d in draft_questions(db, n, config.seed, known):
             level = sql_difficulty(d["query"], db.dialect)
             made = Task(
@@ -115,9 +122,8 @@ class OwnQuestions:
 
     def without(self, part: list[Task]) -> list[Task]:
         "The kept questions that are not in a part."
-        # a list of its own has ids of its own
-        held = {(t.db_id, t.question) for t in part}
-        return [t for t in self.kept if (t.db_id, t.question) not in held]
+        held = {t.key for t in part}  # a list of its own has ids of its own
+        return [t for t in self.kept if t.key not in held]
 
     def encode(self, tokenizer: PreTrainedTokenizerBase, config: SQLGRPOConfig) -> None:
         "Make `rows` of tokens, by the question's id, of all with SQL. Raises ValueError if none fits."
@@ -184,8 +190,8 @@ class OwnQuestions:
 
 def own_questions(config: SQLGRPOConfig) -> OwnQuestions:
     "Kept questions, and drafts about their database. Raises ValueError if there are none of both."
-    kept, other = kept_questions(config)
-    drafts, held = drafted(config, kept)
+    kept, other, marked = kept_questions(config)
+    drafts, held = drafted(config, kept, other + marked)
     if not kept and not drafts:
         raise ValueError(
             f"there is nothing to learn about {config.data_source}: no kept questions, and drafts is 0"

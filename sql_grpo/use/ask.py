@@ -15,6 +15,7 @@ from pathlib import Path
 from ..common.basics import or_exit, peak_memory
 from ..world.database import Database, exported, one_line, OWN_SECONDS
 from ..world.engines import open_database, patient
+from ..world.files import refuse_table
 from ..world.replies import SQLAction, as_text
 from ..world.verbs import ANSWER, QUERY
 from ..world.question_files import READERS, from_lines, raw_entries
@@ -74,8 +75,8 @@ def ask(
 ) -> Answer:
     "A policy's answer to a question about a database. Raises ValueError if it cannot be asked."
     task, failed = question_task(database, question), ""
-    file = KeptQuestions(keep) if keep else None
-    if sql := file and file.sql(task.question, task.db_id):
+    file = KeptQuestions(keep, task.db_path) if keep else None
+    if sql := file and file.sql(task.question):
         own = replace(task, db_path=patient(task.db_path, sql_timeout))
         answer = Answer(_by_sql(own, sql, watch), keep=file, sql_timeout=sql_timeout)
         answer.note = f"by the SQL in {file.path.name}"
@@ -336,9 +337,11 @@ def _check(args: AskOptions) -> None:
 def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
     "Check what was asked for, and ask. Nothing is loaded before it is needed."
     _check(args)
-    kept = args.keep and KeptQuestions(args.keep)
     listed = _listed(args.question_file) if args.question_file else args.question
     db = open_database(args.database, now=None)
+    kept = args.keep and KeptQuestions(args.keep, db)
+    if args.question_file:
+        refuse_table(Path(args.question_file), db)
     for question in listed or ["?"]:
         question_task(db, question)
     if args.sql is not None:
@@ -350,7 +353,7 @@ def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
     questions = listed or _typed()
     if args.csv and len(questions := [*questions]) > 1:
         raise ValueError("--csv takes one question; --json has a line for each")
-    if not (listed and kept and all(kept.sql(q, db.name) for q in listed)):
+    if not (listed and kept and all(map(kept.sql, listed))):
         player()
     try:
         return _ask_each(player, db, questions, args, talk)

@@ -79,7 +79,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
         rules = rules_asked(args, chosen)
         tasks = _draw_questions(args)
         other = args.against and load_report(args.against)
-        if other and not same_questions(map(vars, tasks), other["questions"]):
+        if other and not same_questions([*map(vars, tasks)], other["questions"]):
             raise ValueError(f"none of these questions is in {args.against}")
         kept = dict(replies=file) if args.endpoint else {}
         policy = policy_asked(args, rules, seed=args.seed, **kept)

@@ -6,35 +6,38 @@
 __all__ = ['KeptQuestions', 'fetch_spider', 'faults_in', 'main_data', 'main_draft']
 
 # %% ../../nbs/use/questions.ipynb #0eee0009
-import codecs, csv, io, json, sys, tempfile
+import codecs, csv, json, sys, tempfile
 from collections.abc import Callable
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
+from types import SimpleNamespace
 
 from fastcore.script import anno_parser
 from filelock import FileLock, Timeout
 
 from ..common.basics import Parser, full_path, or_exit, written_whole
 from .options import DraftOptions, read_command
-from ..world.database import format_value
+from ..world.database import Database, format_value, one_line
 from ..world.download import download_spider
 from ..world.drafts import draft_questions
 from ..world.engines import open_database
-from ..world.files import text_encoding
+from ..world.files import refuse_table, text_encoding
 from sql_grpo.world.question_files import (
     READERS,
     field_name,
+    plain_name,
     question_sheet,
     raw_entries,
 )
 from ..world.sources import SpiderByDatabase
+from ..world.task import database_key, question_key
 from ..world.tasks import load_with_report
 
 # %% ../../nbs/use/questions.ipynb #0eee0010
 _QUEUE = 10  # seconds that another writer may take
-_same = lambda text: " ".join(str(text).split())  # question
+_SAID = "query", "answer", "wrong", "difficulty"  # of a question, which is replaced
 
 
 def _cell(x: object) -> str:
@@ -44,18 +47,33 @@ def _cell(x: object) -> str:
     return json.dumps(x, ensure_ascii=False, default=format_value)
 
 
+def _plain(field: str, x: object) -> object:
+    "A field's value as it is compared: an answer as it is, all else as text without blanks around it."
+    return x if field == "answer" and not isinstance(x, str) else _cell(x).strip()
+
+
 class KeptQuestions:
     "A question file that questions are put into as they are asked."
 
-    def __init__(self, path: str | Path):
-        "Makes no file yet. Raises ValueError for one that cannot be read, or not be written to."
+    def __init__(
+        self,
+        path: str | Path,
+        db: Database | None = None,  # what is put in and asked for is about it
+    ):
+        "Makes no file yet. Raises ValueError for one that cannot be read or written to, or is a table."
         self.path = Path(full_path(path)).resolve()  # of a link, what it leads to
+        self.name = plain_name(db.name) if db else ""
         self.ending = self.path.suffix.lower()
         if self.ending not in READERS:
             ends = ", ".join(READERS)
             raise ValueError(f"{path}: questions are kept in a file ending in {ends}")
+        refuse_table(self.path, db)
         with self._alone():
             self._read()
+            others = {e.get("db_id") or self.name for e in self._entries()}
+        if others and database_key(self.name) not in map(database_key, others):
+            names = f"are about {one_line(', '.join(sorted(others)))}, not {self.name}"
+            raise ValueError(f"{path}: its questions {names}: take another list")
 
     @contextmanager
     def _alone(self):
@@ -111,72 +129,83 @@ class KeptQuestions:
 
         def text(entries):
             every = list(dict.fromkeys(chain(names, *entries)))
-            end = "\r\n" if b"\r\n" in raw else "\n"
-            out = io.StringIO()
-            write = csv.writer(out, lineterminator=end, **form).writerow
+            end, lines = "\r\n" if b"\r\n" in raw else "\n", []
+            # with both signs at the end of a line, each is put in quotes elsewhere
+            out = SimpleNamespace(write=lines.append)
+            write = csv.writer(out, lineterminator="\r\n", **form).writerow
             write([*header, *every[len(header) :]])
             for e in entries:
                 write([_cell(e.get(name)) for name in every])
-            return out.getvalue()
+            return "".join(line.removesuffix("\r\n") + end for line in lines)
 
         return [dict(zip(names, row, strict=True)) for row in rows], text
 
-    def _read_back(self, text: str, kept: tuple) -> None:
-        "Raise ValueError if the answers would not be read as what they are."
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, f"kept{self.path.suffix}")
-            file.write_text(text, encoding="utf-8", newline="")
-            try:
-                entries = [e for _, e in raw_entries(file)]
-            except ValueError as e:
-                why = str(e).replace(str(file), str(self.path))
-                raise ValueError(f"{why}: not kept") from None
-        answers = {_same(e.get("question")): e.get("answer") for e in reversed(entries)}
-        for e in kept:
-            meant, read = e.get("answer"), answers[_same(e["question"])]
-            if meant != read:
-                fault = f"would be read as {read!r} in {self.path.name}"
-                raise ValueError(f"the answer {meant!r} {fault}: not kept")
-
-    def sql(self, question: str, db_id: str = "") -> str:
-        "The SQL that is kept with a question about a database; empty if there is none. Raises ValueError."
+    def about(self) -> list[dict]:
+        "The questions about its database, with fields by the names that are known here. Raises ValueError."
         with self._alone():
             entries = self._entries()
-        for e in entries:
-            asked, query = e.get("question"), e.get("query")
-            its = isinstance(asked, str) and _same(asked) == _same(question)
-            here = not (e.get("db_id") and db_id) or e["db_id"] == db_id
-            if its and here and isinstance(query, str) and query.strip():
-                return query
-        return ""
+        here = database_key(self.name)
+        return [e for e in entries if database_key(e.get("db_id") or here) == here]
+
+    def sql(self, question: str) -> str:
+        "The SQL that is kept with a question; empty if there is none. Raises ValueError."
+        asked = question_key(question)
+        same = (e for e in self.about() if question_key(e.get("question")) == asked)
+        return next((e["query"] for e in same if _plain("query", e.get("query"))), "")
 
     def put(
         self,
         *kept: dict,  # a question, and its `query` or `answer`, or a query that is `wrong`
     ) -> None:
-        "Keep questions. Raises ValueError if they cannot be written."
+        "Keep questions, in place of what is kept with the same. Raises ValueError if they cannot be written."
         with self._alone():
-            entries, text = self._read()
+            meant, (entries, text) = self._entries(), self._read()
             called = {field_name(name): name for name in chain(*entries)}
             its = lambda field: called.get(field, field)
-            known = {_same(e.get(its("question"))): e for e in reversed(entries)}
+            places = {}  # by what makes questions the same
+            key = lambda e: question_key(e.get("question"), e.get("db_id") or self.name)
+            for i, e in enumerate(meant):
+                places.setdefault(key(e), []).append(i)
             for right in kept:
-                asked = _same(right["question"])
-                if asked not in known:
-                    entries.append(known.setdefault(asked, {its("question"): asked}))
-                for field in ("query", "answer", "wrong", "difficulty"):
-                    known[asked].pop(its(field), None)
-                more = {its(k): x for k, x in right.items() if k != "question"}
-                known[asked] |= more
-            self._read_back(text(entries), kept)
+                if not (lines := places.setdefault(key(right), [])):
+                    lines.append(len(entries))
+                    new = dict(question=" ".join(right["question"].split()))
+                    if "db_id" in called:
+                        new["db_id"] = self.name
+                    meant.append(new)
+                    entries.append({its(k): x for k, x in new.items()})
+                more = {k: x for k, x in right.items() if k != "question"}
+                for i in lines:
+                    meant[i] |= dict.fromkeys(_SAID) | more
+                    for field in _SAID:
+                        entries[i].pop(its(field), None)
+                    entries[i] |= {its(k): x for k, x in more.items()}
             # spreadsheets need a mark where the file had one, or another encoding
             raw = self.path.read_bytes() if self.path.exists() else b""
             marked = raw.startswith(codecs.BOM_UTF8)
             if raw and not marked:
                 marked = text_encoding(self.path)[0] != "utf-8-sig"
-            encoding = "utf-8-sig" if marked else "utf-8"
+            written = text(entries).encode("utf-8-sig" if marked else "utf-8")
+            self._read_back(written, meant)
             with written_whole(self.path) as part:
-                part.write_text(text(entries), encoding=encoding, newline="")
+                part.write_bytes(written)
+
+    def _read_back(self, written: bytes, meant: list) -> None:
+        "Raise ValueError if what is written would not be read as what is meant."
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, f"kept{self.path.suffix}")
+            file.write_bytes(written)
+            try:
+                entries = [e for _, e in raw_entries(file)]
+            except ValueError as e:
+                why = str(e).replace(str(file), str(self.path))
+                raise ValueError(f"{why}: not kept") from None
+        for e, read in zip_longest(meant, entries, fillvalue={}):
+            for field in {**e, **read}:
+                x, y = (_plain(field, of.get(field)) for of in (e, read))
+                if x != y:
+                    fault = f"would be read as {y!r} in {self.path.name}"
+                    raise ValueError(f"the {field} {x!r} {fault}: not kept")
 
 # %% ../../nbs/use/questions.ipynb #c1a4000f
 def fetch_spider(
@@ -233,9 +262,10 @@ def main_draft(argv: list) -> None:  # what follows `sql_grpo draft`
     "The command `sql_grpo draft`. Raises SystemExit with 2 for bad input."
     args, _ = read_command(DraftOptions, argv)
     with or_exit("sql_grpo draft"):
-        kept = KeptQuestions(args.output)
         if args.n < 1:
             raise ValueError(f"--n must be at least 1, got {args.n}")
-        drafts = draft_questions(open_database(args.database), args.n, args.seed)
-        kept.put(*drafts)
+        db = open_database(args.database)
+        file = KeptQuestions(args.output, db)
+        drafts = draft_questions(db, args.n, args.seed, file.about())
+        file.put(*drafts)
     print(f"{len(drafts)} drafts in {args.output}")

@@ -7,6 +7,7 @@ __all__ = ['ENOUGH', 'read_log', 'plot_training', 'LiveVisualizationCallback']
 
 # %% ../../nbs/watch/dashboard.ipynb #58faec30
 import base64, html, io, json, math, os, re, sys, time, warnings
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,19 +121,35 @@ class _RunLog:
             self.path.parent.mkdir(parents=True, exist_ok=True)
 
 # %% ../../nbs/watch/dashboard.ipynb #f99c4b6e
-_SUCCESS_NAMES = {
-    "success_train": "training questions",
-    "success_eval": "evaluation questions",
-    "success_heldout": "of these, held-out databases",
+_REWARDS, _LENGTH = "reward of the sampled episodes", "length of an episode"
+_TROUBLE, _GREEDY = "signs of trouble", COLORS["trained"]
+_CORRECT = "rewards/reward_correctness/mean"
+# where a number of the log is drawn, and by the axis on the right; how a line says it
+_Metric = namedtuple("_Metric", "panel label color line right", defaults=["", False])
+_METRICS = {
+    "reward": _Metric(_REWARDS, "total", COLORS["muted"], "reward {:.2f}"),
+    _CORRECT: _Metric(
+        "success", "sampled in training", COLORS["correct"], "success {:.0%}"
+    ),
+    "success_train": _Metric("success", "training questions", COLORS["control"]),
+    "success_eval": _Metric("success", "evaluation questions", _GREEDY),
+    "success_heldout": _Metric("success", "of these, held-out databases", _GREEDY),
+    "turns/mean": _Metric(_LENGTH, "turns", "C4", "turns {:.1f}"),
+    "completions/mean_length": _Metric(
+        _LENGTH, "tokens (right)", "C5", "tokens {:.0f}", right=True
+    ),
+    "seconds_per_step": _Metric("", "", "", "{:.2g} s a step"),
+    "episodes/truncated": _Metric(_TROUBLE, "episodes cut off", "C3"),
+    "groups/zero_spread": _Metric(_TROUBLE, "groups without a signal", "C7"),
+    "actions/unparseable": _Metric(_TROUBLE, "turns without an action", "C1"),
+    "entropy": _Metric(_TROUBLE, "entropy (right)", "C9", right=True),
 }
-_LINE_SHOWS = {
-    "reward": "reward {:.2f}",
-    "rewards/reward_correctness/mean": "success {:.0%}",
-    "turns/mean": "turns {:.1f}",
-    "completions/mean_length": "tokens {:.0f}",
-    "seconds_per_step": "{:.2g} s a step",
-}
-_NOISY = ("reward", "turns/", "completions/")  # beginnings of what a line averages
+_OPTIMISER = dict(
+    loss="loss",
+    kl="KL from the reference",
+    grad_norm="norm of the gradient",
+    learning_rate="learning rate",
+)
 
 
 def _series(records, key):
@@ -142,19 +159,17 @@ def _series(records, key):
 
 
 def _summary_line(*reports):  # of neighbouring steps
-    "Reports, or a measurement of success, in a line: the last one, what is noisy averaged."
-    record = dict(reports[-1])
-    for k in record:
-        if k.startswith(_NOISY):
-            values = _series(reports, k)[1]
-            record[k] = sum(values) / len(values) if values else None
+    "Reports, or a measurement of success, in a line: the last one, what is drawn averaged."
+    record = reports[-1]
     of = f"/{record['max_steps']}" if "max_steps" in record else ""
     bits = [f"step {record['step']}{of}"]
     success = "{} {k}/{n} = {rate:.0%} ({low:.0%} to {high:.0%})"
-    for k, name in _SUCCESS_NAMES.items():
-        bits += [success.format(name, **record[k])] if k in record else []
-    for k, form in _LINE_SHOWS.items():
-        bits += [form.format(record[k])] if record.get(k) is not None else []
+    for key, metric in _METRICS.items():
+        if isinstance(record.get(key), dict):
+            bits.append(success.format(metric.label, **record[key]))
+        elif metric.line and key in record:
+            values = _series(reports if metric.panel else [record], key)[1]
+            bits += [metric.line.format(sum(values) / len(values))] if values else []
     if (s := record.get("seconds_left")) is not None:
         hours = f"{s / 60:.0f} min" if s < 3600 else f"{s / 3600:.1f} h"
         bits.append(f"{s:.0f} s left" if s < 60 else f"{hours} left")
@@ -175,9 +190,10 @@ def _smooth(values):  # one for each report; as many come back
     return [sum(w) / len(w) for w in windows]
 
 
-def _line(ax, records, key, label, color):
+def _line(ax, records, key, metric):
     "One metric: values faint, the running mean bold; success as points with intervals."
-    if key in _SUCCESS_NAMES:
+    label, color = metric.label, metric.color
+    if key.startswith("success_"):
         ends = "rate", "low", "high"
         if points := [[r["step"], *map(r[key].get, ends)] for r in records if key in r]:
             steps, rate, low, high = np.array(points).T
@@ -195,41 +211,21 @@ def _line(ax, records, key, label, color):
         ax.plot(steps, _smooth(values), color=color, label=label, **style)
 
 # %% ../../nbs/watch/dashboard.ipynb #4baa39c1
-_OPTIMISER = dict(
-    loss="loss",
-    kl="KL from the reference",
-    grad_norm="norm of the gradient",
-    learning_rate="learning rate",
-)
-
-
-def _panels(records, optimiser):  # (title, left, right); a metric: key, label, colour
+def _panels(records, optimiser):  # by their titles, lists of keys and metrics
     "The panels of a run's figure."
     if optimiser:
-        known = [k for k in _OPTIMISER if _series(records, k)[0]]
-        return [(_OPTIMISER[k], [(k, "", COLORS["ink"])], []) for k in known]
-    rewards = [("reward", "total", COLORS["muted"])]
+        known = {k: title for k, title in _OPTIMISER.items() if _series(records, k)[0]}
+        return {t: [(k, _Metric(t, "", COLORS["ink"]))] for k, t in known.items()}
+    panels = {}
+    for key, metric in _METRICS.items():
+        panels.setdefault(metric.panel, []).append((key, metric))
+    del panels[""]
     for i, key in enumerate(dict.fromkeys(k for r in records for k in r)):
         if part := re.fullmatch("rewards/(?:reward_)?(.*)/mean", key):
             name = part[1].replace("correctness", "correct")
-            rewards.append((key, part[1], COLORS.get(name, f"C{i}")))
-    colors = COLORS["control"], COLORS["trained"], COLORS["trained"]
-    success = [
-        ("rewards/reward_correctness/mean", "sampled in training", COLORS["correct"]),
-        *zip(_SUCCESS_NAMES, _SUCCESS_NAMES.values(), colors, strict=True),
-    ]
-    trouble = [
-        ("episodes/truncated", "episodes cut off", "C3"),
-        ("groups/zero_spread", "groups without a signal", "C7"),
-        ("actions/unparseable", "turns without an action", "C1"),
-    ]
-    tokens = [("completions/mean_length", "tokens (right)", "C5")]
-    return [
-        ("reward of the sampled episodes", rewards, []),
-        ("success", success, []),
-        ("length of an episode", [("turns/mean", "turns", "C4")], tokens),
-        ("signs of trouble", trouble, [("entropy", "entropy (right)", "C9")]),
-    ]
+            metric = _Metric(_REWARDS, part[1], COLORS.get(name, f"C{i}"))
+            panels[_REWARDS].append((key, metric))
+    return panels
 
 
 def plot_training(
@@ -244,23 +240,23 @@ def plot_training(
     places = fig.subplots(2, 2).flatten()
     for ax in places[len(panels) :]:
         ax.set_axis_off()
-    for ax, (title, *sides) in zip(places, panels, strict=False):
-        axes, handles = [ax, ax.twinx()] if sides[1] else [ax], []
-        for a, lines in zip(axes, sides, strict=False):
-            for line in lines:
-                _line(a, records, *line)
-            handles += a.get_legend_handles_labels()[0]
+    for ax, (title, lines) in zip(places, panels.items(), strict=False):
+        axes = [ax, ax.twinx()] if any(m.right for _, m in lines) else [ax]
+        for key, metric in lines:
+            _line(axes[metric.right], records, key, metric)
+        handles = [h for a in axes for h in a.get_legend_handles_labels()[0]]
+        for a in axes:
             a.tick_params(labelsize=8)
         if handles:
             place = dict(loc="upper center", bbox_to_anchor=(0.5, -0.27))
             small = dict(fontsize=8, frameon=False, borderaxespad=0)
             ax.legend(handles=handles, **small, **place)
-        if sides[1] and not axes[1].has_data():
+        if axes[1:] and not axes[1].has_data():
             axes[1].set_yticks([])
         ax.set_title(title, fontsize=10)
         ax.set_xlabel("step", fontsize=8)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        if title in ("success", "signs of trouble"):  # shares
+        if title in ("success", _TROUBLE):  # shares
             ax.set_ylim(-0.03, 1.03)
     if path:
         Path(path).write_bytes(fig._repr_png_())
@@ -430,7 +426,7 @@ class LiveVisualizationCallback(TrainerCallback):
         due = lambda every: every and (always or step % every == 0)
         seen = {k for r in self.records if r["step"] == step for k in r}
         wanted = []
-        if due(self.success_every) and not seen & set(_SUCCESS_NAMES):
+        if due(self.success_every) and not {"success_train", "success_eval"} & seen:
             wanted.append(self._measure)
         if due(self.trace_every) and "trace" not in seen:
             wanted.append(self._trace)

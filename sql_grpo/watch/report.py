@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from sql_grpo.common.basics import (
+    digest_of,
     full_path,
     json_object,
     MarkdownText,
@@ -26,6 +27,7 @@ from sql_grpo.common.basics import (
 from ..environment import Episode
 from ..world.database import Result, format_value, one_line
 from ..world.difficulty import LEVELS
+from ..world.task import question_key
 from ..judge.results import query_behind
 from sql_grpo.evaluation import (
     GROUPS,
@@ -165,8 +167,14 @@ def make_report(
     evs = comparison.evaluations
     right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
     questions = []
-    for r in [*evs.values()][-1].records:
+    last = [*evs.values()][-1]
+    right_rows = {
+        ep.task.id: sorted(map(repr, ep.task.gold.rows)) for ep in last.episodes
+    }
+    for r in last.records:
         questions.append({k: getattr(r, k) for k in _QUESTION_FIELDS})
+        if r.id in right_rows:
+            questions[-1]["gold"] = digest_of(right_rows[r.id])
         for key, by_policy in (("right", right), ("sampled", counts)):
             if known := {p: by[r.id] for p, by in by_policy.items() if r.id in by}:
                 questions[-1][key] = known
@@ -504,12 +512,13 @@ def read_reports(
 
 # %% ../../nbs/watch/report.ipynb #e9150006
 def same_questions(lines: list, other: list) -> list[tuple]:  # of lines of both
-    "The questions that two reports have in common; older reports have no texts."
-    key = lambda q: (q["id"], q["db_id"])
-    was = {key(q): q for q in other}
-    pairs = [(was[key(q)], q) for q in lines if key(q) in was]
-    texts = lambda pair: {q.get("question", "") for q in pair} - {""}
-    return [pair for pair in pairs if len(texts(pair)) < 2]
+    "The questions that two reports have in common; older reports have no texts, but ids."
+    texts = all(q.get("question") for q in (*lines, *other))
+    key = lambda q: question_key(q["question" if texts else "id"], q["db_id"])
+    was = {}
+    for q in reversed(other):
+        was.setdefault(key(q), []).append(q)
+    return [(was[key(q)].pop(), q) for q in lines if was.get(key(q))]
 
 
 def what_changed(rows: list, most: int | None = None) -> str:
@@ -533,13 +542,19 @@ def compare_reports(
     pairs = same_questions(report["questions"], other["questions"])
     if not pairs:
         raise ValueError("the two reports have no question in common")
-    name = lambda q: f"{q['id']} ({q['db_id']}) {q.get('question', '')}"
-    rows = [(a["right"][old], b["right"][new], name(b)) for a, b in pairs]
+    differ = lambda pair: len({q["gold"] for q in pair if "gold" in q}) > 1
+    rows = []
+    for was, q in pairs:
+        name = f"{q['id']} ({q['db_id']}) {q.get('question', '')}"
+        name += " (another gold result)" * differ((was, q))
+        rows.append((was["right"][old], q["right"][new], name))
     before, after, _ = zip(*rows, strict=True)
     d = paired_difference(before, after)
+    n = sum(map(differ, pairs))
+    golds = f"\nof these, {n} have another gold result" * (n > 0)
     now, was = (f"{100 * sum(x) / d['n']:.1f} %" for x in (after, before))
     return (
         f"{now_called} beside {was_called}, {d['n']} questions of both: "
         f"{now} right instead of {was}\n"
-        f"points (95 % interval), won : lost: {difference_text(d)}\n{what_changed(rows)}"
+        f"points (95 % interval), won : lost: {difference_text(d)}{golds}\n{what_changed(rows)}"
     )

@@ -9,13 +9,16 @@ __all__ = ['SHORT_FORMS', 'CONDITIONS', 'QUESTIONS', 'name_words', 'singular', '
 # %% ../../nbs/world/drafts.ipynb #d4af0008
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from string import Formatter
 
 from ..common.basics import say
+from .answers import in_answer
 from .database import Column, Database, format_value, one_line
 from .embedded import literal
+from .task import question_key
 from .ties import ties
 
 # %% ../../nbs/world/drafts.ipynb #d4af0011
@@ -99,7 +102,9 @@ class Entity:
 # %% ../../nbs/world/drafts.ipynb #d4af0015
 _LOOKED_AT = 1000  # rows of a table from which values are taken
 _NAMED = 40  # characters of a text that a question names
-_DAY = re.compile(r"\d{4}-\d\d?-\d\d?([ T]\d\d?:\d\d(:\d\d)?(\.\d+)?)?")
+# a day that sorts as it reads; with an hour, the sign before it
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:([ T])\d\d:\d\d(:\d\d(\.\d+)?)?)?")
+_TOO_BIG = re.compile(r"(text|blob) of \d+ bytes")  # as `sample` shows it
 _TRUE, _FALSE = set("yes y true t 1".split()), set("no n false f 0".split())
 _OF_FLAGS = {"is", "has", "yn", "flag"}
 
@@ -119,20 +124,23 @@ def _kind(values: list, column: Column, alone: bool) -> str:  # alone: is it the
         return (
             "few" if counts and len({*texts}) <= min(30, len(texts) // 3) else "number"
         )
-    if all(map(_DAY.fullmatch, texts)):
+    days = [*map(_DAY.fullmatch, texts)]
+    if all(days) and len({day[1] for day in days if day[1]}) < 2:
         return "date"
-    if max(map(len, texts)) > _NAMED:
+    if max(map(len, texts)) > _NAMED or any(map(_TOO_BIG.fullmatch, texts)):
         return "long"
     return "category" if len(set(texts)) <= max(3, len(texts) // 2) else "text"
 
 
 def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing is in it
-    "A table with what its columns hold, and the words for it all."
-    columns = db.columns(table)
-    names = ", ".join(db.quote(c.name) for c in columns)
-    sql = f"SELECT {names} FROM {db.identifier(table)} LIMIT {_LOOKED_AT}"
-    rows = db.run(sql, _LOOKED_AT).rows
-    called = name_words(table)
+    "A table with what its columns hold, and the words for it all. Raises ValueError if it cannot be looked at."
+    look = db.sample(table, _LOOKED_AT)
+    if not look.ok:
+        raise ValueError(f"the table {table} cannot be read: {look.error}")
+    if look.note:
+        say(f"drafts about {table} are about {look.note}")
+    rows, called = look.rows, name_words(table)
+    columns = db.columns(table)[: len(look.columns)]
     *first, last = [w for w in called if w not in _OF_TABLES] or called
     called, attributes = [*first, singular(last)], []
     alone = sum(c.pk for c in columns) == 1
@@ -143,8 +151,13 @@ def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing i
         words = name_words(column.name)
         if words[: len(called)] == called:  # of a student the name, not student name
             words = words[len(called) :] or ["name"]
-        more = _kind(values, column, alone), values, column, len(values) < len(cells)
-        attributes.append(Attribute(db.spelt(column.name), " ".join(words), *more))
+        kind, name = _kind(values, column, alone), db.spelt(column.name)
+        if kind == "date" and len(rows) == _LOOKED_AT:  # and the days of other rows?
+            odd = f"{name} <> '' AND {name} NOT LIKE '____-__-__%'"
+            sql = f"SELECT 1 FROM {db.identifier(table)} WHERE {odd} LIMIT 1"
+            kind = "text" if db.query(sql).rows else kind
+        more = kind, values, column, len(values) < len(cells)
+        attributes.append(Attribute(name, " ".join(words), *more))
     named = db.label(table), " ".join(called), table
     return Entity(*named, attributes) if attributes else None
 
@@ -177,7 +190,8 @@ def _find_links(db: Database, e: Entity, to: Entity) -> list[Link]:
             continue
         every = f"SELECT {key.sql} FROM {to.sql}"
         lost = f"{a.sql} IS NOT NULL AND {a.sql} NOT IN ({every})"
-        if db.query(f"SELECT 1 FROM {e.sql} WHERE {lost} LIMIT 1").rows == []:
+        result = db.query(f"SELECT 1 FROM {e.sql} WHERE {lost} LIMIT 1")
+        if result.ok and not result.rows:
             a.kind = "key" if a.kind == "number" else a.kind
             links.append(Link(to, [(a, key)]))
     return links
@@ -187,13 +201,22 @@ _MOST_TABLES = 60
 
 
 def read_entities(db: Database, dice: random.Random) -> list[Entity]:
-    "The tables that hold something, and how they hang together; of very many a sample."
+    "The tables that hold something, and how they hang together; of very many a sample. Raises ValueError if no table is left."
     tables = db.tables
     if len(tables) > _MOST_TABLES:
         tables = sorted(dice.sample(tables, _MOST_TABLES))
         names = one_line(", ".join(tables), 400)
         say(f"drafts are about {_MOST_TABLES} of {len(db.tables)} tables: {names}")
-    entities = [e for e in (read_entity(db, t) for t in tables) if e]
+    entities, faults = [], []
+    for table in tables:
+        try:
+            entities.append(read_entity(db, table))
+        except ValueError as fault:
+            faults.append(fault)
+            say(f"{db.name}: no drafts about one table: {fault}")
+    entities = [*filter(None, entities)]
+    if not entities:
+        raise ValueError(f"{db.name}: {[*faults, 'there are no rows to ask about'][0]}")
     for e in entities:
         ways = [_find_links(db, e, to) for to in entities if to is not e]
         # where there are several, nobody knows which one is meant
@@ -443,7 +466,7 @@ class Draw:
         weights = [1 + len(e.of(_TELLING)) for e in self.entities]
         return dict(t=self.dice.choices(self.entities, weights)[0]), ("", ""), "", []
 
-    def question(self) -> tuple:  # question, SQL
+    def question(self) -> tuple:  # question, SQL, and all ways to ask for it
         "The next one. Raises LookupError if the tables do not suit what was drawn."
         sql, ways = self.entry(self.questions)
         names = [name for _, name, *_ in Formatter().parse(sql) if name]
@@ -485,8 +508,9 @@ class Draw:
             filled = filled if a.has_null else re.sub(always, "", filled)
         words = {name: w for name, (_, w) in slots.items()}
         words |= {f"{name}s": plural(w) for name, w in words.items() if w}
-        question = self.dice.choice(ways).format(**words)
-        return question[0].upper() + question[1:], filled
+        asked = [way.format(**words) for way in (self.dice.choice(ways), *ways)]
+        question, *same = [text[0].upper() + text[1:] for text in asked]
+        return question, filled, same
 
 # %% ../../nbs/world/drafts.ipynb #d4af0023
 _FEW_ROWS = 50  # of an answer
@@ -506,32 +530,53 @@ def _is_good(question: str, sql: str, db: Database) -> bool:
     return " LIMIT " not in sql or not ties(sql, db, result)
 
 
+def _same_sql(sql: str) -> str:
+    "A query in lower case, without quotes and with any blanks."
+    return " ".join(re.findall(r"\w+|[^\w\s\"`;]", sql.lower()))
+
+
+def _contradicts(sql: str, kept: dict, db: Database) -> bool:
+    "Does a query give other than what somebody said is right, or what was said to be wrong?"
+    rows = lambda query: sorted(map(repr, db.query(query).rows))
+    if kept.get("query"):
+        return rows(kept["query"]) != rows(sql)
+    if kept.get("wrong"):
+        wrong = str(kept["wrong"])
+        return rows(wrong) == rows(sql) or in_answer(db.query(sql), wrong)
+    answer = kept.get("answer")
+    return answer not in (None, "") and not in_answer(db.query(sql), answer)
+
+
 def draft_questions(
     db: Database,
     n: int = 400,  # at most
     seed: int = 0,
-    avoid: tuple = (),  # queries that are not to be drawn
+    kept: Sequence = (),  # entries of a question file about it: people stand above drafts
 ) -> list[dict]:  # question and query
     "Questions about a database with their SQL, drawn from a grammar. Raises ValueError if nothing is in it."
-    dice, drafts, asked = random.Random(seed), [], set()
+    dice, drafts, asked = random.Random(seed), {}, set()  # drafts: by SQL
     draw = Draw(read_entities(db, dice), dice, db.dialect != "sqlite")
-    if not draw.entities:
-        raise ValueError(f"{db.name}: there are no rows to ask about")
-    same = lambda sql: " ".join(sql.lower().split())
-    taken = set(map(same, avoid))
+    judged = {question_key(e["question"]): e for e in kept}
+    asked |= {key for key, e in judged.items() if e.get("query") or e.get("wrong")}
+    taken = {_same_sql(str(e.get(k))) for e in kept for k in ("query", "wrong")}
     room = {word: share * n for word, share in _ROOM_FOR.items()}
     for _ in range(_DRAWS * n):
         if len(drafts) == n:
             break
         try:
-            question, sql = draw.question()
+            question, sql, ways = draw.question()
         except LookupError:  # there is nothing to choose from
             continue
+        key, same = question_key(question), _same_sql(sql)
+        others = (judged[k] for k in map(question_key, ways) if k in judged)
+        if any(_contradicts(sql, e, db) for e in others):
+            taken.add(same)  # in other words, too
+            drafts.pop(same, None)
         has = [word for word in room if word in sql]
-        new = same(sql) not in taken and question not in asked
+        new = same not in taken and key not in asked
         if new and all(room[w] >= 1 for w in has) and _is_good(question, sql, db):
             room |= {w: room[w] - 1 for w in has}
-            taken.add(same(sql))
-            asked.add(question)
-            drafts.append(dict(question=question, query=sql))
-    return drafts
+            taken.add(same)
+            asked.add(key)
+            drafts[same] = dict(question=question, query=sql)
+    return [*drafts.values()]

@@ -4,19 +4,19 @@
 
 # %% auto #0
 __all__ = ['packaged_data', 'data_folder', 'world_file', 'Field', 'Table', 'World', 'literal', 'world_script', 'write_script',
-           'read_world', 'is_ambiguous', 'variant_files']
+           'read_world', 'variant_files']
 
 # %% ../../nbs/world/embedded.ipynb #5e0b0011
 import hashlib, json, math, os, random, re, sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 import sql_grpo
 from ..common.basics import cache_folder, code_digest, full_path, kept_in_cache
 from .engines import open_database
+from .ties import ties
 
 # %% ../../nbs/world/embedded.ipynb #8a62f51e
 def packaged_data() -> Path | None:
@@ -62,18 +62,6 @@ class Table:
     fields: list[Field]
     rows: list[tuple]  # in field order
 
-    def of(self, kinds: str) -> list[Field]:
-        "The columns of some kinds, such as `integer real`."
-        return [f for f in self.fields if f.kind in kinds.split()]
-
-    def values(self, f: Field) -> list:
-        "The values of field `f` that are not NULL, in row order."
-        i = self.fields.index(f)
-        return [r[i] for r in self.rows if r[i] is not None]
-
-    def has_null(self, f: Field) -> bool:
-        return len(self.values(f)) < len(self.rows)
-
     def __str__(self):
         return self.name
 
@@ -91,13 +79,6 @@ class World:
 
     def table(self, name: str) -> Table:
         return next(t for t in self.tables if t.name == name)
-
-    @cached_property
-    def conn(self) -> sqlite3.Connection:
-        "A plain connection to the world in memory, for checks of its maker."
-        conn = sqlite3.connect(":memory:")
-        conn.executescript(world_script(self))
-        return conn
 
     def __repr__(self):
         return f"<World {self.db_id} ({', '.join(map(str, self.tables))})>"
@@ -280,16 +261,6 @@ def _embedded_variants(folder: Path, db_id: str):  # of paths
             write_script(world_script(_make_variant(world, k, edges)), part)
     return tuple(paths)
 
-# %% ../../nbs/world/embedded.ipynb #91d480c8
-def is_ambiguous(query: str, run: Callable) -> bool:  # run: gives a query's rows
-    "Are there ties at the border of a LIMIT, so that another right query may return something else?"
-    m = re.search(r"^(.*)( ORDER BY (.*?)(?: DESC| ASC)?) LIMIT (\d+)$", query)
-    if m is None:
-        return False
-    source = m[1][m[1].index(" FROM ") :]
-    keys = [r[0] for r in run(f"SELECT {m[3]}{source}{m[2]} LIMIT {int(m[4]) + 1}")]
-    return len(set(keys)) < len(keys) or None in keys
-
 # %% ../../nbs/world/embedded.ipynb #e41a1c9f
 def variant_files(file: Path, query: str) -> tuple[Path, ...]:
     "The variants of an embedded world's database that suit a query. Raises ValueError for another file."
@@ -298,8 +269,9 @@ def variant_files(file: Path, query: str) -> tuple[Path, ...]:
         raise ValueError(f"{file} is not of an embedded world")
 
     def suits(path):  # has its query one answer there, and one that is not nothing?
-        run = lambda sql: open_database(path).query(sql).rows
-        nothing = ([], [(0,)], [(None,)])
-        return run(query) not in nothing and not is_ambiguous(query, run)
+        db = open_database(path)
+        result = db.query(query)
+        tied = " LIMIT " in query and ties(query, db, result)
+        return result.rows not in ([], [(0,)], [(None,)]) and not tied
 
     return tuple(filter(suits, _embedded_variants(folder, Path(str(file)).stem)))

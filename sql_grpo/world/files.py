@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['READ', 'SQLITE', 'SEPARATORS', 'table_name', 'file_tables', 'is_files', 'left_out', 'text_encoding', 'Sheet',
-           'files_database', 'FilesDatabase']
+           'files_database', 'FilesDatabase', 'refuse_table']
 
 # %% ../../nbs/world/files.ipynb #971e0bdb
 import codecs, csv, gzip, json, math, re, shutil, sqlite3, warnings, zlib
@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from importlib import import_module
-from itertools import chain, islice
+from itertools import chain, islice, product
 from pathlib import Path
 from statistics import multimode
 from urllib.parse import unquote
@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from fastcore.basics import patch
 
 from ..common.basics import cache_folder, code_digest, digest_of, kept_in_cache
-from .database import SQLiteDatabase, exact, one_line, quoted
+from .database import Database, SQLiteDatabase, exact, one_line, quoted
 
 # %% ../../nbs/world/files.ipynb #b395b222
 READ = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")  # files that are tables
@@ -143,11 +143,33 @@ def _is_header(first: list[str], rows: list[list[str]]) -> bool:
     return not any(_YEAR.fullmatch(x) for i in numbers for x in below(i))
 
 
+_REMARK = re.compile(r"\s*(?:#|//|--|%|!)")  # how lines of remarks begin
+
+
+def _behind_remarks(records: list[list[str]], start: int) -> int:
+    "Where lines of remarks end: behind the last one, unless it holds the names, as in `#id,name`."
+    remark = lambda r: _filled(r) == 0 or _REMARK.match(r[0])
+    places = range(start, len(records))
+    end = next((i for i in places if not remark(records[i])), start)
+    if end == start or _filled(records[end - 1]) != _filled(records[end]):
+        return end
+    spaced = re.match(_REMARK.pattern + r"+\s", records[end - 1][0])
+    named = spaced and _is_header(records[end], records[end + 1 :])
+    return end if named else end - 1
+
+
 def _filled(record: list[str]) -> int:
     "How many values there are up to the last one that is not empty."
     return max((i for i, x in enumerate(record, 1) if x.strip()), default=0)
 
 # %% ../../nbs/world/files.ipynb #d5cb8923
+def _named_layout(sample: list, known: Callable) -> tuple[float, int, int]:
+    "How many names the best record has of those that are known, which one it is, and how wide."
+    merits = [known(r) for _, r in sample[:_HEAD_RECORDS]]
+    start = merits.index(max(merits))
+    return merits[start], start, _filled(sample[start][1])
+
+
 def _table_layout(sample: list) -> tuple[float, int, int]:  # see Sheet
     "What part of the records is as wide as most are, which one comes first, and how wide the table is."
     records = [r for _, r in sample]
@@ -162,6 +184,7 @@ def _table_layout(sample: list) -> tuple[float, int, int]:  # see Sheet
     if not widths:
         return 0, 0, 0
     usual = max(multimode(widths), key=lambda n: n > 1)  # of several the first above 1
+    start = _behind_remarks(records, start)
     while len(records[start]) < usual or records[start][0].lower() == "sep=":
         start += 1
     first = records[start]
@@ -200,6 +223,8 @@ class Sheet:
             self._say(f"line {line} {numbers}; {called}")
         elif all(map(_NUMERIC.fullmatch, self.header)):
             self._say(f"line {line} is read as names, since it has years")
+        elif not known and re.match(_REMARK.pattern + ".", first[0]):
+            self._say(f"line {line} is read as names, though it begins as a remark")
         missing = [""] * (self.width - len(self.header))
         self.names = _each_once([*map(str.strip, self.header), *missing])
         self._start += bool(self.header)
@@ -214,33 +239,28 @@ class Sheet:
         if not head.strip():
             raise ValueError(f"{self.label}: the file is empty")
         quote = "'" if head.startswith("'") else '"'
-        fault, layouts = None, []
-        for separator in (*SEPARATORS, _ALONE):
-            if separator == _ALONE and (layouts or fault):
-                break
-            for escape in (None, "\\") if "\\" + quote in head else (None,):
-                form = dict(delimiter=separator, quotechar=quote, escapechar=escape)
-                form["skipinitialspace"] = known is not None
-                try:
-                    sample = list(islice(self._records(form), _SAMPLE))
-                except ValueError as e:
-                    fault = fault or e
-                    continue
-                if known:
-                    merits = [known(r) for _, r in sample[:_HEAD_RECORDS]]
-                    merit = max(merits)
-                    start = merits.index(merit)
-                    width = _filled(sample[start][1])
-                else:
-                    merit, start, width = _table_layout(sample)
-                if merit and (known or width > 1 or separator == _ALONE):
-                    layouts.append((merit, width, -start, form, sample))
-                break
+        escapes = (None, "\\") if "\\" + quote in head else (None,)
+        layouts, faults, read = [], [], set()
+        for separator, escape in product((*SEPARATORS, _ALONE), escapes):
+            if separator in read or separator == _ALONE and (layouts or faults):
+                continue
+            form = dict(delimiter=separator, quotechar=quote, escapechar=escape)
+            form["skipinitialspace"] = known is not None
+            try:
+                sample = list(islice(self._records(form), _SAMPLE))
+            except ValueError as e:
+                faults.append(e)
+                continue
+            read.add(separator)
+            layout = _named_layout(sample, known) if known else _table_layout(sample)
+            merit, start, width = layout
+            if merit and (known or width > 1 or separator == _ALONE):
+                layouts.append((merit, width, -start, form, sample))
         if not layouts:
             first = one_line(head.strip().splitlines()[0], 60)
             expected = "expected one such as question,query"
             why = f"no line names the columns: {expected}; the first line is {first!r}"
-            raise fault or ValueError(f"{self.label}: {why}")
+            raise faults[0] if faults else ValueError(f"{self.label}: {why}")
         best = max(layouts, key=lambda layout: layout[:3])
         _, self.width, start, self.form, sample = best
         self._start = -start
@@ -303,6 +323,8 @@ _CELL = re.compile(
     | (?P<REAL> -?(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})? | -?[1-9]e[-+][0-9]{1,2} )
     | (?P<THOUSAND> -?[1-9][0-9]{0,2},[0-9]{3} )
     | (?P<COMMA> -?(?:0|[1-9][0-9]*),[0-9]+ )
+    | (?P<DAY> [0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?(?:[T\s][0-9:.]+(?:Z|[-+][0-9:]+)?)? )
+    | (?P<MARK> \#?n/?a | n\.\s?a\. | k\.\s?a\. | <na> | nan | null | \\n | (?-i:None) | [-–—]{1,3} | \.{1,3} | \?{1,3} )
     | (?P<MIXED> -?[1-9][0-9]{19,} | [-+]?[0-9][0-9.]*,[0-9.,]+ | [-+]?[0-9]{1,3}(?:[.,'’\s][0-9]{3})+(?:[.,][0-9]+)?
         | [-+]?[$€£]\s?[0-9][0-9.,'’\s]*+ | [-+]?[0-9][0-9.,'’\s]*[%$€£] ) )\s*""",
     re.X | re.I,
@@ -313,20 +335,22 @@ _ROUNDED_FROM = 2**63  # from here on SQLite rounds whole numbers
 
 
 def _type_of(kinds: set[str]) -> str:  # of its cells, as _CELL names them
-    "What a column is: INTEGER, REAL, COMMA where that stands before decimals, TEXT, or BLOB."
+    "What a column is: INTEGER, REAL, COMMA where that stands before decimals, DAY, TEXT, or BLOB."
+    kinds = kinds - {"MARK"}
     if kinds == {"BLOB"} or not kinds:
         return "BLOB" if kinds else "TEXT"
     if kinds <= {"INTEGER", "REAL"}:
         return "REAL" if "REAL" in kinds else "INTEGER"
     if "COMMA" in kinds and kinds <= {"INTEGER", "THOUSAND", "COMMA"}:
         return "COMMA"
-    return "TEXT"
+    return "DAY" if kinds == {"DAY"} else "TEXT"
 
 # %% ../../nbs/world/files.ipynb #00992b5d
 @patch
 def kinds(self: Sheet) -> list[Counter]:
     "How many cells of which kind each column has; the first of each that is no number, or too long a one."
     counts, self.odd, self.long = [Counter() for _ in self.names], {}, {}
+    self.several = set()  # columns of different texts
     for line, values in self:
         for name, count, x in zip(self.names, counts, values, strict=True):
             if not x:
@@ -343,15 +367,27 @@ def kinds(self: Sheet) -> list[Counter]:
                     self.long.setdefault(name, x)
             count[kind] += 1
             if kind not in ("INTEGER", "REAL"):
-                self.odd.setdefault(name, {}).setdefault(kind, (line, x))
+                first = self.odd.setdefault(name, {}).setdefault(kind, (line, x))
+                if kind == "TEXT" and first[1] != x:
+                    self.several.add(name)
     return counts
 
 
 @patch
-def cells(self: Sheet) -> Iterator[list]:
-    "Rows for SQLite: nothing is NULL."
+def cells(self: Sheet, types: dict) -> Iterator[list]:  # types: by names in lower case
+    "Rows for SQLite: a point before decimals, NULL for nothing, and for its marks among numbers or days."
+    kinds = [types[name.lower()] for name in self.names]
+    marked = [
+        k != "TEXT" and "MARK" in self.odd.get(n, ()) for n, k in zip(self.names, kinds)
+    ]
+
+    def value(x, kind, marked):
+        if x == "" or marked and (m := _CELL.fullmatch(x)) and m.lastgroup == "MARK":
+            return None
+        return x.replace(",", ".") if kind == "COMMA" else x
+
     for _, values in self:
-        yield [None if x == "" else x for x in values]
+        yield [*map(value, values, kinds, marked)]
 
 # %% ../../nbs/world/files.ipynb #c1a7e5d2
 _ARROW = dict.fromkeys("int uint bool".split(), "INTEGER")  # else TEXT
@@ -394,7 +430,7 @@ class _Parquet:
     def kinds(self) -> list[Counter]:
         return [Counter([_arrow_kind(t)]) for t in self.file.schema_arrow.types]
 
-    def cells(self) -> Iterator[tuple]:
+    def cells(self, _types: dict) -> Iterator[tuple]:
         for batch in self.file.iter_batches():
             columns = []
             for name, c in zip(self.names, batch.columns, strict=True):
@@ -431,55 +467,65 @@ def _naming_file(label: str):
         raise ValueError(f"{label}: {one_line(e, 200)}") from None
 
 
+def _remarks(source, counts: dict, types: dict) -> list[str]:
+    "What nobody expects of the columns of a file, from the counts of its cells."
+    remarks, nothing = [], []
+    for name, odd in source.odd.items():
+        kind, cells, first = types[name.lower()], counts[name], dict(odd)
+        mark = first.pop("MARK", None)
+        if mark and kind != "TEXT":
+            nothing.append(f"{cells['MARK']} of {name} ({mark[1].strip()!r})")
+        most = 0.25 if name in source.several else 0.5  # one text may be a mark
+        few = cells["TEXT"] + cells["DAY"] < most * cells.total()
+        if first and kind == "TEXT" and few:  # though it looks like numbers
+            others = _type_of(set(cells) - {"TEXT"}) != "TEXT"
+            line, text = others and first.get("TEXT") or next(iter(first.values()))
+            what = f"since line {line} has {one_line(text, 40)!r}"
+            remarks.append(f"{name} is read as text, {what}")
+    if nothing:
+        remarks.append(f"cells that stand for nothing are NULL: {', '.join(nothing)}")
+    for name, text in source.long.items():
+        kind = types[name.lower()]
+        whole = kind == "INTEGER" and abs(Decimal(text)) < _ROUNDED_FROM
+        if kind != "TEXT" and not whole:
+            what = f"numbers that SQLite rounds, such as {text}, to 15 digits"
+            remarks.append(f"{name} has {what}")
+    return remarks
+
+
 def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:
     "Make one table of files, by their columns' names; what is odd in it. Raises ValueError."
-    names, seen = {}, {}  # by names in lower case
-    sources, remarks = [], []
+    names, kinds, sources, remarks = {}, {}, [], []  # by names in lower case
     for path in files:
         label = path.relative_to(where.parent).as_posix()
         fixed = _partition(Path(label).parent.parts)
         with _naming_file(label):
             parquet = path.suffix.lower() == ".parquet"
             source = _Parquet(path) if parquet else Sheet(path, label)
-            kinds = dict(zip(source.names, source.kinds(), strict=True))
+            counts = dict(zip(source.names, source.kinds(), strict=True))
+        sources.append((label, source, fixed, dict(counts)))
         for name, value in fixed.items():
             kind = "INTEGER" if isinstance(value, int) else "TEXT"
-            kinds[name] = {} if value is None else {kind: 1}
-        for name, cells in kinds.items():
+            counts[name] = () if value is None else (kind,)
+        for name, cells in counts.items():
             names.setdefault(name.lower(), name)
-            seen.setdefault(name.lower(), Counter()).update(cells)
-        sources.append((label, source, fixed))
-    types = {low: _type_of(set(cells)) for low, cells in seen.items()}
-    stored = {low: kind.replace("COMMA", "REAL") for low, kind in types.items()}
-    columns = [f"{quoted(names[low])} {kind}" for low, kind in stored.items()]
+            kinds.setdefault(name.lower(), set()).update(cells)
+    types = {low: _type_of(of_cells) for low, of_cells in kinds.items()}
+    stored = dict(COMMA="REAL", DAY="TEXT")
+    columns = (f"{quoted(names[x])} {stored.get(k, k)}" for x, k in types.items())
     with _naming_file(label):
         con.execute(f"CREATE TABLE {quoted(table)} ({', '.join(columns)})")
-    for label, source, fixed in sources:
+    for label, source, fixed, counts in sources:
         # what a folder's name says goes before what the file says
         places = [i for i, name in enumerate(source.names) if name not in fixed]
         filled = [*(source.names[i] for i in places), *fixed]
-        marks = ", ".join("?" * len(filled))
         into = f"{quoted(table)} ({', '.join(map(quoted, filled))})"
-        rows = ((*(row[i] for i in places), *fixed.values()) for row in source.cells())
+        marks, cells = ", ".join("?" * len(filled)), source.cells(types)
+        rows = ((*(row[i] for i in places), *fixed.values()) for row in cells)
         with _naming_file(label):
             con.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
-        remarks += dict.fromkeys(source.said)
-        for name, odd in source.odd.items():  # a text, though it looks like numbers?
-            cells = seen[name.lower()]
-            if types[name.lower()] == "TEXT" and cells["TEXT"] < 0.25 * cells.total():
-                others = _type_of(set(cells) - {"TEXT"}) != "TEXT"
-                line, text = others and odd.get("TEXT") or next(iter(odd.values()))
-                what = f"since line {line} has {one_line(text, 40)!r}"
-                remarks.append(f"{label}: {name} is read as text, {what}")
-        for name, text in source.long.items():
-            kind = types[name.lower()]
-            whole = kind == "INTEGER" and abs(Decimal(text)) < _ROUNDED_FROM
-            if kind != "TEXT" and not whole:
-                what = f"numbers that SQLite rounds, such as {text}, to 15 digits"
-                remarks.append(f"{label}: {name} has {what}")
-    for column in (quoted(names[low]) for low in names if types[low] == "COMMA"):
-        point = f"{column} = replace({column}, ',', '.')"
-        con.execute(f"UPDATE {quoted(table)} SET {point}")
+        odd = (f"{label}: {remark}" for remark in _remarks(source, counts, types))
+        remarks += [*dict.fromkeys(source.said), *odd]
     return remarks
 
 # %% ../../nbs/world/files.ipynb #5fc55133
@@ -531,3 +577,10 @@ class FilesDatabase(SQLiteDatabase):
         "Make the database anew if a file has changed. Raises ValueError, which names file and line."
         self.source = files_database(self.where)
         super().refresh()
+
+
+def refuse_table(file: Path, db: Database) -> None:
+    "Raise ValueError for a list of questions that would be a table of the database that it is about."
+    places = (file.resolve(), *file.resolve().parents)
+    if isinstance(db, FilesDatabase) and db.where.resolve() in places:
+        raise ValueError(f"{file} lies in the folder of tables: move it elsewhere")

@@ -22,10 +22,10 @@ from .database import Database, one_line
 from .download import context_database
 from .embedded import data_folder, variant_files, world_file
 from .engines import engine_of, open_database, without_password
-from .files import SQLITE, is_files
-from .question_files import READERS, file_tasks, raw_entries
+from .files import SQLITE, is_files, refuse_table
+from .question_files import READERS, file_tasks, plain_name, raw_entries
 from .sql import parse_sql
-from .task import Task
+from .task import Task, database_key, question_key
 
 # %% ../../nbs/world/sources.ipynb #50c50509
 _EVAL_SHARE = 0.2  # of one list of questions, rounded down
@@ -33,17 +33,18 @@ _EVAL_SHARE = 0.2  # of one list of questions, rounded down
 
 def share_out(tasks: list[Task]) -> None:
     "Say of one list's tasks which are for training and which for evaluation: the same ones each time."
-    digest = lambda question: hashlib.sha256(repr(question).encode()).digest()
-    drawn = sorted({t.question for t in tasks}, key=digest)
-    kept = set(drawn[: int(_EVAL_SHARE * len(drawn))])
+    words = lambda t: question_key(t.question)
+    first = {words(t): t.question for t in reversed(tasks) if not t.marked}
+    digest = lambda key: hashlib.sha256(repr(first[key]).encode()).digest()
+    kept = set(sorted(first, key=digest)[: int(_EVAL_SHARE * len(first))])
     for t in tasks:
-        t.split = "eval" if t.question in kept else "train"
+        t.split = "eval" if words(t) in kept else "train"
         t.extra["heldout"] = False
 
 
 def in_split(tasks: list[Task], split: str) -> list[Task]:
     "The tasks of a split, or of `all`; a list that is too small to be shared out serves for each."
-    small = int(_EVAL_SHARE * len({t.question for t in tasks})) == 0
+    small = int(_EVAL_SHARE * len({question_key(t.question) for t in tasks})) == 0
     chosen = [t for t in tasks if split in ("all", t.split)]
     return chosen or (tasks if small else [])
 
@@ -76,7 +77,11 @@ class Source:
         "Databases of the same schema with other rows, for a task with a query."
         return ()
 
-    def load(self, split: str | None = None) -> list[Task]:
+    def load(
+        self,
+        split: str | None = None,
+        marked: bool = False,  # those that are marked as answered wrong, and only those
+    ) -> list[Task]:
         "The tasks of a split, as of `load_tasks`. Raises ValueError and FileNotFoundError."
         if self.needs_path and self.path is None:
             raise ValueError(f"source {self.name!r} needs a path")
@@ -85,7 +90,15 @@ class Source:
         if split != "all" and split not in self.splits:
             expected = ", ".join((*self.splits, "all"))
             raise ValueError(f"unknown split {split!r}: expected one of {expected}")
-        tasks = in_split(self._read(split), self.splits.get(split, split))
+        every = self._read(split)
+        wrong = [t for t in every if t.marked]
+        if marked:
+            return wrong
+        if wrong:
+            what = "marked as answered wrong, without an SQL yet: left out"
+            warnings.warn(f"{wrong[0].found_at}: {len(wrong)} {what}", stacklevel=2)
+        every = [t for t in every if not t.marked]
+        tasks = in_split(every, self.splits.get(split, split))
         ids = Counter(t.id for t in tasks if split != "all")
         if twice := [name for name, n in ids.items() if n > 1]:
             raise ValueError(
@@ -245,8 +258,7 @@ class SpiderByDatabase(Spider):
 # %% ../../nbs/world/sources.ipynb #50c50511
 def database_name(source: str | os.PathLike) -> str:
     "What a file, a folder or a URL is called, in letters that suit a file's name."
-    name = Path(urlsplit(str(source)).path).stem
-    return re.sub(r"[^\w.-]", "_", name).strip("._") or "database"
+    return plain_name(Path(urlsplit(str(source)).path).stem)
 
 
 class OneDatabase(Folder):
@@ -256,10 +268,7 @@ class OneDatabase(Folder):
 
     @property
     def one_list(self) -> bool:
-        if self.path is None or isinstance(self.path, Database):
-            return self.path is not None
-        path = Path(self.path).expanduser()
-        return path.is_file() or is_files(path) or engine_of(self.path) is not None
+        return self.path is not None and engine_of(self.path) is not None
 
     def read(self, split: str) -> list[Task]:
         "The tasks of a list about one database. Raises ValueError and FileNotFoundError."
@@ -268,7 +277,7 @@ class OneDatabase(Folder):
         if path.is_dir() and not files:
             return super().read(split)
         db = open_database(self.path)
-        name = db.name if made else database_name(self.path)
+        name = plain_name(db.name)
         if path.is_file() and not files:
             file = _question_file(path.parent, self.questions, (path.stem,), path)
         elif self.questions:
@@ -277,12 +286,11 @@ class OneDatabase(Folder):
             raise FileNotFoundError(
                 f"{self.path}: give the questions about it as question_file"
             )
-        if files and path.resolve() in file.resolve().parents:
-            raise ValueError(f"{file} lies in the folder of tables: move it elsewhere")
+        refuse_table(file, db)
         where = path if path.exists() else self.path
         form = dict(db_id=name, dialect=db.dialect)
         tasks = file_tasks(file, "train", lambda e: where, **form)
-        others = [t for t in tasks if t.db_id.casefold() != name.casefold()]
+        others = [t for t in tasks if database_key(t.db_id) != database_key(name)]
         for t in others if len(others) < len(tasks) else ():
             t.fault = t.fault or f"about another database: {t.db_id}, not {name}"
         if len(others) == len(tasks):
@@ -328,7 +336,7 @@ class Context(Source):
     one_list, made_variants = True, 5
 
     def read(self, split: str) -> list[Task]:
-        made_for = lambda e: (str(e.get("context", "")), e["query"], e["db_id"])
+        made_for = lambda e: (str(e.get("context", "")), e.get("query", ""), e["db_id"])
         find = lambda e: context_database(*made_for(e))
         tasks = file_tasks(Path(self.path), "train", find, db_id=self.name)
         share_out(tasks)

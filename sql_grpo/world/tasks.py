@@ -15,7 +15,7 @@ from .answers import in_answer
 from .database import Database, format_value, one_line
 from .difficulty import LEVELS
 from .sources import Source, find_source
-from .task import Task
+from .task import Task, question_key
 
 # %% ../../nbs/world/tasks.ipynb #3c8bde8d
 def _first_faults(left_out: list, most: int = 5) -> list[str]:
@@ -89,14 +89,16 @@ def _task_fault(task: Task, asked: dict, run: bool) -> str | None:
                 f"query and answer differ: the query gives {gives}, the answer is "
                 f"{answer}"
             )
-    first = asked.setdefault((task.question, tables, task.split), task)
+    same = question_key(task.question), tables, task.split
+    first = asked.setdefault(same, task)
     judged_by = lambda t: (t.query or repr(t.answer), t.ordered, t.db_path)
     if judged_by(first) != judged_by(task):
         kind = "gold query" if first.query else "answer"
         return f"asked twice: {first.id} has another {kind}"
 
 
-_FORGIVEN = "entry incomplete", "about another database"  # only said, and left out
+# only said, and left out
+_FORGIVEN = "entry incomplete", "about another database", "gold empty"
 
 
 def check_tasks(
@@ -163,7 +165,7 @@ def load_tasks(
                 f"none of {len(tasks)} tasks can be used; {task.found_at}: {fault}"
             )
         many = f"{len(report.left_out)} of {len(tasks)} entries are left out, such as "
-        many += f"{task.found_at}: {fault.partition(': ')[2]}"
+        many += f"{task.found_at}: {fault}"
         warnings.warn(str(report) if check == "drop" else many, stacklevel=2)
     for t in report.tasks if variants else ():
         t.variants = source.variants(t) if t.query else ()
