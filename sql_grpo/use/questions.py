@@ -10,7 +10,7 @@ import codecs, csv, json, sys, tempfile
 from collections.abc import Callable
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from ..common.basics import Parser, full_path, or_exit, written_whole
 from .options import DraftOptions, read_command
-from ..world.database import Database, format_value
+from ..world.database import Database, format_value, one_line
 from ..world.download import download_spider
 from ..world.drafts import draft_questions
 from ..world.engines import open_database
@@ -37,6 +37,7 @@ from ..world.tasks import load_with_report
 
 # %% ../../nbs/use/questions.ipynb #0eee0010
 _QUEUE = 10  # seconds that another writer may take
+_SAID = "query", "answer", "wrong", "difficulty"  # of a question, which is replaced
 
 
 def _cell(x: object) -> str:
@@ -61,7 +62,7 @@ class KeptQuestions:
     ):
         "Makes no file yet. Raises ValueError for one that cannot be read or written to, or is a table."
         self.path = Path(full_path(path)).resolve()  # of a link, what it leads to
-        self.db = db
+        self.name = plain_name(db.name) if db else ""
         self.ending = self.path.suffix.lower()
         if self.ending not in READERS:
             ends = ", ".join(READERS)
@@ -69,6 +70,10 @@ class KeptQuestions:
         refuse_table(self.path, db)
         with self._alone():
             self._read()
+            others = {e.get("db_id") or self.name for e in self._entries()}
+        if others and database_key(self.name) not in map(database_key, others):
+            names = f"are about {one_line(', '.join(sorted(others)))}, not {self.name}"
+            raise ValueError(f"{path}: its questions {names}: take another list")
 
     @contextmanager
     def _alone(self):
@@ -135,29 +140,18 @@ class KeptQuestions:
 
         return [dict(zip(names, row, strict=True)) for row in rows], text
 
-    def _name_in(self, entries: list) -> str:
-        "What the list calls its database: the one name that all entries have, or the database's own."
-        names = {e.get("db_id") or "" for e in entries}
-        own = plain_name(self.db.name) if self.db else ""
-        return names.pop() or own if len(names) == 1 else own
-
     def about(self) -> list[dict]:
         "The questions about its database, with fields by the names that are known here. Raises ValueError."
         with self._alone():
             entries = self._entries()
-        name = self._name_in(entries)
-        here = lambda e: database_key(e.get("db_id") or name) == database_key(name)
-        return [e for e in entries if isinstance(e.get("question"), str) and here(e)]
+        here = database_key(self.name)
+        return [e for e in entries if database_key(e.get("db_id") or here) == here]
 
     def sql(self, question: str) -> str:
         "The SQL that is kept with a question; empty if there is none. Raises ValueError."
         asked = question_key(question)
-        for e in self.about():
-            query = e.get("query")
-            its = question_key(e["question"]) == asked
-            if its and isinstance(query, str) and query.strip():
-                return query
-        return ""
+        same = (e for e in self.about() if question_key(e.get("question")) == asked)
+        return next((e["query"] for e in same if _plain("query", e.get("query"))), "")
 
     def put(
         self,
@@ -168,24 +162,23 @@ class KeptQuestions:
             meant, (entries, text) = self._entries(), self._read()
             called = {field_name(name): name for name in chain(*entries)}
             its = lambda field: called.get(field, field)
-            name, places = self._name_in(meant), {}
-            key = lambda e: question_key(e.get("question"), e.get("db_id") or name)
+            places = {}  # by what makes questions the same
+            key = lambda e: question_key(e.get("question"), e.get("db_id") or self.name)
             for i, e in enumerate(meant):
                 places.setdefault(key(e), []).append(i)
             for right in kept:
-                if not (lines := places.setdefault(key(right | dict(db_id=name)), [])):
+                if not (lines := places.setdefault(key(right), [])):
                     lines.append(len(entries))
                     new = dict(question=" ".join(right["question"].split()))
                     if "db_id" in called:
-                        new["db_id"] = name
+                        new["db_id"] = self.name
                     meant.append(new)
                     entries.append({its(k): x for k, x in new.items()})
                 more = {k: x for k, x in right.items() if k != "question"}
                 for i in lines:
-                    for field in ("query", "answer", "wrong", "difficulty"):
-                        meant[i].pop(field, None)
+                    meant[i] |= dict.fromkeys(_SAID) | more
+                    for field in _SAID:
                         entries[i].pop(its(field), None)
-                    meant[i] |= more
                     entries[i] |= {its(k): x for k, x in more.items()}
             # spreadsheets need a mark where the file had one, or another encoding
             raw = self.path.read_bytes() if self.path.exists() else b""
@@ -207,17 +200,12 @@ class KeptQuestions:
             except ValueError as e:
                 why = str(e).replace(str(file), str(self.path))
                 raise ValueError(f"{why}: not kept") from None
-        where = f"in {self.path.name}: not kept"
-        if len(entries) != len(meant):
-            n = f"{len(meant)} questions would be read as {len(entries)}"
-            raise ValueError(f"{n} {where}")
-        for e, read in zip(meant, entries, strict=True):
-            for field in dict.fromkeys((*e, *read)):
+        for e, read in zip_longest(meant, entries, fillvalue={}):
+            for field in {**e, **read}:
                 x, y = (_plain(field, of.get(field)) for of in (e, read))
                 if x != y:
-                    raise ValueError(
-                        f"the {field} {x!r} would be read as {y!r} {where}"
-                    )
+                    fault = f"would be read as {y!r} in {self.path.name}"
+                    raise ValueError(f"the {field} {x!r} {fault}: not kept")
 
 # %% ../../nbs/use/questions.ipynb #c1a4000f
 def fetch_spider(

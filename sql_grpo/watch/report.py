@@ -542,15 +542,16 @@ def compare_reports(
     pairs = same_questions(report["questions"], other["questions"])
     if not pairs:
         raise ValueError("the two reports have no question in common")
-    differ = [len({q["gold"] for q in pair if "gold" in q}) > 1 for pair in pairs]
-    name = lambda q: f"{q['id']} ({q['db_id']}) {q.get('question', '')}"
+    differ = lambda pair: len({q["gold"] for q in pair if "gold" in q}) > 1
     rows = []
-    for (a, b), other_gold in zip(pairs, differ, strict=True):
-        text = name(b) + " (another gold result)" * other_gold
-        rows.append((a["right"][old], b["right"][new], text))
+    for was, q in pairs:
+        name = f"{q['id']} ({q['db_id']}) {q.get('question', '')}"
+        name += " (another gold result)" * differ((was, q))
+        rows.append((was["right"][old], q["right"][new], name))
     before, after, _ = zip(*rows, strict=True)
     d = paired_difference(before, after)
-    golds = f"\nof these, {sum(differ)} have another gold result" * any(differ)
+    n = sum(map(differ, pairs))
+    golds = f"\nof these, {n} have another gold result" * (n > 0)
     now, was = (f"{100 * sum(x) / d['n']:.1f} %" for x in (after, before))
     return (
         f"{now_called} beside {was_called}, {d['n']} questions of both: "

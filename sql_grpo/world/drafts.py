@@ -152,9 +152,7 @@ def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing i
         if words[: len(called)] == called:  # of a student the name, not student name
             words = words[len(called) :] or ["name"]
         kind, name = _kind(values, column, alone), db.spelt(column.name)
-        if (
-            kind == "date" and len(rows) == _LOOKED_AT
-        ):  # are the days of other rows, too?
+        if kind == "date" and len(rows) == _LOOKED_AT:  # and the days of other rows?
             odd = f"{name} <> '' AND {name} NOT LIKE '____-__-__%'"
             sql = f"SELECT 1 FROM {db.identifier(table)} WHERE {odd} LIMIT 1"
             kind = "text" if db.query(sql).rows else kind
@@ -545,7 +543,8 @@ def _contradicts(sql: str, kept: dict, db: Database) -> bool:
     if kept.get("wrong"):
         wrong = str(kept["wrong"])
         return rows(wrong) == rows(sql) or in_answer(db.query(sql), wrong)
-    return not in_answer(db.query(sql), kept["answer"])
+    answer = kept.get("answer")
+    return answer not in (None, "") and not in_answer(db.query(sql), answer)
 
 
 def draft_questions(
@@ -557,8 +556,6 @@ def draft_questions(
     "Questions about a database with their SQL, drawn from a grammar. Raises ValueError if nothing is in it."
     dice, drafts, asked = random.Random(seed), {}, set()  # drafts: by SQL
     draw = Draw(read_entities(db, dice), dice, db.dialect != "sqlite")
-    said = ("query", "answer", "wrong")
-    kept = [e for e in kept if any(e.get(k) not in (None, "") for k in said)]
     judged = {question_key(e["question"]): e for e in kept}
     asked |= {key for key, e in judged.items() if e.get("query") or e.get("wrong")}
     taken = {_same_sql(str(e.get(k))) for e in kept for k in ("query", "wrong")}

@@ -11,7 +11,7 @@ import hashlib, json, math, os, random, re, sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 import sql_grpo
 from ..common.basics import cache_folder, code_digest, full_path, kept_in_cache
@@ -62,18 +62,6 @@ class Table:
     fields: list[Field]
     rows: list[tuple]  # in field order
 
-    def of(self, kinds: str) -> list[Field]:
-        "The columns of some kinds, such as `integer real`."
-        return [f for f in self.fields if f.kind in kinds.split()]
-
-    def values(self, f: Field) -> list:
-        "The values of field `f` that are not NULL, in row order."
-        i = self.fields.index(f)
-        return [r[i] for r in self.rows if r[i] is not None]
-
-    def has_null(self, f: Field) -> bool:
-        return len(self.values(f)) < len(self.rows)
-
     def __str__(self):
         return self.name
 
@@ -91,13 +79,6 @@ class World:
 
     def table(self, name: str) -> Table:
         return next(t for t in self.tables if t.name == name)
-
-    @cached_property
-    def conn(self) -> sqlite3.Connection:
-        "A plain connection to the world in memory, for checks of its maker."
-        conn = sqlite3.connect(":memory:")
-        conn.executescript(world_script(self))
-        return conn
 
     def __repr__(self):
         return f"<World {self.db_id} ({', '.join(map(str, self.tables))})>"

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from decimal import Decimal
 from functools import lru_cache
 from importlib import import_module
-from itertools import chain, islice
+from itertools import chain, islice, product
 from pathlib import Path
 from statistics import multimode
 from urllib.parse import unquote
@@ -238,15 +238,20 @@ class Sheet:
             head = f.read(100_000)
         if not head.strip():
             raise ValueError(f"{self.label}: the file is empty")
-        layouts, faults = [], []
-        for separator in (*SEPARATORS, _ALONE):
-            if separator == _ALONE and (layouts or faults):
-                break
+        quote = "'" if head.startswith("'") else '"'
+        escapes = (None, "\\") if "\\" + quote in head else (None,)
+        layouts, faults, read = [], [], set()
+        for separator, escape in product((*SEPARATORS, _ALONE), escapes):
+            if separator in read or separator == _ALONE and (layouts or faults):
+                continue
+            form = dict(delimiter=separator, quotechar=quote, escapechar=escape)
+            form["skipinitialspace"] = known is not None
             try:
-                form, sample = self._sample(separator, head, known is not None)
+                sample = list(islice(self._records(form), _SAMPLE))
             except ValueError as e:
                 faults.append(e)
                 continue
+            read.add(separator)
             layout = _named_layout(sample, known) if known else _table_layout(sample)
             merit, start, width = layout
             if merit and (known or width > 1 or separator == _ALONE):
@@ -260,18 +265,6 @@ class Sheet:
         _, self.width, start, self.form, sample = best
         self._start = -start
         return sample
-
-    def _sample(self, separator: str, head: str, spaced: bool) -> tuple:
-        "How a file is read with a separator, and its first records. Raises ValueError."
-        quote, faults = "'" if head.startswith("'") else '"', []
-        form = dict(delimiter=separator, quotechar=quote, skipinitialspace=spaced)
-        for escape in (None, "\\") if "\\" + quote in head else (None,):
-            form["escapechar"] = escape
-            try:
-                return form, list(islice(self._records(form), _SAMPLE))
-            except ValueError as e:
-                faults.append(e)
-        raise faults[0]
 
     def _records(self, form: dict) -> Iterator[tuple[int, list[str]]]:
         "Records and the lines that they begin in, without empty lines at the end. Raises ValueError."
@@ -330,8 +323,7 @@ _CELL = re.compile(
     | (?P<REAL> -?(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]{1,2})? | -?[1-9]e[-+][0-9]{1,2} )
     | (?P<THOUSAND> -?[1-9][0-9]{0,2},[0-9]{3} )
     | (?P<COMMA> -?(?:0|[1-9][0-9]*),[0-9]+ )
-    | (?P<DAY> (?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2} | [0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:[0-9]{4}|[0-9]{2}))
-        (?:[T\s][0-9:.]+(?:Z|[-+][0-9:]+)?)? | [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})? )
+    | (?P<DAY> [0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?(?:[T\s][0-9:.]+(?:Z|[-+][0-9:]+)?)? )
     | (?P<MARK> \#?n/?a | n\.\s?a\. | k\.\s?a\. | <na> | nan | null | \\n | (?-i:None) | [-–—]{1,3} | \.{1,3} | \?{1,3} )
     | (?P<MIXED> -?[1-9][0-9]{19,} | [-+]?[0-9][0-9.]*,[0-9.,]+ | [-+]?[0-9]{1,3}(?:[.,'’\s][0-9]{3})+(?:[.,][0-9]+)?
         | [-+]?[$€£]\s?[0-9][0-9.,'’\s]*+ | [-+]?[0-9][0-9.,'’\s]*[%$€£] ) )\s*""",
@@ -356,9 +348,9 @@ def _type_of(kinds: set[str]) -> str:  # of its cells, as _CELL names them
 # %% ../../nbs/world/files.ipynb #00992b5d
 @patch
 def kinds(self: Sheet) -> list[Counter]:
-    "How many cells of which kind each column has; the first of each that is no number, or too long a one, and marks for nothing."
+    "How many cells of which kind each column has; the first of each that is no number, or too long a one."
     counts, self.odd, self.long = [Counter() for _ in self.names], {}, {}
-    self.marks, self.several = {}, set()  # several: columns of different texts
+    self.several = set()  # columns of different texts
     for line, values in self:
         for name, count, x in zip(self.names, counts, values, strict=True):
             if not x:
@@ -374,9 +366,7 @@ def kinds(self: Sheet) -> list[Counter]:
                 elif type(exact(value)) is Decimal:
                     self.long.setdefault(name, x)
             count[kind] += 1
-            if kind == "MARK":
-                self.marks.setdefault(name, set()).add(x)
-            elif kind not in ("INTEGER", "REAL"):
+            if kind not in ("INTEGER", "REAL"):
                 first = self.odd.setdefault(name, {}).setdefault(kind, (line, x))
                 if kind == "TEXT" and first[1] != x:
                     self.several.add(name)
@@ -384,10 +374,20 @@ def kinds(self: Sheet) -> list[Counter]:
 
 
 @patch
-def cells(self: Sheet) -> Iterator[list]:
-    "Rows for SQLite: nothing is NULL."
+def cells(self: Sheet, types: dict) -> Iterator[list]:  # types: by names in lower case
+    "Rows for SQLite: a point before decimals, NULL for nothing, and for its marks among numbers or days."
+    kinds = [types[name.lower()] for name in self.names]
+    marked = [
+        k != "TEXT" and "MARK" in self.odd.get(n, ()) for n, k in zip(self.names, kinds)
+    ]
+
+    def value(x, kind, marked):
+        if x == "" or marked and (m := _CELL.fullmatch(x)) and m.lastgroup == "MARK":
+            return None
+        return x.replace(",", ".") if kind == "COMMA" else x
+
     for _, values in self:
-        yield [None if x == "" else x for x in values]
+        yield [*map(value, values, kinds, marked)]
 
 # %% ../../nbs/world/files.ipynb #c1a7e5d2
 _ARROW = dict.fromkeys("int uint bool".split(), "INTEGER")  # else TEXT
@@ -424,13 +424,13 @@ class _Parquet:
 
     def __init__(self, path: Path):
         self.file, self.said = _arrow().parquet.ParquetFile(path), []
-        self.odd, self.long, self.marks = {}, {}, {}
+        self.odd, self.long = {}, {}
         self.names = _each_once(self.file.schema_arrow.names)
 
     def kinds(self) -> list[Counter]:
         return [Counter([_arrow_kind(t)]) for t in self.file.schema_arrow.types]
 
-    def cells(self) -> Iterator[tuple]:
+    def cells(self, _types: dict) -> Iterator[tuple]:
         for batch in self.file.iter_batches():
             columns = []
             for name, c in zip(self.names, batch.columns, strict=True):
@@ -467,18 +467,23 @@ def _naming_file(label: str):
         raise ValueError(f"{label}: {one_line(e, 200)}") from None
 
 
-def _odd_columns(source, counts: dict, types: dict) -> list[str]:
-    "What nobody expects of the columns of a file, from the counts of its table's cells."
-    remarks = []
-    for name, odd in source.odd.items():  # a text, though it looks like numbers?
-        cells = counts[name.lower()]
+def _remarks(source, counts: dict, types: dict) -> list[str]:
+    "What nobody expects of the columns of a file, from the counts of its cells."
+    remarks, nothing = [], []
+    for name, odd in source.odd.items():
+        kind, cells, first = types[name.lower()], counts[name], dict(odd)
+        mark = first.pop("MARK", None)
+        if mark and kind != "TEXT":
+            nothing.append(f"{cells['MARK']} of {name} ({mark[1].strip()!r})")
         most = 0.25 if name in source.several else 0.5  # one text may be a mark
-        texts = cells["TEXT"] + cells["DAY"]
-        if types[name.lower()] == "TEXT" and texts < most * cells.total():
+        few = cells["TEXT"] + cells["DAY"] < most * cells.total()
+        if first and kind == "TEXT" and few:  # though it looks like numbers
             others = _type_of(set(cells) - {"TEXT"}) != "TEXT"
-            line, text = others and odd.get("TEXT") or next(iter(odd.values()))
+            line, text = others and first.get("TEXT") or next(iter(first.values()))
             what = f"since line {line} has {one_line(text, 40)!r}"
             remarks.append(f"{name} is read as text, {what}")
+    if nothing:
+        remarks.append(f"cells that stand for nothing are NULL: {', '.join(nothing)}")
     for name, text in source.long.items():
         kind = types[name.lower()]
         whole = kind == "INTEGER" and abs(Decimal(text)) < _ROUNDED_FROM
@@ -488,64 +493,40 @@ def _odd_columns(source, counts: dict, types: dict) -> list[str]:
     return remarks
 
 
-def _fill(con, table: str, source, fixed: dict) -> None:
-    "Put the rows of a file into its table; what a folder's name says goes before what the file says."
-    places = [i for i, name in enumerate(source.names) if name not in fixed]
-    filled = [*(source.names[i] for i in places), *fixed]
-    marks = ", ".join("?" * len(filled))
-    into = f"{quoted(table)} ({', '.join(map(quoted, filled))})"
-    rows = ((*(row[i] for i in places), *fixed.values()) for row in source.cells())
-    con.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
-
-
-def _settle(con, table: str, names: dict, types: dict, sources: list) -> list[str]:
-    "Make decimal commas points, and NULL what stands for nothing among numbers or days; how often it does."
-    nothing = []
-    for low, kind in types.items():
-        column = quoted(names[low])
-        update = f"UPDATE {quoted(table)} SET {column} ="
-        if kind == "COMMA":
-            con.execute(f"{update} replace({column}, ',', '.')")
-        pairs = (pair for source in sources for pair in source.marks.items())
-        marks = sorted({x for name, xs in pairs if name.lower() == low for x in xs})
-        if marks and kind != "TEXT":
-            among = f"{column} IN ({', '.join('?' * len(marks))})"
-            n = con.execute(f"{update} NULL WHERE {among}", marks).rowcount
-            texts = ", ".join(dict.fromkeys(repr(x.strip()) for x in marks))
-            nothing.append(f"{n} of {names[low]} ({texts})")
-    what = "cells that stand for nothing are NULL"
-    return [f"{table}: {what}: {', '.join(nothing)}"] if nothing else []
-
-
 def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:
     "Make one table of files, by their columns' names; what is odd in it. Raises ValueError."
-    names, counts, sources, remarks = {}, {}, {}, []  # by names in lower case; by label
+    names, kinds, sources, remarks = {}, {}, [], []  # by names in lower case
     for path in files:
         label = path.relative_to(where.parent).as_posix()
         fixed = _partition(Path(label).parent.parts)
         with _naming_file(label):
             parquet = path.suffix.lower() == ".parquet"
             source = _Parquet(path) if parquet else Sheet(path, label)
-            kinds = dict(zip(source.names, source.kinds(), strict=True))
+            counts = dict(zip(source.names, source.kinds(), strict=True))
+        sources.append((label, source, fixed, dict(counts)))
         for name, value in fixed.items():
             kind = "INTEGER" if isinstance(value, int) else "TEXT"
-            kinds[name] = {} if value is None else {kind: 1}
-        for name, cells in kinds.items():
+            counts[name] = () if value is None else (kind,)
+        for name, cells in counts.items():
             names.setdefault(name.lower(), name)
-            counts.setdefault(name.lower(), Counter()).update(cells)
-        sources[label] = source, fixed
-    types = {low: _type_of(set(cells)) for low, cells in counts.items()}
+            kinds.setdefault(name.lower(), set()).update(cells)
+    types = {low: _type_of(of_cells) for low, of_cells in kinds.items()}
     stored = dict(COMMA="REAL", DAY="TEXT")
     columns = (f"{quoted(names[x])} {stored.get(k, k)}" for x, k in types.items())
     with _naming_file(label):
         con.execute(f"CREATE TABLE {quoted(table)} ({', '.join(columns)})")
-    for label, (source, fixed) in sources.items():
+    for label, source, fixed, counts in sources:
+        # what a folder's name says goes before what the file says
+        places = [i for i, name in enumerate(source.names) if name not in fixed]
+        filled = [*(source.names[i] for i in places), *fixed]
+        into = f"{quoted(table)} ({', '.join(map(quoted, filled))})"
+        marks, cells = ", ".join("?" * len(filled)), source.cells(types)
+        rows = ((*(row[i] for i in places), *fixed.values()) for row in cells)
         with _naming_file(label):
-            _fill(con, table, source, fixed)
-        odd = _odd_columns(source, counts, types)
-        remarks += [*dict.fromkeys(source.said), *(f"{label}: {x}" for x in odd)]
-    files = [source for source, _ in sources.values()]
-    return remarks + _settle(con, table, names, types, files)
+            con.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
+        odd = (f"{label}: {remark}" for remark in _remarks(source, counts, types))
+        remarks += [*dict.fromkeys(source.said), *odd]
+    return remarks
 
 # %% ../../nbs/world/files.ipynb #5fc55133
 def files_database(where: str | Path) -> Path:  # with the name of the file or folder
