@@ -41,7 +41,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import sql_grpo
 from ..common.basics import listening, or_exit, say
-from ..world.database import Database, file_state, one_line
+from ..world.database import Database, SQLiteDatabase, file_state, one_line
 from ..world.engines import engine_of, open_database
 from ..world.replies import as_text, MAX_TEXT, SQLAction
 from ..world.task import Task
@@ -520,7 +520,7 @@ def _copy_data(splits: dict, folder: Path):
     for split, tasks in splits.items():
         entries = []
         for task in tasks:
-            if engine_of(path := task.db_path):
+            if engine_of(path := task.db_path) is not SQLiteDatabase:
                 raise ValueError("--space takes SQLite files, and no other engine's")
             if path not in names:
                 taken = task.db_id in names.values()

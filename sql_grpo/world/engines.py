@@ -7,7 +7,7 @@ __all__ = ['plain_cell', 'Lost', 'EngineDatabase', 'PostgresDatabase', 'MySQLDat
            'engine_of', 'without_password', 'source_digest', 'password_of', 'open_database', 'patient']
 
 # %% ../../nbs/world/engines.ipynb #e41c0008
-import hashlib, json, math, os, pickle, re, socket, stat, subprocess, sys, threading, warnings
+import hashlib, json, math, os, pickle, re, socket, subprocess, sys, threading, warnings
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager, suppress
 from decimal import Decimal
@@ -116,7 +116,7 @@ class EngineDatabase(Database):
     begins = "select", "with", "values"  # words that a query may begin with
     refused = {}  # patterns, and why a query in which one is found is not sent
     acting = ()  # functions with effects that the catalogue does not mark
-    effects = {}, set()  # see `_refuse`
+    effects = {}, set()  # words, is each refused anywhere? and other names, which are
     late, gone = (), ()  # how an error's code begins: out of time, connection lost
     plain = re.compile(r"[a-z_]\w*", re.I).fullmatch
     single = "float", "real"  # how types of single precision begin
@@ -300,17 +300,6 @@ def _why_refused(self: EngineDatabase, sql: str) -> str | None:
     if bad := bad or {name for name in others if name in low}:
         return f"{one_line(min(bad), 60)} is not allowed"
 
-
-@patch
-def _refuse(
-    self: EngineDatabase, names: Iterable
-):  # pairs: a name, is it refused anywhere
-    "Refuse names that have effects; those that are no words wherever they are found."
-    names = sorted((n.casefold().replace('"', '""'), anywhere) for n, anywhere in names)
-    words = {n[:63]: anywhere for n, anywhere in names if _SQL_WORD.fullmatch(n)}
-    others = {n for n, _ in names if not _SQL_WORD.fullmatch(n)}
-    self.effects = words, others  # at once: other threads read it
-
 # %% ../../nbs/world/engines.ipynb #e41c0081
 @patch
 def _types(self: EngineDatabase, sql: str, columns: list) -> tuple:
@@ -362,7 +351,10 @@ def _read_catalogue(self: EngineDatabase, con):
     every = {c.name.lower() for table in columns.values() for c in table}
     self._exact = every - {column for _, column in single}
     self._singles = {*self.single, *(table for table, _ in single)}
-    self._refuse([*effects, *((name, False) for name in self.acting)])
+    effects = [*effects, *((name, False) for name in self.acting)]
+    effects = sorted((n.casefold().replace('"', '""'), where) for n, where in effects)
+    words = {n[:63]: where for n, where in effects if _SQL_WORD.fullmatch(n)}
+    self.effects = words, {n for n, _ in effects if not _SQL_WORD.fullmatch(n)}
     named = "\n".join({*every}.union(*self._where.values())).casefold()
     like = {m[m.lastindex or 0] for p in self.refused for m in re.finditer(p, named)}
     if like:  # names of the database that look like those of the engine
@@ -956,21 +948,30 @@ def _entry_points() -> dict:  # by the beginning of a URL
     return {e.name.lower(): e for e in entry_points(group="sql_grpo.databases")}
 
 
-def engine_of(where: str | Path | Database) -> type | None:  # None: SQLite, or nothing
-    "The engine that a path or URL means, other than SQLite."
+def engine_of(where: str | Path | Database) -> type | None:  # None: nothing known
+    "The class of what a path or URL means. Raises OSError for a file that cannot be read."
     if isinstance(where, Database):
-        return None if isinstance(where, SQLiteDatabase) else type(where)
-    text = str(_path_in(where))
-    if begin := _SCHEME.match(text.lower()):
+        return type(where)
+    where = str(_path_in(where))
+    if begin := _SCHEME.match(where.lower()):
         name, driver = begin.groups("")
         if name in _ENGINES:
             return _ENGINES[name]
         others = _entry_points()
         entry = others.get(name + driver) or others.get(name)
         return entry and entry.load()
-    if os.path.isfile(text):
-        with open(text, "rb") as f:
-            return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else None
+    where = full_path(where)
+    if os.path.isfile(where):
+        return _file_kind(where, file_state(where))
+    return FilesDatabase if os.path.isdir(where) and is_files(where) else None
+
+
+@lru_cache(maxsize=1000)
+def _file_kind(where: str, state: tuple) -> type:  # of a file in this state
+    if is_files(where):
+        return FilesDatabase
+    with open(where, "rb") as f:
+        return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else SQLiteDatabase
 
 # %% ../../nbs/world/engines.ipynb #e41c0074
 def _path_in(where: str | Path) -> str | Path:
@@ -1028,42 +1029,29 @@ def open_database(where: str | Path | Database, **kwargs) -> Database:
         where.refresh()
         return where
     where = _path_in(where)
-    if "://" in str(where):
-        kind = engine_of(where)
-        if not kind:
-            names = ", ".join(["sqlite", *_ENGINES, *_entry_points()])
-            raise ValueError(
-                f"{without_password(where)}: expected one of {names}, or a name that "
-                "a package registers, before ://, and a database after it"
-            )
-    else:
-        where = full_path(where)
-        try:
-            s = os.stat(where)
-        except (OSError, ValueError):
-            raise FileNotFoundError(f"no such database: {where}") from None
-        if not stat.S_ISDIR(s.st_mode):  # its content is looked at when it has changed
-            state = s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns
-            kind = _file_kind(where, state)
-        elif is_files(where):
-            kind = FilesDatabase
-        else:
-            raise ValueError(
-                f"{where} holds no database: expected a SQLite file, or a folder with "
-                f"{', '.join(READ[:-1])} or {READ[-1]} files"
-            )
-        where = os.path.abspath(where)
+    is_url = "://" in str(where)
+    where = where if is_url else full_path(where)
+    kind = engine_of(where)
+    if not kind and is_url:
+        names = ", ".join(["sqlite", *_ENGINES, *_entry_points()])
+        raise ValueError(
+            f"{without_password(where)}: expected one of {names}, or a name that "
+            "a package registers, before ://, and a database after it"
+        )
+    if not kind and os.path.isdir(where):
+        raise ValueError(
+            f"{where} holds no database: expected a SQLite file, or a folder with "
+            f"{', '.join(READ[:-1])} or {READ[-1]} files"
+        )
+    if not kind:
+        raise FileNotFoundError(f"no such database: {where}")
+    where = where if is_url else os.path.abspath(where)
     if not issubclass(kind, SQLiteDatabase):
         where = without_password(where)
         kwargs.pop("now", None)
     db = _opened(kind, where, tuple(sorted(kwargs.items())))
     db.refresh()
     return db
-
-
-@lru_cache(maxsize=1000)
-def _file_kind(where: str, state: tuple) -> type:
-    return FilesDatabase if is_files(where) else engine_of(where) or SQLiteDatabase
 
 
 @lru_cache(maxsize=64)
@@ -1078,7 +1066,4 @@ def patient(db: Database, seconds: float) -> Database:
     if db.opened is None:
         return db
     where, settings = db.opened
-    limits = dict(settings) | dict(timeout=seconds)
-    longer = _opened(type(db), where, tuple(sorted(limits.items())))
-    longer.refresh()
-    return longer
+    return open_database(where, **dict(settings) | dict(timeout=seconds))

@@ -268,10 +268,7 @@ class OneDatabase(Folder):
 
     @property
     def one_list(self) -> bool:
-        if self.path is None or isinstance(self.path, Database):
-            return self.path is not None
-        path = Path(self.path).expanduser()
-        return path.is_file() or is_files(path) or engine_of(self.path) is not None
+        return self.path is not None and engine_of(self.path) is not None
 
     def read(self, split: str) -> list[Task]:
         "The tasks of a list about one database. Raises ValueError and FileNotFoundError."
