@@ -83,7 +83,9 @@ def ask(
         answer.note = "; ".join(filter(None, [by, answer.note]))
         if answer.sql:
             return answer
-        failed = f"the SQL in {file.path.name} fails: {answer.episode.turns[0].result.error}"
+        failed = (
+            f"the SQL in {file.path.name} fails: {answer.episode.turns[0].result.error}"
+        )
     if votes < 1:
         raise ValueError(f"votes must be at least 1, got {votes}")
     policy = policy() if callable(policy) else policy
