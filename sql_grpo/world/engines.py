@@ -210,11 +210,10 @@ class EngineDatabase(Database):
                     raise ValueError(f"a row is too large, at most {limits[1]} bytes")
                 seconds, types = perf_counter() - start, self._types(sql, columns)
                 return Result(columns, rows, more, seconds=seconds, types=types)
-            except Lost as e:
+            except (Lost, ValueError, TimeoutError) as e:
                 error = one_line(e, 300)
-            except (ValueError, TimeoutError) as e:
-                error = one_line(e, 300)
-                break
+                if not isinstance(e, Lost):
+                    break
         return Result([], [], error=error, seconds=perf_counter() - start)
 
     def _schema(self) -> dict:
