@@ -366,7 +366,7 @@ def run_rounds(work: _Workload, rounds: int = 5) -> dict:  # way -> figures
         torch=torch.__version__,
         trl=trl.__version__,
     )
-    return out | dict(ratio={way: median(times(way)) for way in ways}, about=about)
+    return out | dict(ratio={way: median(times(way)) for way in out}, about=about)
 
 # %% ../../nbs/bench/rollouts.ipynb #410669ad
 def bench_table(name: str, figures: dict) -> str:  # of run_rounds; Markdown
