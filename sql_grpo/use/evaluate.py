@@ -67,7 +67,7 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
 def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
     "Evaluate one model, print its report card, write the report. Raises SystemExit with 2 for bad input."
     args, chosen = read_command(EvalOptions, argv)
-    if args.model is None and not args.question_file:
+    if args.model is None and (args.endpoint or not args.question_file):
         return _show_played(args)
     start, folder = time.perf_counter(), args.output_dir
     file = Path(folder) / "replies.jsonl" if args.endpoint and folder else None
@@ -118,7 +118,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
             if args.show:
                 print(f"\n{show_episodes(episode_lines(ev.name, ev), args.show)}")
             if other:
-                both = args.model, _player_in(other, args.against)
+                both = args.model, other.get("model_name", args.against)
                 print(f"\n{compare_reports(make_report(played), other, both)}")
         except (OSError, KeyboardInterrupt):
             if args.endpoint:
@@ -153,12 +153,8 @@ def _show_played(args: EvalOptions) -> None:
         if args.against:
             other = load_report(args.against)
             pair = (report, args.output_dir), (other, args.against)
-            print(compare_reports(report, other, [_player_in(*one) for one in pair]))
-
-
-def _player_in(report: dict, folder: Path) -> str:
-    "Who played last in a report: a model by its folder or name, else by the report's."
-    return report.get("model_name") or f"{policies_of(report)[-1]} of {folder}"
+            names = [one.get("model_name", folder) for one, folder in pair]
+            print(compare_reports(report, other, names))
 
 
 def _show_card(args: EvalOptions, rules: Rules, ev: Evaluation) -> None:

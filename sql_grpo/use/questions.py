@@ -170,8 +170,7 @@ class KeptQuestions:
                 if not (lines := places.setdefault(key(right), [])):
                     lines.append(len(entries))
                     new = dict(question=" ".join(right["question"].split()))
-                    if "db_id" in called:
-                        new["db_id"] = self.name
+                    new |= dict(db_id=self.name) if "db_id" in called else {}
                     meant.append(new)
                     entries.append({its(k): x for k, x in new.items()})
                 more = {k: x for k, x in right.items() if k != "question"}
