@@ -67,7 +67,7 @@ class KeptQuestions:
         if self.ending not in READERS:
             ends = ", ".join(READERS)
             raise ValueError(f"{path}: questions are kept in a file ending in {ends}")
-        refuse_table(self.path, db)
+        refuse_table(Path(full_path(path)), db)
         with self._alone():
             self._read()
             others = {e.get("db_id") or self.name for e in self._entries()}
