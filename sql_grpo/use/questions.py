@@ -151,7 +151,8 @@ class KeptQuestions:
         "The SQL that is kept with a question; empty if there is none. Raises ValueError."
         asked = question_key(question)
         same = (e for e in self.about() if question_key(e.get("question")) == asked)
-        return next((e["query"] for e in same if _plain("query", e.get("query"))), "")
+        queries = (e.get("query") for e in same)
+        return next((x for x in queries if isinstance(x, str) and x.strip()), "")
 
     def put(
         self,
