@@ -79,10 +79,13 @@ def ask(
     if sql := file and file.sql(task.question):
         own = replace(task, db_path=patient(task.db_path, sql_timeout))
         answer = Answer(_by_sql(own, sql, watch), keep=file, sql_timeout=sql_timeout)
-        answer.note = f"by the SQL in {file.path.name}"
+        by = f"by the SQL in {file.path.name}"
+        answer.note = "; ".join(filter(None, [by, answer.note]))
         if answer.sql:
             return answer
-        failed = f"the SQL in {file.path.name} fails"
+        failed = (
+            f"the SQL in {file.path.name} fails: {answer.episode.turns[0].result.error}"
+        )
     if votes < 1:
         raise ValueError(f"votes must be at least 1, got {votes}")
     policy = policy() if callable(policy) else policy
@@ -220,8 +223,9 @@ def _show(asked: str, answer: Answer | None, error: str | None, args: AskOptions
     elif args.csv:
         if whole:
             print(csv_text(answer.columns, answer.rows), flush=True)
-        if why := answer and (answer.origin() if whole else str(answer)):
-            print(f"{asked} {why}", file=sys.stderr)
+        why = [not whole and str(answer), answer.origin()] if answer else []
+        if any(why):
+            print(asked, "; ".join(filter(None, why)), file=sys.stderr)
     elif answer:
         print(f"\n{_as_text(answer)}\n", flush=True)
     if error:

@@ -67,7 +67,7 @@ class KeptQuestions:
         if self.ending not in READERS:
             ends = ", ".join(READERS)
             raise ValueError(f"{path}: questions are kept in a file ending in {ends}")
-        refuse_table(self.path, db)
+        refuse_table(Path(full_path(path)), db)
         with self._alone():
             self._read()
             others = {e.get("db_id") or self.name for e in self._entries()}
@@ -151,7 +151,8 @@ class KeptQuestions:
         "The SQL that is kept with a question; empty if there is none. Raises ValueError."
         asked = question_key(question)
         same = (e for e in self.about() if question_key(e.get("question")) == asked)
-        return next((e["query"] for e in same if _plain("query", e.get("query"))), "")
+        queries = (e.get("query") for e in same)
+        return next((x for x in queries if isinstance(x, str) and x.strip()), "")
 
     def put(
         self,

@@ -578,6 +578,7 @@ class FilesDatabase(SQLiteDatabase):
 
 def refuse_table(file: Path, db: Database) -> None:
     "Raise ValueError for a list of questions that would be a table of the database that it is about."
-    places = (file.resolve(), *file.resolve().parents)
-    if isinstance(db, FilesDatabase) and db.where.resolve() in places:
+    places = file, *file.absolute().parents, *file.resolve().parents  # of a link both
+    where = isinstance(db, FilesDatabase) and db.where.resolve()
+    if where in [place.resolve() for place in places]:
         raise ValueError(f"{file} lies in the folder of tables: move it elsewhere")
