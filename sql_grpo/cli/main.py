@@ -77,7 +77,7 @@ def _check(name: str, values: dict) -> None:
     from sql_grpo.use.player import check_places, say_loading
 
     with or_exit(f"sql_grpo {name}"):
-        check_places(**values)
+        check_places(values)
     say_loading(name)
 
 

@@ -191,14 +191,10 @@ def _base_of(name: str, folder: Path) -> Model:
     "The model that a folder's adapters belong to. Raises ValueError if that is gone."
     file = folder / "adapter_config.json"
     base = json_object(file).get("base_model_name_or_path")
-    if not (base and isinstance(base, str)):
-        raise ValueError(
-            f"{file} names no model that the adapters belong to: give "
-            "base_model_name_or_path there"
-        )
+    base = full_path(str(base or ""), f"{file}: base_model_name_or_path")
     if row := next((row for row in PACKAGED if row.name == base), None):
         return _packaged(row)  # whatever lies here by its name
-    base, beside = Path(full_path(base)), folder.absolute().parent / "base"
+    base, beside = Path(base), folder.absolute().parent / "base"
     if base.name == "base" and beside.is_dir():
         base = beside
     if base.is_absolute() and not base.exists():

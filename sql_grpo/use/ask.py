@@ -79,10 +79,13 @@ def ask(
     if sql := file and file.sql(task.question):
         own = replace(task, db_path=patient(task.db_path, sql_timeout))
         answer = Answer(_by_sql(own, sql, watch), keep=file, sql_timeout=sql_timeout)
-        answer.note = f"by the SQL in {file.path.name}"
+        by = f"by the SQL in {file.path.name}"
+        answer.note = "; ".join(filter(None, [by, answer.note]))
         if answer.sql:
             return answer
-        failed = f"the SQL in {file.path.name} fails"
+        failed = (
+            f"the SQL in {file.path.name} fails: {answer.episode.turns[0].result.error}"
+        )
     if votes < 1:
         raise ValueError(f"votes must be at least 1, got {votes}")
     policy = policy() if callable(policy) else policy
@@ -112,10 +115,7 @@ def _listed(file: str) -> list[str]:
     return questions
 
 # %% ../../nbs/use/ask.ipynb #164e4245
-_HELP = (
-    "Ask in your own words, in one line; what is in brackets behind an answer keeps it. "
-    "exit, quit or Ctrl-D ends."
-)
+_HELP = "Ask in a line; letters in brackets keep an answer. exit, quit or Ctrl-D ends."
 _CHOICES = "{}, [s] the SQL is ..., [a] the answer is ..., Enter to skip: "
 _ONE = "[y] right, [n] wrong"
 _TWO = "[y] the first is right, [o] the other, [n] neither"
@@ -218,14 +218,14 @@ def _show(asked: str, answer: Answer | None, error: str | None, args: AskOptions
     "Print an answer in the form that was asked for; beside JSON and CSV, what is wrong goes to stderr."
     whole = answer and answer.result is not None
     if args.json:
-        known = _fields(answer) if answer else {}
-        line = dict(question=asked, error=error) | known
+        line = dict(question=asked, error=error) | (_fields(answer) if answer else {})
         print(json.dumps(line, ensure_ascii=False), flush=True)
     elif args.csv:
         if whole:
             print(csv_text(answer.columns, answer.rows), flush=True)
-        if why := answer and (answer.origin() if whole else str(answer)):
-            print(f"{asked} {why}", file=sys.stderr)
+        why = [not whole and str(answer), answer.origin()] if answer else []
+        if any(why):
+            print(asked, "; ".join(filter(None, why)), file=sys.stderr)
     elif answer:
         print(f"\n{_as_text(answer)}\n", flush=True)
     if error:
@@ -243,9 +243,7 @@ def _ask_each(
     plain, codes = not (args.json or args.csv), []
     watch = _show_turn if plain and args.votes == 1 else None
     if talk:
-        print(
-            f"{db.name}: {one_line(', '.join(db.tables), 300)} (exit ends, help helps)"
-        )
+        print(f"{db.name}: {one_line(', '.join(db.tables), 300)} (help, exit)")
     for question in questions:
         asked, begun = as_text(question.strip()), time.perf_counter()
         if plain and not talk and len(args.question) != 1:
@@ -322,12 +320,10 @@ def _check(args: AskOptions) -> None:
     for name, least in (("votes", 1), ("seed", 0)):
         if (value := getattr(args, name)) < least:
             raise ValueError(f"--{name} must be at least {least}, got {value}")
-    if not args.sql_timeout > 0:
-        raise ValueError(f"--sql_timeout must be above 0, got {args.sql_timeout}")
     if args.question and args.question_file:
         raise ValueError("give a question or a --question_file, not both")
-    verdicts = dict(right=args.right, wrong=args.wrong, sql=args.sql is not None)
-    judged = [name for name, is_set in verdicts.items() if is_set]
+    verdicts = "right", "wrong", "sql"
+    judged = [name for name in verdicts if getattr(args, name) not in (False, None)]
     if judged and not (len(judged) == len(args.question) == 1 and args.keep):
         raise ValueError(
             f"--{judged[0]} is said of one question, and kept: with --keep"

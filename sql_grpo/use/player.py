@@ -7,6 +7,7 @@ __all__ = ['say_loading', 'rules_asked', 'policy_asked', 'cost_text', 'newest_ru
 
 # %% ../../nbs/use/player.ipynb #b1a00008
 import os, sys
+from contextlib import suppress
 from pathlib import Path
 
 from ..common.basics import full_path, is_main, json_object
@@ -68,12 +69,10 @@ def newest_run(database: str | os.PathLike) -> str | None:  # its folder
     "The newest finished run about this database in outputs/, if there is one."
     reports = sorted(Path("outputs").glob("*/report.json"), key=os.path.getmtime)
     for file in reversed(reports):
-        try:
+        with suppress(OSError, ValueError):
             report = json_object(file)
-        except (OSError, ValueError):
-            continue
-        if "trained" in report and report.get("source") == source_digest(database):
-            return str(file.parent)
+            if "trained" in report and report.get("source") == source_digest(database):
+                return str(file.parent)
     return None
 
 
@@ -91,22 +90,18 @@ def who_answers(database: str | os.PathLike) -> tuple[str, str]:  # name, and a 
     )
 
 # %% ../../nbs/use/player.ipynb #b1a0000f
-def check_places(
-    model_name: str | None = None,  # of a training
-    model: str | None = None,  # that is evaluated
-    endpoint: str | None = None,  # where it is, if it is not here
-    data_source: str | os.PathLike | None = None,
-    question_file: str | os.PathLike | None = None,
-    data_path: str | os.PathLike | None = None,
-    mcp: list | None = None,  # databases
-    **others,  # options that nothing here is about
-) -> None:
-    "Raise ValueError or OSError for a model or questions that are not there, before anything slow is loaded."
-    for name in filter(None, (model_name, model)):
-        player_named(full_path(name), endpoint)
-    if data_source is not None:
-        source = find_source(data_source, data_path, question_file)
-        if source.one_list:
-            source.load("all")
-    for place in mcp or ():
+def check_places(asked: dict) -> None:  # options of train, eval or serve, by name
+    "Raise ValueError or OSError for a model, a database or questions that are not there, before PyTorch is loaded."
+    for name in filter(None, map(asked.get, ("model", "model_name"))):
+        player_named(full_path(name), asked.get("endpoint"))
+    if "data_source" in asked:
+        names = "data_source", "data_path", "question_file"
+        source = find_source(*map(asked.get, names))
+        try:
+            if source.one_list:
+                source.load("all", marked=True)
+        except FileNotFoundError:  # a training can do with drafts
+            if asked.get("question_file"):
+                raise
+    for place in asked.get("mcp") or ():
         open_database(place)

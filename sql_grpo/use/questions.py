@@ -67,7 +67,7 @@ class KeptQuestions:
         if self.ending not in READERS:
             ends = ", ".join(READERS)
             raise ValueError(f"{path}: questions are kept in a file ending in {ends}")
-        refuse_table(self.path, db)
+        refuse_table(Path(full_path(path)), db)
         with self._alone():
             self._read()
             others = {e.get("db_id") or self.name for e in self._entries()}
@@ -151,7 +151,8 @@ class KeptQuestions:
         "The SQL that is kept with a question; empty if there is none. Raises ValueError."
         asked = question_key(question)
         same = (e for e in self.about() if question_key(e.get("question")) == asked)
-        return next((e["query"] for e in same if _plain("query", e.get("query"))), "")
+        queries = (e.get("query") for e in same)
+        return next((x for x in queries if isinstance(x, str) and x.strip()), "")
 
     def put(
         self,
@@ -170,8 +171,7 @@ class KeptQuestions:
                 if not (lines := places.setdefault(key(right), [])):
                     lines.append(len(entries))
                     new = dict(question=" ".join(right["question"].split()))
-                    if "db_id" in called:
-                        new["db_id"] = self.name
+                    new |= dict(db_id=self.name) if "db_id" in called else {}
                     meant.append(new)
                     entries.append({its(k): x for k, x in new.items()})
                 more = {k: x for k, x in right.items() if k != "question"}

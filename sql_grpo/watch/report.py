@@ -168,13 +168,11 @@ def make_report(
     right = {name: {r.id: int(r.correct) for r in e.records} for name, e in evs.items()}
     questions = []
     last = [*evs.values()][-1]
-    right_rows = {
-        ep.task.id: sorted(map(repr, ep.task.gold.rows)) for ep in last.episodes
-    }
+    gold_rows = lambda ep: sorted(map(repr, ep.task.gold.rows))
+    golds = {ep.task.id: digest_of(gold_rows(ep)) for ep in last.episodes}
     for r in last.records:
         questions.append({k: getattr(r, k) for k in _QUESTION_FIELDS})
-        if r.id in right_rows:
-            questions[-1]["gold"] = digest_of(right_rows[r.id])
+        questions[-1]["gold"] = golds.get(r.id)
         for key, by_policy in (("right", right), ("sampled", counts)):
             if known := {p: by[r.id] for p, by in by_policy.items() if r.id in by}:
                 questions[-1][key] = known
@@ -542,7 +540,7 @@ def compare_reports(
     pairs = same_questions(report["questions"], other["questions"])
     if not pairs:
         raise ValueError("the two reports have no question in common")
-    differ = lambda pair: len({q["gold"] for q in pair if "gold" in q}) > 1
+    differ = lambda pair: len({q["gold"] for q in pair if q.get("gold")}) > 1
     rows = []
     for was, q in pairs:
         name = f"{q['id']} ({q['db_id']}) {q.get('question', '')}"
@@ -551,7 +549,7 @@ def compare_reports(
     before, after, _ = zip(*rows, strict=True)
     d = paired_difference(before, after)
     n = sum(map(differ, pairs))
-    golds = f"\nof these, {n} have another gold result" * (n > 0)
+    golds = f"\nanother gold result: {n} of these" * (n > 0)
     now, was = (f"{100 * sum(x) / d['n']:.1f} %" for x in (after, before))
     return (
         f"{now_called} beside {was_called}, {d['n']} questions of both: "

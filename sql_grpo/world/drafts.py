@@ -207,16 +207,15 @@ def read_entities(db: Database, dice: random.Random) -> list[Entity]:
         tables = sorted(dice.sample(tables, _MOST_TABLES))
         names = one_line(", ".join(tables), 400)
         say(f"drafts are about {_MOST_TABLES} of {len(db.tables)} tables: {names}")
-    entities, faults = [], []
+    entities, fault = [], "there are no rows to ask about"
     for table in tables:
         try:
-            entities.append(read_entity(db, table))
-        except ValueError as fault:
-            faults.append(fault)
-            say(f"{db.name}: no drafts about one table: {fault}")
-    entities = [*filter(None, entities)]
+            entities += filter(None, [read_entity(db, table)])
+        except ValueError as e:
+            fault = e
+            say(f"{db.name}: {fault}; there are no drafts about it")
     if not entities:
-        raise ValueError(f"{db.name}: {[*faults, 'there are no rows to ask about'][0]}")
+        raise ValueError(f"{db.name}: {fault}")
     for e in entities:
         ways = [_find_links(db, e, to) for to in entities if to is not e]
         # where there are several, nobody knows which one is meant
@@ -538,13 +537,12 @@ def _same_sql(sql: str) -> str:
 def _contradicts(sql: str, kept: dict, db: Database) -> bool:
     "Does a query give other than what somebody said is right, or what was said to be wrong?"
     rows = lambda query: sorted(map(repr, db.query(query).rows))
+    result, answer, wrong = db.query(sql), kept.get("answer"), kept.get("wrong")
     if kept.get("query"):
         return rows(kept["query"]) != rows(sql)
-    if kept.get("wrong"):
-        wrong = str(kept["wrong"])
-        return rows(wrong) == rows(sql) or in_answer(db.query(sql), wrong)
-    answer = kept.get("answer")
-    return answer not in (None, "") and not in_answer(db.query(sql), answer)
+    if wrong:
+        return rows(str(wrong)) == rows(sql) or in_answer(result, str(wrong))
+    return answer not in (None, "") and not in_answer(result, answer)
 
 
 def draft_questions(

@@ -1056,7 +1056,4 @@ def patient(db: Database, seconds: float) -> Database:
     if db.opened is None:
         return db
     where, settings = db.opened
-    limits = dict(settings) | dict(timeout=seconds)
-    longer = _opened(type(db), where, tuple(sorted(limits.items())))
-    longer.refresh()
-    return longer
+    return open_database(where, **dict(settings) | dict(timeout=seconds))

@@ -143,7 +143,7 @@ def _is_header(first: list[str], rows: list[list[str]]) -> bool:
     return not any(_YEAR.fullmatch(x) for i in numbers for x in below(i))
 
 
-_REMARK = re.compile(r"\s*(?:#|//|--|%|!)")  # how lines of remarks begin
+_REMARK = re.compile(r"\s*(?:#|//|--|%|!|\*)")  # how lines of remarks begin
 
 
 def _behind_remarks(records: list[list[str]], start: int) -> int:
@@ -377,17 +377,14 @@ def kinds(self: Sheet) -> list[Counter]:
 def cells(self: Sheet, types: dict) -> Iterator[list]:  # types: by names in lower case
     "Rows for SQLite: a point before decimals, NULL for nothing, and for its marks among numbers or days."
     kinds = [types[name.lower()] for name in self.names]
-    marked = [
-        k != "TEXT" and "MARK" in self.odd.get(n, ()) for n, k in zip(self.names, kinds)
-    ]
 
-    def value(x, kind, marked):
-        if x == "" or marked and (m := _CELL.fullmatch(x)) and m.lastgroup == "MARK":
-            return None
-        return x.replace(",", ".") if kind == "COMMA" else x
+    def value(x, kind):  # a mark does not end with a digit
+        if kind != "TEXT" and not x[-1:].isdigit():
+            x = "" if (m := _CELL.fullmatch(x)) and m.lastgroup == "MARK" else x
+        return None if x == "" else x.replace(",", ".") if kind == "COMMA" else x
 
     for _, values in self:
-        yield [*map(value, values, kinds, marked)]
+        yield [*map(value, values, kinds)]
 
 # %% ../../nbs/world/files.ipynb #c1a7e5d2
 _ARROW = dict.fromkeys("int uint bool".split(), "INTEGER")  # else TEXT
@@ -581,6 +578,7 @@ class FilesDatabase(SQLiteDatabase):
 
 def refuse_table(file: Path, db: Database) -> None:
     "Raise ValueError for a list of questions that would be a table of the database that it is about."
-    places = (file.resolve(), *file.resolve().parents)
-    if isinstance(db, FilesDatabase) and db.where.resolve() in places:
+    places = file, *file.absolute().parents, *file.resolve().parents  # of a link both
+    where = isinstance(db, FilesDatabase) and db.where.resolve()
+    if where in [place.resolve() for place in places]:
         raise ValueError(f"{file} lies in the folder of tables: move it elsewhere")

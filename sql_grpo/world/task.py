@@ -25,7 +25,7 @@ def database_key(db_id: str) -> str:
 
 def question_key(question: object, db_id: str = "") -> tuple:
     "What questions have in common that are the same: database and words, in any case, with any blanks, end mark and composition of accents."
-    text = unicodedata.normalize("NFC", str(question).casefold())
+    text = unicodedata.normalize("NFC", str(question or "").casefold())
     return database_key(db_id), " ".join(text.split()).strip(" ?!.…？！。¿¡")
 
 

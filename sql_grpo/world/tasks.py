@@ -6,7 +6,7 @@
 __all__ = ['LoadReport', 'check_tasks', 'load_with_report', 'load_tasks']
 
 # %% ../../nbs/world/tasks.ipynb #c0a060a9
-import random, warnings
+import random, re, warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,10 +85,10 @@ def _task_fault(task: Task, asked: dict, run: bool) -> str | None:
         if not any(in_answer(gold, task.answer) for gold in task.golds):
             rows = (" | ".join(map(format_value, row)) for row in g.rows[:9])
             gives, answer = one_line("; ".join(rows), 60), one_line(task.answer, 60)
-            return (
-                f"query and answer differ: the query gives {gives}, the answer is "
-                f"{answer}"
-            )
+            reads = re.search(r"\bnow\b|\bcurrent_(date|time)", task.query, re.I)
+            clock = ", and asks for the time, which goes on" if reads else ""
+            differ = f"query and answer differ: the query gives {gives}{clock}"
+            return f"{differ}; the answer is {answer}"
     same = question_key(task.question), tables, task.split
     first = asked.setdefault(same, task)
     judged_by = lambda t: (t.query or repr(t.answer), t.ordered, t.db_path)
