@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TextIO
 
 import psutil
 from packaging.requirements import Requirement
@@ -30,10 +31,14 @@ def is_main() -> bool:
     return int(os.environ.get("RANK", 0)) == 0
 
 
-def say(text: str) -> None:
-    "A line for whoever watches, once for all processes."
+def say(text: str, stream: TextIO | None = None) -> None:  # None: standard output
+    "A line for whoever watches, once for all processes; long work goes on if nobody does any more."
     if is_main():
-        print(text, flush=True)
+        stream = stream or sys.stdout
+        try:
+            print(text, file=stream, flush=True)
+        except OSError:  # such as `| head`, or a full disk
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 # %% ../../nbs/common/basics.ipynb #2ae9f4ae
 def in_notebook() -> bool:
@@ -67,7 +72,7 @@ def terminal_progress(label: str):  # called as `f(done, total)`, however often
             minutes = max(1, round((now - begun) * (total / done - 1) / 60))
             left = f", about {minutes} min left"
         line = f"{label}: {done} of {total} episodes have ended{left}"
-        print(line, file=sys.stderr, flush=True)
+        say(line, sys.stderr)
 
     return tick
 

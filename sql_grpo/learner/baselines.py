@@ -16,7 +16,7 @@ from datasets import Dataset, IterableDataset
 from peft import PeftModel
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from ..common.basics import json_object, pick_some, terminal_progress
+from ..common.basics import json_object, pick_some, say, terminal_progress
 from ..config import SQLGRPOConfig
 from ..world.task import Task
 from ..world.verbs import DESCRIBE
@@ -191,10 +191,9 @@ def _self_imitation(
             now = time.perf_counter() - begun
             last, spent = now - spent, now
             log.append(played | dict(seconds=round(spent, 1)))
-            print(
+            say(
                 f"{name}: round {number}, {right} of {len(tasks)} right, {len(rows)} learned "
-                f"in {played['updates']} updates, {spent:.0f} of {start.seconds:.0f} s",
-                flush=True,
+                f"in {played['updates']} updates, {spent:.0f} of {start.seconds:.0f} s"
             )
     return start.policy(model, name=name), log
 
@@ -382,21 +381,21 @@ def run_baselines(
             try:
                 policy, facts["baselines"][name] = BASELINES[name](start)
             except ValueError as e:  # such as no demonstration that fits
-                print(f"{name} left out: {e}", flush=True)
+                say(f"{name} left out: {e}")
                 continue
             wall[name] = time.perf_counter() - clock
             found[name] = start.score(policy)
-            print(f"{found[name]!r}, {wall[name]:.0f} s", flush=True)
+            say(f"{found[name]!r}, {wall[name]:.0f} s")
             keep(facts)
         clock = time.perf_counter()
         facts["pass_at_k"] = sample_many(
             start, trained, [r.correct for r in found["trained"].records]
         )
         wall["pass_at_k"] = time.perf_counter() - clock
-        print(facts["pass_at_k"]["verdict"], flush=True)
+        say(facts["pass_at_k"]["verdict"])
         keep(facts)
     except KeyboardInterrupt:
-        print("baselines interrupted: what was measured is in the report", flush=True)
+        say("baselines interrupted: what was measured is in the report")
 
 # %% ../../nbs/learner/baselines.ipynb #3300e9b4
 def sample_many(

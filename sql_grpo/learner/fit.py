@@ -7,7 +7,7 @@ __all__ = ['END_RATE', 'A_STEP', 'batch_that_fits', 'SupervisedTrainer', 'fallin
            'Timekeeper', 'MemoryRanOut', 'free_trainer', 'train_on', 'steps_done', 'run_training_with_metrics']
 
 # %% ../../nbs/learner/fit.ipynb #9d000006
-import gc, json, math, os, shutil, signal, time
+import gc, json, math, os, signal, time
 from collections.abc import Callable
 from contextlib import contextmanager
 from functools import cached_property
@@ -33,11 +33,10 @@ from ..common.basics import QUIET, detect_runtime, is_main, say
 from ..config import SQLGRPOConfig
 from ..engine.cache import is_out_of_memory
 from sql_grpo.learner.checkpoints import (
-    checkpoints_in,
     find_checkpoint,
     lock_output_dir,
-    move_away,
     save_state,
+    set_aside,
     unfinished,
     whole_checkpoint,
 )
@@ -361,20 +360,6 @@ def steps_done(checkpoint: str | None) -> int:
     state = Path(checkpoint) / "trainer_state.json"
     return json.loads(state.read_text())["global_step"]
 
-# %% ../../nbs/learner/fit.ipynb #39ad160c
-def _set_aside(folder: str | Path) -> None:
-    "Move an earlier run's checkpoints to previous/; those that are there already are deleted."
-    old, previous = checkpoints_in(folder), Path(folder).expanduser() / "previous"
-    if old:
-        say(
-            f"checkpoints of an earlier run go to {previous}; "
-            "--resume_from_checkpoint last would go on from them"
-        )
-        for p in checkpoints_in(previous):
-            shutil.rmtree(p)
-    for p in old:
-        move_away(p)
-
 # %% ../../nbs/learner/fit.ipynb #4214013b
 def run_training_with_metrics(
     trainer: GRPOTrainer,  # of build_trainer
@@ -389,7 +374,7 @@ def run_training_with_metrics(
     resume = find_checkpoint(resume, trainer.args.output_dir)
     start, before = time.perf_counter(), steps_done(resume)
     if resume is None and is_main():
-        _set_aside(Path(trainer.args.output_dir))
+        set_aside(trainer.args.output_dir, ["checkpoint-[0-9]*"])
     sharded = trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled
     interrupted = False
     if 0 < trainer.args.max_steps <= before and not sharded:

@@ -213,12 +213,8 @@ def own_questions(config: SQLGRPOConfig) -> OwnQuestions:
 
 # %% ../../nbs/run/own.ipynb #0e11000c
 def own_defaults(given: dict) -> dict:  # options, and what is missing in them
-    "Model and folder of a run on one's own data. Raises ValueError for a folder that is taken."
+    "Model and folder of a run on one's own data."
     name = database_name(given["data_source"])
     names = (f"outputs/{name}" + (f"-{n}" if n > 1 else "") for n in count(1))
     free = next(folder for folder in names if not finished_run(folder))
-    resumed = "resume_from_checkpoint" in given
-    if finished_run(given.get("output_dir", free)) and not resumed:
-        taken = f"output_dir {given['output_dir']} holds a finished run"
-        raise ValueError(f"{taken}: give another one, or none, for {free}")
     return dict(model_name=best_here().name, output_dir=free) | given

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from peft import PeftModel
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerState
 
-from ..common.basics import is_main, say
+from ..common.basics import say
 from ..config import changed_options, SQLGRPOConfig
 from ..world.task import Task
 from ..rewards import try_rewards
 from ..rollout import built_in_policy, rollout
 from ..learner.adapters import adapter_options
-from ..learner.checkpoints import find_checkpoint, lock_output_dir
+from ..learner.checkpoints import find_checkpoint
 from ..learner.weights import load_model_and_tokenizer
 from ..learner.fit import batch_that_fits, steps_done
 from ..use.share import sharing_options
@@ -55,8 +55,6 @@ def settle(
     decided |= sharing_options(asked)  # names of the run and of its repository
     config = asked.with_(**decided)
     _say_where_it_goes_on(config, checkpoint)
-    if is_main():
-        lock_output_dir(config.output_dir)
     begun = time.perf_counter()
     model, tokenizer = load_model_and_tokenizer(config)
     seconds = time.perf_counter() - begun

@@ -6,12 +6,14 @@
 __all__ = ['train', 'measure', 'Run', 'make_dashboard', 'prepare']
 
 # %% ../../nbs/run/train.ipynb #9e000006
-import copy, json, os, sys, time, warnings
+import copy, json, os, sys, tempfile, time, warnings
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import torch
+from datasets import Dataset
 from accelerate.utils import gather_object
 from fastcore.basics import patch
 from peft import PeftModel
@@ -40,8 +42,14 @@ from ..world.task import Task
 from ..world.sources import find_source
 from ..rollout import built_in_policy, Policy, rollout, ScriptedPolicy
 from ..engine.policy import whole_model
-from ..learner.checkpoints import checkpoints_in
-from ..learner.weights import model_folder, save_model
+from sql_grpo.learner.checkpoints import (
+    find_checkpoint,
+    going_on,
+    lock_output_dir,
+    put_back,
+    set_aside,
+)
+from ..learner.weights import check_room, model_folder, save_model
 from sql_grpo.learner.demonstrations import (
     fingerprint,
     get_demonstrations,
@@ -85,30 +93,29 @@ def train(
     "The whole run, from nothing to a report. Raises MemoryRanOut if no smaller batch helps."
     run = run or prepare(config, baselines, reward_funcs, reward_weights)
     run.preset = preset
-    if not run.own:
-        run.score("random")
-    run.score("base")
-    if run.own:
-        run.learn_own()
-    elif run.demonstrations:
-        run.learn_from_demonstrations()
-    weights = copy.deepcopy(run.trainer.model.state_dict()) if baselines else None
-    if config.max_steps:
-        run.learn_from_rewards()
-    run.save()
-    if "trained" not in run.evaluations:
-        run.score("trained")
-    report = run.report()
-    if baselines:
-        report = run.measure_baselines(weights)
-    if report:
-        say(better_or_not(report))
+    with run.saving():
+        if not run.own:
+            run.score("random")
+        run.score("base")
         if run.own:
-            both = [q for q in report["questions"] if "base" in q["right"]]
-            pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
-            say(what_changed([*map(pair, both)], 5))
-        if url := share_model(run.config, report):
-            say(f"model uploaded to {url}")
+            run.learn_own()
+        elif run.demonstrations:
+            run.learn_from_demonstrations()
+        weights = copy.deepcopy(run.trainer.model.state_dict()) if baselines else None
+        if config.max_steps:
+            run.learn_from_rewards()
+    # the model is saved: what follows may fail, each by itself
+    if config.max_steps:
+        run.attempt("choosing the checkpoint", run.choose_checkpoint)
+    if "trained" not in run.evaluations:
+        run.attempt("measuring it", run.score, "trained")
+    report = run.attempt("the report", run.report) or {}
+    if baselines:
+        measure = lambda: run.measure_baselines(weights)
+        report = run.attempt("measuring baselines", measure) or report
+    if "trained" in report:
+        run.attempt("comparing", run.say_what_changed, report)
+        run.attempt("sharing it", run.share, report)
     return report
 
 # %% ../../nbs/run/train.ipynb #c90c3542
@@ -150,6 +157,10 @@ class Run:
     own: OwnQuestions | None = None  # where the data is one's own
     preset: str = "default"
     steps: int = 0  # of GRPO
+    learned: bool = False  # is the model another than it was?
+    aside: Path | None = None  # where an earlier run's files are
+    saved: Path | None = None  # the folder of what was learned
+    failed: list = field(default_factory=list)  # sentences, of what came after that
     # updates, episodes played and learned, their tokens
     counted: dict = field(default_factory=dict)
     evaluations: dict = field(default_factory=dict)  # by name
@@ -288,8 +299,49 @@ def prepare(
     eval_tasks = pick_some(evaluated, n, asked.seed)
     if not own:
         _say_what_is_asked(asked, tasks, eval_tasks)
-    settled = settle(asked, tasks[0], reward_funcs, reward_weights)
+    aside = _take_folder(asked)
+    try:
+        settled = settle(asked, tasks[0], reward_funcs, reward_weights)
+        run = _built(
+            settled,
+            prompts,
+            tasks,
+            evaluated,
+            eval_tasks,
+            own,
+            [reward_funcs, reward_weights],
+        )
+    except BaseException:
+        put_back(aside)
+        raise
+    run.aside = aside
+    return run
+
+
+def _take_folder(config: SQLGRPOConfig) -> Path | None:  # of what an earlier run left
+    "Lock a run's folder, and move an earlier run away unless this one goes on with it."
+    if not is_main():
+        return None
+    lock_output_dir(config.output_dir)
+    start, out = str(config.resume_from_checkpoint or ""), Path(config.output_dir)
+    inside = start and Path(start).expanduser().resolve().parent == out.resolve()
+    goes_on = inside or start.lower() in ("last", "true")
+    return None if goes_on else set_aside(out)
+
+
+def _built(
+    settled: Settled,
+    prompts: Dataset,
+    tasks: list[Task],
+    evaluated: list[Task],  # all that may be asked
+    eval_tasks: list[Task],  # those that are
+    own: OwnQuestions | None,
+    rewards: list,  # functions and weights
+) -> Run:
+    "The run of what was settled. Raises ValueError for what its model or tokenizer cannot do."
     config, model, tokenizer = settled.config, settled.model, settled.tokenizer
+    if is_main():
+        check_room(model, config)
     if config.model.embedded:
         say("base model: from the package")
     greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
@@ -308,7 +360,7 @@ def prepare(
         demonstrations = get_demonstrations(*parts)
     dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
     parts = model, tokenizer, prompts, tasks, config, [dashboard]
-    trainer = build_trainer(*parts, reward_funcs, reward_weights)
+    trainer = build_trainer(*parts, *rewards)
     sharded = _each_has_a_part(trainer)
     if sharded:  # one process cannot play alone
         dashboard.play = None
@@ -341,6 +393,7 @@ def learn_from_demonstrations(self: Run) -> None:
     self.seconds["demonstrations"] = facts["seconds"]  # in which they were made
     with self.counting("demonstrations"):
         learn_demonstrations(self.trainer.model, self.tokenizer, rows, self.config)
+    self.learned = True
     self.begin_grpo()
 
 
@@ -373,6 +426,7 @@ def learn_own(self: Run) -> None:
     if own.last:
         learn_kept(sum(own.parts, []))
         go_back(ways[-1])
+        self.learned = True
         return self.begin_grpo()
     tried = {way: [] for way in ways}
     for part in own.parts:
@@ -384,6 +438,7 @@ def learn_own(self: Run) -> None:
     best = max(reversed(ways), key=right.get)
     learn_kept([])
     go_back(best)
+    self.learned = True
     played = [*tried[best], self.play(own.held, "trained")]
     if own.parts and own.drafts:
         whole, half = right.values()
@@ -414,23 +469,20 @@ def begin_grpo(self: Run) -> None:
 # %% ../../nbs/run/train.ipynb #9e00001f
 @patch
 def learn_from_rewards(self: Run) -> None:
-    "GRPO. Interrupted, it keeps what was learned and raises KeyboardInterrupt; or MemoryRanOut."
-    start = self.config.resume_from_checkpoint
-    metrics = run_training_with_metrics(self.trainer, start)
+    "GRPO. Raises KeyboardInterrupt after an interrupt, MemoryRanOut, and what a reward raises."
+    start, model = self.config.resume_from_checkpoint, self.trainer.model
+    digest = lambda: not self.sharded and fingerprint(model)
+    before = digest()
+    try:
+        metrics = run_training_with_metrics(self.trainer, start)
+    finally:
+        self.learned = self.learned or digest() != before
     self.trainer = metrics["trainer"]  # another one, if memory ran out
     self.seconds["grpo"] = metrics["seconds"]
     self.steps = metrics["steps"]
     self.counted = metrics["counted"]
-    if not metrics["interrupted"]:
-        return self.choose_checkpoint()
-    kept = "the last checkpoint is what is kept"
-    if not self.sharded:
-        self.save()
-        kept = f"the model is in {model_folder(self.config)}"
-    there = checkpoints_in(self.config.output_dir)
-    hint = "; --resume_from_checkpoint last goes on" if there else ""
-    say(f"interrupted at step {self.steps}: {kept}{hint}")
-    raise KeyboardInterrupt
+    if metrics["interrupted"]:
+        raise KeyboardInterrupt
 
 # %% ../../nbs/run/train.ipynb #cbba0272
 @patch
@@ -459,9 +511,14 @@ def choose_checkpoint(self: Run) -> None:
             f"{ENOUGH} or more choose the best checkpoint)"
         )
     elif best in success and success[best]["low"] > success[last]["rate"]:
-        self.trainer.go_back(Path(config.output_dir) / f"checkpoint-{best}")
-        others = f"not the last, {named(last)}; --save last is that"
-        choice = f"saved is {named(best)}, {others}"
+        folder = Path(config.output_dir) / f"checkpoint-{best}"
+        if config.save_strategy == "no":
+            choice = f"saved is the last, {named(last)}: without checkpoints there is no {named(best)}"
+        else:
+            self.trainer.go_back(find_checkpoint(folder, config.output_dir))
+            self.save()
+            others = f"not the last, {named(last)}; --save last is that"
+            choice = f"saved is {named(best)}, {others}"
     else:
         n_measured = len(success)
         choice = (
@@ -474,16 +531,64 @@ def choose_checkpoint(self: Run) -> None:
 @patch
 def save(self: Run) -> None:
     "Save the trained model: the first process does, or all where each has only a part."
-    folder, model = model_folder(self.config), self.trainer.model
+    model = self.trainer.model
     if self.sharded:
+        self.saved = model_folder(self.config)
         model.config.sql_grpo = asdict(self.config.rules)
         # an internal call: else it would upload output_dir, with transcripts
-        self.trainer.save_model(str(folder), _internal_call=True)
-    if is_main():
-        (folder / "README.md").unlink(missing_ok=True)  # of an earlier run's model
-        (folder / "training_args.bin").unlink(missing_ok=True)  # has paths in it
-        if not self.sharded:
-            save_model(model, self.tokenizer, self.config)
+        self.trainer.save_model(str(self.saved), _internal_call=True)
+        if is_main():  # it has paths in it
+            (self.saved / "training_args.bin").unlink(missing_ok=True)
+    elif is_main():
+        parts = model, self.tokenizer, self.config
+        try:
+            self.saved = save_model(*parts)
+        except BaseException as e:  # what was learned is in memory alone
+            self.saved = save_model(*parts, tempfile.mkdtemp(prefix="sql_grpo-"))
+            self.failed.append(f"saving in {self.config.output_dir}: {_in_words(e)}")
+            say(f"{self.failed[-1]}; the model is in {self.saved}")
+            if not isinstance(e, Exception):
+                raise
+
+
+@patch
+@contextmanager
+def saving(self: Run):
+    "What is learned within is saved at its end, however that comes."
+    try:
+        yield
+    except BaseException as e:
+        how = "interrupted" if isinstance(e, KeyboardInterrupt) else "ended early"
+        at = f"{how} at step {self.steps}" if self.steps else how
+        if self.sharded:
+            say(f"{at}: a checkpoint is what is kept{going_on(self.config.output_dir)}")
+        elif self.learned:
+            self.save()
+            goes_on = going_on(self.config.output_dir)
+            say(f"{at}: the model is in {self.saved}{goes_on}")
+        else:
+            put_back(self.aside)
+        raise
+    self.save()
+
+
+def _in_words(e: Exception) -> str:
+    return " ".join(f"{type(e).__name__}: {e}".split())
+
+
+@patch
+def attempt(self: Run, what: str, act: Callable, *args):  # what it gives, or None
+    "Do something with a model that is saved; what fails is said, and the run goes on."
+    try:
+        return act(*args)
+    except KeyboardInterrupt:
+        say(f"interrupted: the model is in {self.saved}")
+        raise
+    except Exception as e:
+        if self.config.world_size > 1:  # the others would wait
+            raise
+        self.failed.append(f"{what} failed ({_in_words(e)})")
+        say(f"{self.failed[-1]}; the model is in {self.saved}")
 
 # %% ../../nbs/run/train.ipynb #9e000021
 @patch
@@ -542,6 +647,25 @@ def report(self: Run, remarks: dict | None = None) -> dict:
     played = Comparison(dict(sorted(self.evaluations.items(), key=last)))
     return write_report(config.output_dir, played, about | self.remarks)
 
+
+@patch
+def say_what_changed(self: Run, report: dict) -> None:
+    "Print what the training brought, and of one's own questions those won and lost."
+    say(better_or_not(report))
+    if self.own:
+        both = [q for q in report["questions"] if "base" in q["right"]]
+        pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
+        say(what_changed([*map(pair, both)], 5))
+
+
+@patch
+def share(self: Run, report: dict) -> None:
+    "Write the model's card, and upload both if asked to."
+    if self.saved != model_folder(self.config):  # what lies there is another one
+        return
+    if url := share_model(self.config, report):
+        say(f"model uploaded to {url}")
+
 # %% ../../nbs/run/train.ipynb #f40f38eb
 def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     "The command `sql_grpo train`. Raises SystemExit: 2 for bad input, 1 for no room or network."
@@ -563,18 +687,18 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
         run = prepare(config, words.baselines)
     try:
         train(config, words.preset, words.baselines, run)
-    except (ConnectionError, MemoryRanOut) as e:
+    except MemoryRanOut as e:
         sys.exit(f"{prog}: {e}")
     except Exception as e:  # whatever wrote the file
         if not is_disk_full(e):
             raise
-        there = checkpoints_in(config.output_dir)
-        last = "; --resume_from_checkpoint last goes on" if there else ""
         sys.exit(
             f"{prog}: a disk is full ({' '.join(str(e).split())}): make room in "
-            f"{config.output_dir} or in the cache folder{last}"
+            f"{config.output_dir} or in the cache folder{going_on(config.output_dir)}"
         )
-    say(f"report in {config.output_dir}/report.md, model in {model_folder(config)}")
+    if run.failed:
+        sys.exit(f"{prog}: {'; '.join(run.failed)}; the model is in {run.saved}")
+    say(f"report in {config.output_dir}/report.md, model in {run.saved}")
     if run.own:
         where = f"--model {config.output_dir} --database {config.data_source}"
         say(f"to ask it: sql_grpo ask {where}")

@@ -6,7 +6,7 @@
 __all__ = []
 
 # %% ../../nbs/use/evaluate.ipynb #9e000105
-import os, sys, time
+import sys, time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from sql_grpo.evaluation import (
     policies_of,
 )
 from ..engine.endpoint import unusable_replies
+from ..learner.checkpoints import checkpoints_in, lock_output_dir
 from sql_grpo.watch.report import (
     compare_reports,
     episode_lines,
@@ -63,6 +64,17 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
         raise ValueError(f"no question can be judged: {report.left_out[0][1]}")
     return [without_sql(t) for t in report.tasks] if args.answers_only else report.tasks
 
+
+def _take_folder(folder: str) -> None:
+    "Lock the folder of a report. Raises ValueError if it cannot be written to, or is a training's."
+    learned = [Path(folder) / name for name in ("model", "adapter")]
+    if checkpoints_in(folder) or any(path.is_dir() for path in learned):
+        raise ValueError(
+            f"output_dir {folder!r} is the folder of a training, whose report would be "
+            f"lost: give another one, such as {folder}/eval"
+        )
+    lock_output_dir(folder)
+
 # %% ../../nbs/use/evaluate.ipynb #e2011bef
 def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
     "Evaluate one model, print its report card, write the report. Raises SystemExit with 2 for bad input."
@@ -84,11 +96,8 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
         kept = dict(replies=file) if args.endpoint else {}
         policy = policy_asked(args, rules, seed=args.seed, **kept)
         policy.check(tasks)
-        try:
-            os.makedirs(folder or ".", exist_ok=True)
-        except OSError as e:
-            why = f"and no folder can be made there: {e.strerror}"
-            raise ValueError(f"output_dir is {folder!r}, {why}") from e
+        if folder:
+            _take_folder(folder)
         if args.endpoint and (n := sum(map(len, policy.replies.known.values()))):
             tell(
                 f"{n} replies of an earlier run in {file} are used where the requests "
@@ -98,13 +107,8 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
         try:
             ev = evaluate(policy, tasks, rules, terminal_progress("evaluating"))
             wall = dict(eval=time.perf_counter() - loaded)
-            _show_card(args, rules, ev)
-            if unusable := unusable_replies(ev.episodes):
-                print(f"\n{unusable}")
-            if args.endpoint:
-                print(f"\n{cost_text(policy)}")
             played = Comparison({ev.name: ev})
-            if folder:
+            if folder:  # before anything is printed
                 wall["total"] = time.perf_counter() - start
                 about = dict(data_source=args.data_source, split=args.split)
                 about |= asdict(rules) | dict(seed=args.seed, wall_seconds=wall)
@@ -113,6 +117,12 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
                 )
                 about |= policy.report() if args.endpoint else {}
                 write_report(folder, played, about)
+            _show_card(args, rules, ev)
+            if unusable := unusable_replies(ev.episodes):
+                print(f"\n{unusable}")
+            if args.endpoint:
+                print(f"\n{cost_text(policy)}")
+            if folder:
                 files = "report.json, report.md, transcripts.md and episodes.jsonl"
                 print(f"\nwritten: {files} in {folder}")
             if args.show:

@@ -9,6 +9,7 @@ __all__ = ['ENOUGH', 'read_log', 'plot_training', 'LiveVisualizationCallback']
 import base64, html, io, json, math, os, re, sys, time, warnings
 from collections import namedtuple
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from fastcore.basics import patch
@@ -28,6 +29,7 @@ from sql_grpo.common.basics import (
     markdown_table,
     pick_some,
     rounded,
+    say,
     wilson,
     written_whole,
 )
@@ -68,12 +70,15 @@ _CURVE_NAME = "curve.png"  # the final picture's name in a run's folder
 def read_log(
     path: str | Path,  # of the log, or of the folder that holds it
 ) -> list[dict]:  # oldest first
-    "The records of a log; a last line that a crash cut short is left out."
+    "The records of a log; a line that a crash or a full disk cut short is left out."
     path = Path(path)
     if path.is_dir():
         path = path / _LOG_NAME
-    lines = path.read_bytes().split(b"\n")[:-1]
-    return [json.loads(line) for line in lines]
+    records = []
+    for line in path.read_bytes().split(b"\n"):
+        with suppress(ValueError):
+            records.append(json.loads(line))
+    return records
 
 
 def _append_records(path, records):
@@ -326,9 +331,8 @@ class _Display:
     def tell(self, kind, text):
         "A trace or a line: on the board the latest of its kind, elsewhere one after the other."
         if not self.board:
-            write = print if self.bar.disable else self.bar.write
+            write = say if self.bar.disable else self.bar.write
             _safely("writing a line", write, text)
-            sys.stdout.flush()
             return
         piece = "trace"
         if kind != "trace":
