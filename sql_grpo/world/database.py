@@ -625,8 +625,12 @@ def sample(self: Database, table: str, n: int = 3) -> Result:
     rows = f"FROM {self.identifier(table)} LIMIT {int(n)}"
     result = self.query(f"SELECT {', '.join(shown) or '*'} {rows}")
     if self.short and "too big" in (result.error or ""):  # large values stay there
-        result = self.query(f"SELECT {', '.join(map(self.short.format, shown))} {rows}")
-    if shown is names:
+        for shown in (shown, names[:_SAMPLED]):
+            short = ", ".join(map(self.short.format, shown))
+            result = self.query(f"SELECT {short} {rows}")
+            if result.ok:
+                break
+    if len(shown) == len(names):
         return result
     return replace(result, note=f"the first {_SAMPLED} of {len(names)} columns")
 
