@@ -335,20 +335,18 @@ def _play_round(play: Callable, n: int) -> tuple:  # figures, tokens
     ), [(r.prompt_ids, r.completion_ids, r.env_mask) for r in records]
 
 
-def run_rounds(
-    work: _Workload, ways: list[str], rounds: int = 5
-) -> dict:  # way -> figures
-    "Medians over rounds of all ways in turns, and the `ratio`: how many times as fast ours is."
-    plays = {way: _WAYS[way](work) for way in ways}
-    figures, out = {way: [] for way in ways}, {}
+def run_rounds(work: _Workload, rounds: int = 5) -> dict:  # way -> figures
+    "Medians over rounds of both ways in turns, and the `ratio`: how many times as fast ours is."
+    plays = {way: make(work) for way, make in _WAYS.items()}
+    figures, out = {way: [] for way in plays}, {}
     for i in range(rounds + 1):  # the first is a small one, which does not count
         played = []
-        for way in ways[:: 1 - 2 * (i % 2)]:
+        for way in reversed(plays) if i % 2 else plays:
             n = len(work.tasks) if i else min(len(work.tasks), 2 * _GROUP)
             counts, tokens = _play_round(plays[way], n)
             figures[way].append(counts)
             played.append(tokens)
-        assert played == played[:1] * len(ways), f"{ways} do not play the same tokens"
+        assert played[0] == played[1], f"{[*plays]} do not play the same tokens"
         if i:
             took = [f"{way} {rs[-1]['seconds']:.1f} s" for way, rs in figures.items()]
             print(f"round {i} of {rounds}: {', '.join(took)}", flush=True)
@@ -368,7 +366,7 @@ def run_rounds(
         torch=torch.__version__,
         trl=trl.__version__,
     )
-    return out | dict(ratio={way: median(times(way)) for way in ways}, about=about)
+    return out | dict(ratio={way: median(times(way)) for way in out}, about=about)
 
 # %% ../../nbs/bench/rollouts.ipynb #410669ad
 def bench_table(name: str, figures: dict) -> str:  # of run_rounds; Markdown
@@ -408,7 +406,7 @@ def main(argv: list | None = None) -> None:  # by default the command line's
         for name in args.workloads:
             size = dict(episodes=n) if n else {}
             work = _work_of(name, "cuda" if gpu else "cpu", **size)
-            out[name] = run_rounds(work, [*_WAYS], args.rounds)
+            out[name] = run_rounds(work, args.rounds)
             print(f"\n{bench_table(name, out[name])}\n", flush=True)
         if args.output:
             Path(args.output).write_text(json.dumps(out, indent=1) + "\n")

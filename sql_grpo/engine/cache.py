@@ -12,13 +12,15 @@ from contextlib import contextmanager, nullcontext
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np, psutil, torch
+import numpy as np, torch
 import torch.nn.functional as F
 from fastcore.basics import patch
 from peft.tuners.lora import LoraLayer, Linear as LoraLinear
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from ..common.basics import usable_memory
 
 # %% ../../nbs/engine/cache.ipynb #cac4e00e
 class _Read(NamedTuple):
@@ -476,7 +478,7 @@ _MOST_ROWS = 256
 def _cache_room(device: torch.device) -> float:  # bytes
     "What keys and values may take of a device's memory."
     if device.type != "cuda":
-        return min(2.5e9, 0.2 * psutil.virtual_memory().total)
+        return min(2.5e9, 0.2 * usable_memory())
     # what torch holds and does not use is free as well
     unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return 0.4 * (torch.cuda.mem_get_info(device)[0] + unused)

@@ -349,10 +349,11 @@ def _connect(
                 what = f"no answer within {self.timeout:g} s"
         else:
             reply, thoughts = _reply_in(answer.http_response.json())
-            tokens = dict(zip(_TOKENS, reply[1:3], strict=True))
-            unknown = not any(tokens.values())
             self.usage.add(
-                reasoning_replies=thoughts, uncounted_replies=unknown, **tokens
+                prompt_tokens=reply.prompt_tokens,
+                completion_tokens=reply.completion_tokens,
+                reasoning_replies=thoughts,
+                uncounted_replies=not any(reply[1:3]),
             )
             return _Reply(*json.loads(_hide(json.dumps(reply), key, 8)))
         tries = int(sent.headers["x-stainless-retry-count"]) + 1
@@ -418,7 +419,6 @@ class _Reply(NamedTuple):
     held: dict = {}  # what else the message held, which is sent back beside calls
 
 
-_TOKENS = _Reply._fields[1:3]
 _READ = "role content tool_calls refusal function_call annotations audio".split()
 
 
@@ -477,7 +477,7 @@ def _reply_in(answer: dict) -> tuple:  # the reply, and whether it held reasonin
         "refused": refused,
     }
     usage = usage if isinstance(usage, dict) else {}
-    tokens = (_count(usage.get(name)) for name in _TOKENS)
+    tokens = (_count(usage.get(name)) for name in _Reply._fields[1:3])
     faults = [kind for kind, is_so in faults.items() if is_so]
     held = held if calls else {}
     return _Reply(as_text("".join(texts)), *tokens, calls, faults, held), thoughts

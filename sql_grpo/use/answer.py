@@ -240,9 +240,10 @@ def is_sql(
     "Keep the question with this SQL. Raises ValueError if that fails or finds nothing."
     result = self._database().query(sql)
     if not result.ok or not result.rows:
+        why = f"fails: {result.error}" if result.error else "finds nothing"
         slow = result.error and result.seconds >= self.sql_timeout
         more = "; --sql_timeout gives it more" * bool(slow)
-        raise ValueError(f"the SQL {result.error or 'finds nothing'}: not kept{more}")
+        raise ValueError(f"the SQL {why}: not kept{more}")
     if sure is not None and not sure(result):
         raise ValueError("not kept")
     _kept(self, query=sql.strip().rstrip(";"))

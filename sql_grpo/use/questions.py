@@ -37,7 +37,7 @@ from ..world.tasks import load_with_report
 
 # %% ../../nbs/use/questions.ipynb #0eee0010
 _QUEUE = 10  # seconds that another writer may take
-_SAID = "query", "answer", "wrong", "difficulty"  # of a question, which is replaced
+_VERDICTS = "query", "answer", "wrong", "difficulty"  # of a question, which is replaced
 
 
 def _cell(x: object) -> str:
@@ -176,8 +176,8 @@ class KeptQuestions:
                     entries.append({its(k): x for k, x in new.items()})
                 more = {k: x for k, x in right.items() if k != "question"}
                 for i in lines:
-                    meant[i] |= dict.fromkeys(_SAID) | more
-                    for field in _SAID:
+                    meant[i] |= dict.fromkeys(_VERDICTS) | more
+                    for field in _VERDICTS:
                         entries[i].pop(its(field), None)
                     entries[i] |= {its(k): x for k, x in more.items()}
             # spreadsheets need a mark where the file had one, or another encoding

@@ -14,7 +14,6 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
-from itertools import compress
 from pathlib import Path
 from queue import Empty, LifoQueue
 from time import perf_counter, sleep
@@ -49,8 +48,7 @@ def plain_cell(
         return x
     if isinstance(x, (bytearray, memoryview)):
         return bytes(x)
-    text = str(x)  # engines print times without the zeros that Python puts at the end
-    return text.rstrip("0") if re.search(r":\d\d\.\d{6}\Z", text) else text
+    return str(x)
 
 
 def _taken(rows: Iterable, max_rows: int, max_bytes: int) -> tuple:
@@ -210,11 +208,10 @@ class EngineDatabase(Database):
                     raise ValueError(f"a row is too large, at most {limits[1]} bytes")
                 seconds, types = perf_counter() - start, self._types(sql, columns)
                 return Result(columns, rows, more, seconds=seconds, types=types)
-            except Lost as e:
+            except (Lost, ValueError, TimeoutError) as e:
                 error = one_line(e, 300)
-            except (ValueError, TimeoutError) as e:
-                error = one_line(e, 300)
-                break
+                if not isinstance(e, Lost):
+                    break
         return Result([], [], error=error, seconds=perf_counter() - start)
 
     def _schema(self) -> dict:
@@ -738,8 +735,8 @@ _DUCK_LOCKED = "SET enable_external_access = false; SET lock_configuration = tru
 _DUCK_MEMORY = 2_000_000_000  # bytes of address space that the process may take
 _DUCK_SYSTEM = r"""pg_(?!typeof\b)\w+|(?:duckdb|sqlite|pragma)_\w+|information_schema|current_setting
     |json_serialize_plan|histogram_values|getvariable"""
-_DUCK_TEXT = re.compile(r"INTERVAL|WITH TIME ZONE|_NS|MAP|STRUCT|UNION|\]$", re.I)
-_DUCK_EDGES = "0001-01-01", "9999-12-31"  # to the driver, infinite times are such
+# types as DuckDB prints them, instead of Python's objects
+_DUCK_PRINTED = re.compile(r"DATE|TIME|INTERVAL|MAP|STRUCT|UNION|\]$", re.I)
 _DUCK_EFFECTS = """SELECT DISTINCT lower(function_name) AS name, 0 FROM duckdb_functions()
 WHERE (has_side_effects OR function_type IN ('table', 'table_macro', 'pragma')) AND name NOT IN (
   'random', 'gen_random_uuid', 'uuid', 'uuidv4', 'uuidv7', 'error', 'stats', 'vector_type', 'current_query',
@@ -814,25 +811,18 @@ def _duckdb_reply(con, sql, max_rows, max_bytes, seconds, trusted):
             if not trusted and (fault := _duckdb_fault(cur, sql)):
                 return (fault,)
             cur.execute("BEGIN TRANSACTION READ ONLY")
-            cur.execute(sql)
-            names = [d[0][:10_000] for d in cur.description]
-            kinds = [str(d[1]) for d in cur.description]
-            texts = [bool(_DUCK_TEXT.search(kind)) for kind in kinds]
-            times = [kind.startswith(("DATE", "TIME")) for kind in kinds]
-            limits = max_rows, max_bytes - sum(map(len, names))
-            if not any(texts):
-                rows, more = _taken(iter(cur.fetchone, None), *limits)
-                moments = (c for row in rows for c in compress(row, times))
-                if not any(str(c).startswith(_DUCK_EDGES) for c in moments):
-                    return None, names, rows, more
-            # as DuckDB prints them, instead of Python's objects
+            about = cur.sql(sql)  # which does not run it
+            names = [name[:10_000] for name in about.columns]
             cells = [f"c{i}" for i in range(len(names))]
             printed = [
-                cell + "::VARCHAR" * (text or time)
-                for cell, text, time in zip(cells, texts, times, strict=True)
+                f"{cell}::VARCHAR" if _DUCK_PRINTED.search(str(kind)) else cell
+                for cell, kind in zip(cells, about.types, strict=True)
             ]
-            inner = f"(\n{_unended(sql)}\n) AS found({', '.join(cells)})"
-            cur.execute(f"SELECT {', '.join(printed)} FROM {inner}")
+            if printed != cells:
+                inner = f"(\n{_unended(sql)}\n) AS found({', '.join(cells)})"
+                sql = f"SELECT {', '.join(printed)} FROM {inner}"
+            cur.execute(sql)
+            limits = max_rows, max_bytes - sum(map(len, names))
             return None, names, *_taken(iter(cur.fetchone, None), *limits)
     except (duckdb.FatalException, duckdb.InternalException):  # nothing works after it
         os._exit(1)

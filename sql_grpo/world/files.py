@@ -143,17 +143,17 @@ def _is_header(first: list[str], rows: list[list[str]]) -> bool:
     return not any(_YEAR.fullmatch(x) for i in numbers for x in below(i))
 
 
-_REMARK = re.compile(r"\s*(?:#|//|--|%|!|\*)")  # how lines of remarks begin
+_SIGN_OF_REMARK = re.compile(r"\s*(?:#|//|--|%|!|\*)")  # how lines of remarks begin
 
 
 def _behind_remarks(records: list[list[str]], start: int) -> int:
     "Where lines of remarks end: behind the last one, unless it holds the names, as in `#id,name`."
-    remark = lambda r: _filled(r) == 0 or _REMARK.match(r[0])
+    remark = lambda r: _filled(r) == 0 or _SIGN_OF_REMARK.match(r[0])
     places = range(start, len(records))
     end = next((i for i in places if not remark(records[i])), start)
     if end == start or _filled(records[end - 1]) != _filled(records[end]):
         return end
-    spaced = re.match(_REMARK.pattern + r"+\s", records[end - 1][0])
+    spaced = re.match(_SIGN_OF_REMARK.pattern + r"+\s", records[end - 1][0])
     named = spaced and _is_header(records[end], records[end + 1 :])
     return end if named else end - 1
 
@@ -223,7 +223,7 @@ class Sheet:
             self._say(f"line {line} {numbers}; {called}")
         elif all(map(_NUMERIC.fullmatch, self.header)):
             self._say(f"line {line} is read as names, since it has years")
-        elif not known and re.match(_REMARK.pattern + ".", first[0]):
+        elif not known and re.match(_SIGN_OF_REMARK.pattern + ".", first[0]):
             self._say(f"line {line} is read as names, though it begins as a remark")
         missing = [""] * (self.width - len(self.header))
         self.names = _each_once([*map(str.strip, self.header), *missing])
