@@ -217,9 +217,10 @@ def _in_folder(name: str, folder: Path) -> Model:
         parts = (folder / part for part in ("adapter", "model"))
         folder = next((part for part in parts if part.is_dir()), folder)
     if not folder.is_dir():
+        fault = "a file, and no folder" if folder.exists() else "no such folder"
         raise ValueError(
-            f"no such folder of a model: {name}; a model on the Hub is given by its "
-            "name there, such as Qwen/Qwen2.5-Coder-0.5B-Instruct"
+            f"{fault} of a model: {name}; a model on the Hub is given by its name "
+            "there, such as Qwen/Qwen2.5-Coder-0.5B-Instruct"
         )
     options = _options_in(folder)
     if (folder / "adapter_config.json").is_file():
