@@ -6,7 +6,10 @@
 __all__ = ['COMMANDS', 'main']
 
 # %% ../../nbs/cli/main.ipynb #45cba523
-import os, signal, sys
+import os, signal, sys, sysconfig, traceback
+from pathlib import Path
+
+import sql_grpo
 
 from sql_grpo.common.basics import (
     did_you_mean,
@@ -104,7 +107,13 @@ def _reader_gone(more: str = "") -> bool:
 
 def _last_words(e: Exception) -> str:
     "An error that nobody has put into words before: what helps, and what it says itself."
+    ours = str(Path(sql_grpo.__file__).parent)
+    known = *sysconfig.get_paths().values(), f"{ours}{os.sep}", "<"
+    frames = traceback.extract_tb(e.__traceback__)
+    theirs = [f for f in frames if not f.filename.startswith(known)]  # a reward's
     helps = "an error that is not known here"
+    if theirs:
+        helps = f"an error in {theirs[-1].filename}, line {theirs[-1].lineno}"
     if is_disk_full(e):
         helps = (
             "no room: free some in the output folder, the cache or the temporary one"
@@ -130,8 +139,11 @@ def main(argv: list | None = None) -> int | None:  # exit code, where there is o
 
 def _command(argv: list | None) -> int | None:
     alone = argv is None  # in a process of its own
-    if alone:  # kill is like Ctrl-C
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # kill, and a terminal that closes, are like Ctrl-C; nohup has that ignored
+    for how in ("SIGTERM", "SIGHUP") if alone else ():
+        number = getattr(signal, how, None)  # Windows has no SIGHUP
+        if number and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
     name, *rest = (sys.argv[1:] if alone else list(argv)) or ["--help"]
     if name in ("-h", "--help"):
         lines = [f"  {name:8}{what}" for name, (*_, what) in COMMANDS.items()]

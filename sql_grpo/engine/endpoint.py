@@ -224,7 +224,7 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
             try:
                 reply = send(request)
             except EndpointError as e:
-                if self._without(messages, e.body):
+                if self._without(request["messages"], e.body):
                     continue
                 ep.outcome = e.outcome or None
                 if ep.outcome == "out_of_tokens":
@@ -254,9 +254,9 @@ def _episode(self: EndpointPolicy, send: Callable, env: SQLEnvironment) -> None:
 
 @patch
 def _without(self: EndpointPolicy, messages: list, body: str) -> bool:
-    "Leave out from now on what messages held and the server's error names, if there is such."
+    "Leave out from now on what the messages sent held and the server's error names, if there is such."
     held = {name for m in messages for name in m} - {*_READ, "tool_call_id"}
-    named = {name for name in held - self.unwanted if name in body}
+    named = {name for name in held if name in body}
     self.unwanted |= named
     return bool(named)
 
@@ -278,7 +278,16 @@ def _request(self: EndpointPolicy, start: SQLObservation, messages: list) -> dic
 
 # %% ../../nbs/engine/endpoint.ipynb #888b9bd8
 _CHECKED = 2  # retries of a check
-_REFUSES = 400, 403, 413, 422, 451, 500  # statuses that may be about one question
+_REFUSES = (
+    400,
+    403,
+    413,
+    422,
+    451,
+    500,
+    504,
+    524,
+)  # statuses that may be about one question
 
 
 def _hide(text: str, key: str, least: int = 1) -> str:

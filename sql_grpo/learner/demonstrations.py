@@ -26,9 +26,9 @@ from ..config import DEMONSTRATIONS, SQLGRPOConfig
 from sql_grpo.learner.checkpoints import (
     broken_files,
     checkpoints_in,
-    write_checksums,
     step_of,
     unfinished,
+    whole_checkpoint,
 )
 from ..world.database import Database, format_value
 from ..world.question_files import from_jsonl
@@ -449,12 +449,13 @@ def learn_demonstrations(
         )
         raise KeyboardInterrupt
     free_trainer(trainer)
-    with written_whole(file) as part:
-        save_file({n: p.detach().cpu().contiguous() for n, p in trained.items()}, part)
-    for path in checkpoints_in(folder):
-        shutil.rmtree(path, ignore_errors=True)
-    (folder / "README.md").unlink(missing_ok=True)  # TRL's, about the checkpoint
-    write_checksums(folder)
+    learned = {n: p.detach().cpu().contiguous() for n, p in trained.items()}
+    with whole_checkpoint(folder):
+        with written_whole(file) as part:
+            save_file(learned, part)
+        for path in checkpoints_in(folder):
+            shutil.rmtree(path, ignore_errors=True)
+        (folder / "README.md").unlink(missing_ok=True)  # TRL's, about the checkpoint
     return trainer.losses()
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80066

@@ -28,6 +28,7 @@ from sql_grpo.learner.demonstrations import (
     play_demonstrations,
     teacher,
 )
+from ..learner.checkpoints import checkpoints_in
 from ..learner.model import best_here
 from ..training import load_questions
 from ..watch.report import finished_run
@@ -215,6 +216,9 @@ def own_questions(config: SQLGRPOConfig) -> OwnQuestions:
 def own_defaults(given: dict) -> dict:  # options, and what is missing in them
     "Model and folder of a run on one's own data."
     name = database_name(given["data_source"])
-    names = (f"outputs/{name}" + (f"-{n}" if n > 1 else "") for n in count(1))
-    free = next(folder for folder in names if not finished_run(folder))
-    return dict(model_name=best_here().name, output_dir=free) | given
+    folder = lambda n: f"outputs/{name}" + (f"-{n}" if n > 1 else "")
+    n = next(n for n in count(1) if not finished_run(folder(n)))
+    last = str(given.get("resume_from_checkpoint")).lower() in ("last", "true")
+    if last and n > 1 and not checkpoints_in(folder(n)):
+        n -= 1  # the newest that has some may be finished
+    return dict(model_name=best_here().name, output_dir=folder(n)) | given

@@ -45,6 +45,8 @@ from sql_grpo.learner.checkpoints import (
     find_checkpoint,
     going_on,
     lock_output_dir,
+    OF_A_MODEL,
+    OF_A_RUN,
     put_back,
     set_aside,
 )
@@ -71,6 +73,7 @@ from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import ENOUGH, LiveVisualizationCallback, read_log
 from sql_grpo.watch.report import (
     better_or_not,
+    finished_run,
     what_changed,
     write_report,
 )
@@ -278,16 +281,31 @@ def _say_what_is_asked(config: SQLGRPOConfig, tasks: list, eval_tasks: list) -> 
 _LARGE = 3e8  # weights, from which on a training of all of them wants small rates
 
 
+def _check_begins_elsewhere(config: SQLGRPOConfig) -> None:
+    "Raise ValueError if the run would move away the model that it begins with."
+    moved = [path.resolve() for n in OF_A_RUN for path in Path(config.output_dir).glob(n)]
+    for model in filter(None, (config.model, config.model.base)):
+        if model.folder and model.folder.resolve() in moved:
+            raise ValueError(
+                f"the run would begin with a model in {config.output_dir!r}, and write "
+                "there: give another output_dir"
+            )
+
+
 @contextmanager
 def _folder_taken(config: SQLGRPOConfig):  # yields where an earlier run's files are
-    "A run's folder is locked, and an earlier run moved aside unless this one goes on with it; an error puts it back."
+    "A run's folder is locked, and what of an earlier run this one would replace moved aside; an error puts it back. Raises ValueError."
     aside = None
     if is_main():
         lock_output_dir(config.output_dir)
         start, out = str(config.resume_from_checkpoint or ""), Path(config.output_dir)
-        inside = start and Path(start).expanduser().resolve().parent == out.resolve()
-        if not inside and start.lower() not in ("last", "true"):
-            aside = set_aside(out)
+        goes_on = start.lower() in ("last", "true")
+        if start and not goes_on:  # looked for before it is moved
+            folder = Path(find_checkpoint(start, out)).resolve().parent
+            goes_on = folder == out.resolve()
+        if not goes_on or finished_run(out):
+            _check_begins_elsewhere(config)
+            aside = set_aside(out, OF_A_MODEL if goes_on else OF_A_RUN)
     try:
         yield aside
     except BaseException:
@@ -372,7 +390,7 @@ def learn_from_demonstrations(self: Run) -> None:
     self.seconds["demonstrations"] = facts["seconds"]  # in which they were made
     with self.counting("demonstrations"):
         learn_demonstrations(self.trainer.model, self.tokenizer, rows, self.config)
-    self.learned = True
+    self.learned = not self.config.resume_from_checkpoint  # which knows more
     self.begin_grpo()
 
 
@@ -405,7 +423,7 @@ def learn_own(self: Run) -> None:
     if own.last:
         learn_kept(sum(own.parts, []))
         go_back(ways[-1])
-        self.learned = True
+        self.learned = not config.resume_from_checkpoint  # which knows more
         return self.begin_grpo()
     tried = {way: [] for way in ways}
     for part in own.parts:
@@ -507,6 +525,16 @@ def choose_checkpoint(self: Run) -> None:
     self.remarks["saved"] = choice
 
 
+def _saved_elsewhere(*parts) -> Path:  # arguments of save_model
+    "Save in a new folder, where there is room: temporary, at home, or in memory that files may take. Raises the last error."
+    for place in (places := [tempfile.gettempdir(), Path.home(), "/dev/shm"]):
+        try:
+            return save_model(*parts, tempfile.mkdtemp("", "sql_grpo-", place))
+        except Exception:  # of whoever wrote
+            if place == places[-1]:
+                raise
+
+
 @patch
 def save(self: Run) -> None:
     "Save the trained model: the first process does, or all where each has only a part."
@@ -523,7 +551,7 @@ def save(self: Run) -> None:
         try:
             self.saved = save_model(*parts)
         except BaseException as e:  # what was learned is in memory alone
-            self.saved = save_model(*parts, tempfile.mkdtemp(prefix="sql_grpo-"))
+            self.saved = _saved_elsewhere(*parts)
             self.failed.append(f"saving in {self.config.output_dir}: {_in_words(e)}")
             say(f"{self.failed[-1]}; the model is in {self.saved}")
             if not isinstance(e, Exception):

@@ -257,7 +257,8 @@ def _ask_each(
                     (answer.right if args.right else answer.wrong)()
             except (ValueError, OSError) as e:
                 left = isinstance(e, BrokenPipeError)  # whoever read this
-                if left or isinstance(e, OSError) and not talk:
+                gone = isinstance(e, OSError) and not getattr(e, "outcome", "")
+                if left or gone and not talk:
                     raise
                 error = " ".join(str(e).split())
             _show(asked, answer, error, args)

@@ -26,7 +26,12 @@ from sql_grpo.evaluation import (
     policies_of,
 )
 from ..engine.endpoint import unusable_replies
-from ..learner.checkpoints import checkpoints_in, lock_output_dir
+from sql_grpo.learner.checkpoints import (
+    OF_A_REPORT,
+    checkpoints_in,
+    lock_output_dir,
+    set_aside,
+)
 from sql_grpo.watch.report import (
     compare_reports,
     episode_lines,
@@ -116,6 +121,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo eval`
                     model_name=args.model, instructions=bool(rules.instructions)
                 )
                 about |= policy.report() if args.endpoint else {}
+                set_aside(folder, OF_A_REPORT)
                 write_report(folder, played, about)
             _show_card(args, rules, ev)
             if unusable := unusable_replies(ev.episodes):

@@ -757,8 +757,9 @@ def serve_mcp(
     "Serve until the assistant leaves, or Ctrl-C; raises `ValueError` or `OSError` if it can't."
     server = make_mcp_server(databases, host=host, **options)
     if transport == "stdio":
-        for s in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(s, signal.SIG_DFL)  # else it would wait for another line
+        for s in signal.valid_signals():
+            if signal.getsignal(s) == signal.default_int_handler:
+                signal.signal(s, signal.SIG_DFL)  # else it would wait for another line
         return server.run()
     with listening(host, port) as sock:
         url = f"http://{host}:{sock.getsockname()[1]}/mcp"
