@@ -283,7 +283,9 @@ _LARGE = 3e8  # weights, from which on a training of all of them wants small rat
 
 def _check_begins_elsewhere(config: SQLGRPOConfig) -> None:
     "Raise ValueError if the run would move away the model that it begins with."
-    moved = [path.resolve() for n in OF_A_RUN for path in Path(config.output_dir).glob(n)]
+    moved = [
+        path.resolve() for n in OF_A_RUN for path in Path(config.output_dir).glob(n)
+    ]
     for model in filter(None, (config.model, config.model.base)):
         if model.folder and model.folder.resolve() in moved:
             raise ValueError(
