@@ -72,7 +72,7 @@ def _bench(argv: list[str]) -> None:
     main(argv)
 
 
-def _check(name: str, values: dict) -> None:
+def _look_first(name: str, values: dict) -> None:
     "Look at once whether what a command names is there, and say that it takes a while."
     from sql_grpo.use.player import check_places, say_loading
 
@@ -121,14 +121,14 @@ def main(argv: list | None = None) -> int | None:  # exit code, where there is o
     "The command `sql_grpo`; a reader who goes away ends it quietly. Raises SystemExit with 2 for bad input."
     escape_output()
     try:
-        return _run(argv)
+        return _command(argv)
     except BrokenPipeError:
         return 0
     finally:
         _reader_gone()
 
 
-def _run(argv: list | None) -> int | None:
+def _command(argv: list | None) -> int | None:
     alone = argv is None  # in a process of its own
     if alone:  # kill is like Ctrl-C
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -154,7 +154,7 @@ def _run(argv: list | None) -> int | None:
         short_warnings(f"sql_grpo {name}")
     try:
         if name in ("train", "eval", "serve", "bench"):
-            _check(name, values)
+            _look_first(name, values)
         return command(rest)
     except ModuleNotFoundError as e:
         package = (e.name or "").partition(".")[0]

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import torch
-from datasets import Dataset
 from accelerate.utils import gather_object
 from fastcore.basics import patch
 from peft import PeftModel
@@ -279,6 +278,23 @@ def _say_what_is_asked(config: SQLGRPOConfig, tasks: list, eval_tasks: list) -> 
 _LARGE = 3e8  # weights, from which on a training of all of them wants small rates
 
 
+@contextmanager
+def _folder_taken(config: SQLGRPOConfig):  # yields where an earlier run's files are
+    "A run's folder is locked, and an earlier run moved aside unless this one goes on with it; an error puts it back."
+    aside = None
+    if is_main():
+        lock_output_dir(config.output_dir)
+        start, out = str(config.resume_from_checkpoint or ""), Path(config.output_dir)
+        inside = start and Path(start).expanduser().resolve().parent == out.resolve()
+        if not inside and start.lower() not in ("last", "true"):
+            aside = set_aside(out)
+    try:
+        yield aside
+    except BaseException:
+        put_back(aside)
+        raise
+
+
 def prepare(
     asked: SQLGRPOConfig,
     baselines: bool = False,  # see train
@@ -299,75 +315,38 @@ def prepare(
     eval_tasks = pick_some(evaluated, n, asked.seed)
     if not own:
         _say_what_is_asked(asked, tasks, eval_tasks)
-    aside = _take_folder(asked)
-    try:
+    with _folder_taken(asked) as aside:
         settled = settle(asked, tasks[0], reward_funcs, reward_weights)
-        run = _built(
-            settled,
-            prompts,
-            tasks,
-            evaluated,
-            eval_tasks,
-            own,
-            [reward_funcs, reward_weights],
-        )
-    except BaseException:
-        put_back(aside)
-        raise
-    run.aside = aside
-    return run
-
-
-def _take_folder(config: SQLGRPOConfig) -> Path | None:  # of what an earlier run left
-    "Lock a run's folder, and move an earlier run away unless this one goes on with it."
-    if not is_main():
-        return None
-    lock_output_dir(config.output_dir)
-    start, out = str(config.resume_from_checkpoint or ""), Path(config.output_dir)
-    inside = start and Path(start).expanduser().resolve().parent == out.resolve()
-    goes_on = inside or start.lower() in ("last", "true")
-    return None if goes_on else set_aside(out)
-
-
-def _built(
-    settled: Settled,
-    prompts: Dataset,
-    tasks: list[Task],
-    evaluated: list[Task],  # all that may be asked
-    eval_tasks: list[Task],  # those that are
-    own: OwnQuestions | None,
-    rewards: list,  # functions and weights
-) -> Run:
-    "The run of what was settled. Raises ValueError for what its model or tokenizer cannot do."
-    config, model, tokenizer = settled.config, settled.model, settled.tokenizer
-    if is_main():
-        check_room(model, config)
-    if config.model.embedded:
-        say("base model: from the package")
-    greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
-    large = model.num_parameters() > _LARGE and config.peft == "none"
-    if large and config.learning_rate > 1e-5:
-        say(
-            f"a learning rate of {config.learning_rate:g} suits a small model or adapters "
-            "(peft); for all weights of a larger one, about 1e-6 is usual"
-        )
-    demonstrations = None
-    if own:
-        own.encode(tokenizer, config)
-        say(own.plan(config, model))
-    elif config.demonstrations != "none":
-        parts = model, tokenizer, tasks, evaluated, config
-        demonstrations = get_demonstrations(*parts)
-    dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
-    parts = model, tokenizer, prompts, tasks, config, [dashboard]
-    trainer = build_trainer(*parts, *rewards)
-    sharded = _each_has_a_part(trainer)
-    if sharded:  # one process cannot play alone
-        dashboard.play = None
-    run = Run(settled, trainer, tasks, eval_tasks, demonstrations, sharded, own)
-    if not config.model.embedded:
-        run.seconds["warmup"] = settled.seconds
-    return run
+        config, model, tokenizer = settled.config, settled.model, settled.tokenizer
+        if is_main():
+            check_room(model, config)
+        if config.model.embedded:
+            say("base model: from the package")
+        greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
+        large = model.num_parameters() > _LARGE and config.peft == "none"
+        if large and config.learning_rate > 1e-5:
+            say(
+                f"a learning rate of {config.learning_rate:g} suits a small model or adapters "
+                "(peft); for all weights of a larger one, about 1e-6 is usual"
+            )
+        demonstrations = None
+        if own:
+            own.encode(tokenizer, config)
+            say(own.plan(config, model))
+        elif config.demonstrations != "none":
+            parts = model, tokenizer, tasks, evaluated, config
+            demonstrations = get_demonstrations(*parts)
+        dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
+        parts = model, tokenizer, prompts, tasks, config, [dashboard]
+        trainer = build_trainer(*parts, reward_funcs, reward_weights)
+        sharded = _each_has_a_part(trainer)
+        if sharded:  # one process cannot play alone
+            dashboard.play = None
+        run = Run(settled, trainer, tasks, eval_tasks, demonstrations, sharded, own)
+        run.aside = aside
+        if not config.model.embedded:
+            run.seconds["warmup"] = settled.seconds
+        return run
 
 # %% ../../nbs/run/train.ipynb #3b1c7f60
 def _each_has_a_part(trainer: GRPOTrainer) -> bool:

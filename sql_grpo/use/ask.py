@@ -324,7 +324,7 @@ def ask_cell(line: str, cell: str) -> Answer:
     return ask(player, args.database, cell, args.votes, **limits)
 
 
-def _check(args: AskOptions) -> None:
+def _check_options(args: AskOptions) -> None:
     "Raise ValueError for options that do not go together, or are out of range."
     if args.endpoint and not args.model:
         raise ValueError("--endpoint: give the model's name there as --model")
@@ -343,7 +343,7 @@ def _check(args: AskOptions) -> None:
 
 def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
     "Check what was asked for, and ask. Nothing is loaded before it is needed."
-    _check(args)
+    _check_options(args)
     db = open_database(args.database, now=None)
     listed = _listed(args.question_file, db) if args.question_file else args.question
     kept = args.keep and KeptQuestions(args.keep, db)

@@ -625,8 +625,8 @@ def sample(self: Database, table: str, n: int = 3) -> Result:
     rows = f"FROM {self.identifier(table)} LIMIT {int(n)}"
     result = self.query(f"SELECT {', '.join(shown) or '*'} {rows}")
     if self.short and "too big" in (result.error or ""):  # large values stay there
-        for shown in (shown, names[:_SAMPLED]):
-            short = ", ".join(map(self.short.format, shown))
+        for some in (shown, names[:_SAMPLED]):
+            short = ", ".join(map(self.short.format, some))
             result = self.query(f"SELECT {short} {rows}")
             if result.ok:
                 break

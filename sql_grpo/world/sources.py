@@ -7,7 +7,7 @@ __all__ = ['share_out', 'in_split', 'Source', 'EmbeddedWorld', 'Folder', 'Spider
            'OneDatabase', 'Context', 'source_class', 'find_source']
 
 # %% ../../nbs/world/sources.ipynb #50c50507
-import hashlib, os, random, re, warnings
+import hashlib, os, random, warnings
 from collections import Counter
 from functools import lru_cache
 from importlib.metadata import entry_points
