@@ -69,7 +69,8 @@ def is_files(where: str | Path) -> bool:
 
 
 _UNREAD = tuple(
-    ".xls .xlsx .ods .json .jsonl .ndjson .feather .arrow .orc .avro".split()
+    ".xls .xlsx .xlsm .xlsb .ods .json .jsonl .ndjson .feather .arrow .orc .avro .txt .tab .psv .dat "
+    ".pq .parq .zip .gz .bz2 .xz .zst .7z .duckdb .mdb .accdb .sql .dta .sav .sas7bdat .rds".split()
 )
 
 
@@ -79,7 +80,7 @@ def left_out(where: Path) -> list[str]:  # names; those of folders end in a slas
     for p in where.iterdir() if where.is_dir() else ():
         if p.name.startswith((".", "~$", "__")) or "=" in p.name:
             continue
-        if p.name.lower().endswith(_UNREAD):
+        if p.name.lower().endswith(_UNREAD) and not table_name(p):
             names.append(p.name)
         if p.is_dir() and any(table_name(f) and f.is_file() for f in p.iterdir()):
             names.append(f"{p.name}/")
@@ -299,12 +300,25 @@ class Sheet:
                 quotes = f"a value with a {sign} in it belongs in double quotes"
                 wide = f"{len(record)} values, and the table has {self.width} columns"
                 raise ValueError(f"{self.label}: line {line}: {wide}; {quotes}")
+            if any("\n" in x for x in record) and (n := self._swallowed(record)):
+                quotes = "a quote that is part of a value is written twice, in quotes"
+                self._say(
+                    f"line {line}: one value has what looks like {n} rows; {quotes}"
+                )
             if record and len(record) < self.width:
                 short, first = short + 1, first or line
             yield line, (record + [""] * self.width)[: self.width]
         if short:
             fewer = f"fewer values than the {self.width} columns, such as line {first}"
             self._say(f"{short} of {rows} rows have {fewer}; what is missing is NULL")
+
+    def _swallowed(self, record: list[str]) -> int:
+        "How many rows a record would be if a quote in it were none; 0 if it would be no rows."
+        sign = self.form["delimiter"]
+        rows = [line.split(sign) for line in sign.join(record).splitlines()]
+        fit = all(len(row) == self.width for row in rows)
+        numbers = (all(map(_NUMERIC.fullmatch, cells)) for cells in zip(*rows))
+        return len(rows) if fit and any(numbers) else 0
 
 
 def _each_once(headings: list[str]) -> list[str]:
@@ -325,7 +339,8 @@ _CELL = re.compile(
     | (?P<COMMA> -?(?:0|[1-9][0-9]*),[0-9]+ )
     | (?P<DAY> [0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?(?:[T\s][0-9:.]+(?:Z|[-+][0-9:]+)?)? )
     | (?P<MARK> \#?n/?a | n\.\s?a\. | k\.\s?a\. | <na> | nan | null | \\n | (?-i:None) | [-–—]{1,3} | \.{1,3} | \?{1,3} )
-    | (?P<MIXED> -?[1-9][0-9]{19,} | [-+]?[0-9][0-9.]*,[0-9.,]+ | [-+]?[0-9]{1,3}(?:[.,'’\s][0-9]{3})+(?:[.,][0-9]+)?
+    | (?P<MIXED> -?[1-9][0-9]{19,} | \+[0-9]{1,6}(?:\.[0-9]*)? | [−–]\s?[0-9][0-9.,]* | \([$€£]?[0-9][0-9.,]*\) | [0-9][0-9.,]*-
+        | [-+]?[0-9][0-9.]*,[0-9.,]+ | [-+]?[0-9]{1,3}(?:[.,'’\s][0-9]{3})+(?:[.,][0-9]+)?
         | [-+]?[$€£]\s?[0-9][0-9.,'’\s]*+ | [-+]?[0-9][0-9.,'’\s]*[%$€£] ) )\s*""",
     re.X | re.I,
 )
