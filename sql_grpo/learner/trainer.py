@@ -283,7 +283,9 @@ def _compute_loss(self: EpisodeTrainer, model, inputs):
     more = dict(old_per_token_logps=old, update_tokens=tokens)
     loss = self.batch_loss(logps, inputs | more)
     if not (isinstance(loss, torch.Tensor) and loss.ndim == 0):
-        raise ValueError(f"batch_loss returned {loss!r}: expected a tensor of one number")
+        raise ValueError(
+            f"batch_loss returned {loss!r}: expected a tensor of one number"
+        )
     return loss
 
 
