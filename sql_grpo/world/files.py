@@ -409,6 +409,11 @@ _ARROW |= dict.fromkeys("binary large_binary fixed_size_binary".split(), "BLOB")
 
 def _arrow_kind(kind) -> str:  # of a column; a pyarrow.DataType
     "What SQLite makes of a column, by the words of `_type_of`."
+    kind = (
+        getattr(kind, "value_type", kind)
+        if str(kind).startswith("dictionary")
+        else kind
+    )
     if str(kind).startswith("decimal") and kind.scale == 0:
         return "INTEGER"
     return _ARROW.get(re.match("[a-z_]*", str(kind))[0], "TEXT")
@@ -437,15 +442,25 @@ class _Parquet:
     def __init__(self, path: Path):
         self.file, self.said = _arrow().parquet.ParquetFile(path), []
         self.odd, self.long = {}, {}
-        self.names = _each_once(self.file.schema_arrow.names)
+        index = re.compile(r"__index_level_[0-9]+__")  # of pandas, which hides it, too
+        fields = enumerate(self.file.schema_arrow)
+        self.places = [i for i, field in fields if not index.fullmatch(field.name)]
+        names = self.file.schema_arrow.names
+        self.names = _each_once([names[i] for i in self.places])
 
     def kinds(self) -> list[Counter]:
-        return [Counter([_arrow_kind(t)]) for t in self.file.schema_arrow.types]
+        types = self.file.schema_arrow.types
+        # a column of nothing says nothing of those of other files
+        kinds = [
+            [_arrow_kind(types[i])] * (str(types[i]) != "null") for i in self.places
+        ]
+        return [*map(Counter, kinds)]
 
     def cells(self, _types: dict) -> Iterator[tuple]:
         for batch in self.file.iter_batches():
             columns = []
-            for name, c in zip(self.names, batch.columns, strict=True):
+            for name, i in zip(self.names, self.places, strict=True):
+                c = batch.columns[i]
                 if str(c.type) == "float":  # 0.1 of single precision is 0.1
                     c = c.cast("string").cast("double")
                 values = c.to_pylist()
@@ -505,6 +520,22 @@ def _remarks(source, counts: dict, types: dict) -> list[str]:
     return remarks
 
 
+def _unlike(sources: list) -> list[str]:
+    "Columns that are numbers in some files of a table and texts in others."
+    seen, remarks = {}, []  # column -> is it text? -> the first such file
+    for label, _, _, counts in sources:
+        for name, cells in counts.items():
+            kind = _type_of(set(cells))
+            if set(cells) - {"MARK", "BLOB"}:
+                files = seen.setdefault(name.lower(), {})
+                files.setdefault(kind in ("TEXT", "DAY"), label)
+    for name, files in seen.items():
+        if len(files) == 2:
+            why = f"as it is in {files[True]}; in {files[False]} it has numbers"
+            remarks.append(f"{name} is read as text, {why}")
+    return remarks
+
+
 def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:
     "Make one table of files, by their columns' names; what is odd in it. Raises ValueError."
     names, kinds, sources, remarks = {}, {}, [], []  # by names in lower case
@@ -538,7 +569,7 @@ def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:
             con.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
         odd = (f"{label}: {remark}" for remark in _remarks(source, counts, types))
         remarks += [*dict.fromkeys(source.said), *odd]
-    return remarks
+    return remarks + [f"{table}: {remark}" for remark in _unlike(sources)]
 
 # %% ../../nbs/world/files.ipynb #5fc55133
 def files_database(where: str | Path) -> Path:  # with the name of the file or folder
