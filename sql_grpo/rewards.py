@@ -307,10 +307,10 @@ def try_rewards(
         if not fits or not all(v is None or _is_number(v) for v in values):
             wrong = f"returned {values!r} for {n} episodes; expected a number for each"
             raise ValueError(f"the reward {title} {wrong}")
-        if any(value is not None for value in values):
+        if any(v is not None and not math.isnan(v) for v in values):
             continue
         if _is_of_episode(reward):
-            why = "returned None for every episode; did you forget return?"
+            why = f"returned {values[0]} for every episode; did you forget return?"
             raise ValueError(f"{title} {why}")
         # TRL's kind may leave out questions that it has no opinion of
         warnings.warn(

@@ -281,7 +281,12 @@ def _compute_loss(self: EpisodeTrainer, model, inputs):
     share = self.current_gradient_accumulation_steps / self.args.steps_per_generation
     tokens = inputs["num_items_in_batch"] / self.accelerator.num_processes * share
     more = dict(old_per_token_logps=old, update_tokens=tokens)
-    return self.batch_loss(logps, inputs | more)
+    loss = self.batch_loss(logps, inputs | more)
+    if not (isinstance(loss, torch.Tensor) and loss.ndim == 0):
+        raise ValueError(
+            f"batch_loss returned {loss!r}: expected a tensor of one number"
+        )
+    return loss
 
 
 @patch

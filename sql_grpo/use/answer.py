@@ -6,7 +6,7 @@
 __all__ = ['result_text', 'csv_text', 'Answer', 'vote']
 
 # %% ../../nbs/use/answer.ipynb #a5e00009
-import re
+import re, unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import NoneType
@@ -205,6 +205,9 @@ def vote(
     return first
 
 # %% ../../nbs/use/answer.ipynb #0eea0002
+_PASTED = re.compile("[\u00a0\u200b\u2028\ufeff‘’“”]")  # seldom meant in SQL
+
+
 def _kept(it: Answer, **right) -> None:
     "Put a question into its file. Raises ValueError if there is none."
     if it.keep is None:
@@ -243,6 +246,8 @@ def is_sql(
         why = f"fails: {result.error}" if result.error else "finds nothing"
         slow = result.error and result.seconds >= self.sql_timeout
         more = "; --sql_timeout gives it more" * bool(slow)
+        if result.error and (odd := _PASTED.search(sql)):
+            more += f"; there is a {unicodedata.name(odd[0], '').lower()} in it"
         raise ValueError(f"the SQL {why}: not kept{more}")
     if sure is not None and not sure(result):
         raise ValueError("not kept")

@@ -6,7 +6,7 @@
 __all__ = ['VOTE_TEMPERATURE', 'question_task', 'ask', 'ask_cell', 'main']
 
 # %% ../../nbs/use/ask.ipynb #1aefbdb3
-import json, os, shlex, sys, time
+import json, os, shlex, sys, time, warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
@@ -18,8 +18,8 @@ from ..world.engines import open_database, patient
 from ..world.files import refuse_table
 from ..world.replies import SQLAction, as_text
 from ..world.verbs import ANSWER, QUERY
-from ..world.question_files import READERS, from_lines, raw_entries
-from ..world.task import Task
+from ..world.question_files import READERS, from_lines, plain_name, raw_entries
+from ..world.task import Task, database_key
 from ..world.answers import answer_cell
 from ..environment import Episode, SQLEnvironment
 from ..rollout import BUILT_IN, Policy, rollout
@@ -102,16 +102,27 @@ def ask(
     return answer
 
 # %% ../../nbs/use/ask.ipynb #da5e44a3
-def _listed(file: str) -> list[str]:
-    "The questions of a file, where SQL and answers may stand, too. Raises ValueError and OSError."
+def _listed(file: str, db: Database) -> list[str]:
+    "The questions of a file about a database; SQL and answers may stand there, too. Raises ValueError and OSError."
     path = Path(file)
     entries = (raw_entries if path.suffix.lower() in READERS else from_lines)(path)
-    questions = [e.get("question") if isinstance(e, dict) else e for _, e in entries]
+    here, others = database_key(plain_name(db.name)), {}
+    for where, e in entries:
+        its = isinstance(e, dict) and e.get("db_id")
+        if its and database_key(str(its)) != here:
+            others[where] = its
+    if others:
+        some = f"{len(others)} of {len(entries)} entries are left out"
+        first = next(iter(others))
+        about = f"about another database: {others[first]}, not {db.name}"
+        warnings.warn(f"{some}, such as {first}: {about}", stacklevel=2)
+    entries = [e for where, e in entries if where not in others]
+    questions = [e.get("question") if isinstance(e, dict) else e for e in entries]
     if not all(isinstance(q, str) for q in questions):
         raise ValueError(f"{file}: not every entry has a text as its 'question'")
     questions = [*filter(str.strip, questions)]
     if not questions:
-        raise ValueError(f"{file} has no questions")
+        raise ValueError(f"{file} has no questions about {db.name}")
     return questions
 
 # %% ../../nbs/use/ask.ipynb #164e4245
@@ -334,8 +345,8 @@ def _check_options(args: AskOptions) -> None:
 def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
     "Check what was asked for, and ask. Nothing is loaded before it is needed."
     _check_options(args)
-    listed = _listed(args.question_file) if args.question_file else args.question
     db = open_database(args.database, now=None)
+    listed = _listed(args.question_file, db) if args.question_file else args.question
     kept = args.keep and KeptQuestions(args.keep, db)
     if args.question_file:
         refuse_table(Path(args.question_file), db)

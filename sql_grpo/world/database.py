@@ -626,7 +626,7 @@ def sample(self: Database, table: str, n: int = 3) -> Result:
     result = self.query(f"SELECT {', '.join(shown) or '*'} {rows}")
     if self.short and "too big" in (result.error or ""):  # large values stay there
         for some in (shown, names[:_SAMPLED]):
-            short = ", ".join(map(self.short.format, some))
+            shown, short = some, ", ".join(map(self.short.format, some))
             result = self.query(f"SELECT {short} {rows}")
             if result.ok:
                 break

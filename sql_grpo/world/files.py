@@ -69,7 +69,8 @@ def is_files(where: str | Path) -> bool:
 
 
 _UNREAD = tuple(
-    ".xls .xlsx .ods .json .jsonl .ndjson .feather .arrow .orc .avro".split()
+    ".xls .xlsx .xlsm .xlsb .ods .json .jsonl .ndjson .feather .arrow .orc .avro .txt .tab .psv .dat "
+    ".pq .parq .zip .gz .bz2 .xz .zst .7z .duckdb .mdb .accdb .sql .dta .sav .sas7bdat .rds".split()
 )
 
 
@@ -79,7 +80,7 @@ def left_out(where: Path) -> list[str]:  # names; those of folders end in a slas
     for p in where.iterdir() if where.is_dir() else ():
         if p.name.startswith((".", "~$", "__")) or "=" in p.name:
             continue
-        if p.name.lower().endswith(_UNREAD):
+        if p.name.lower().endswith(_UNREAD) and not table_name(p):
             names.append(p.name)
         if p.is_dir() and any(table_name(f) and f.is_file() for f in p.iterdir()):
             names.append(f"{p.name}/")
@@ -299,12 +300,25 @@ class Sheet:
                 quotes = f"a value with a {sign} in it belongs in double quotes"
                 wide = f"{len(record)} values, and the table has {self.width} columns"
                 raise ValueError(f"{self.label}: line {line}: {wide}; {quotes}")
+            if any("\n" in x for x in record) and (n := self._swallowed(record)):
+                quotes = "a quote that is part of a value is written twice, in quotes"
+                self._say(
+                    f"line {line}: one value has what looks like {n} rows; {quotes}"
+                )
             if record and len(record) < self.width:
                 short, first = short + 1, first or line
             yield line, (record + [""] * self.width)[: self.width]
         if short:
             fewer = f"fewer values than the {self.width} columns, such as line {first}"
             self._say(f"{short} of {rows} rows have {fewer}; what is missing is NULL")
+
+    def _swallowed(self, record: list[str]) -> int:
+        "How many rows a record would be if a quote in it were none; 0 if it would be no rows."
+        sign = self.form["delimiter"]
+        rows = [line.split(sign) for line in sign.join(record).splitlines()]
+        fit = all(len(row) == self.width for row in rows)
+        numbers = (all(map(_NUMERIC.fullmatch, cells)) for cells in zip(*rows))
+        return len(rows) if fit and any(numbers) else 0
 
 
 def _each_once(headings: list[str]) -> list[str]:
@@ -325,7 +339,8 @@ _CELL = re.compile(
     | (?P<COMMA> -?(?:0|[1-9][0-9]*),[0-9]+ )
     | (?P<DAY> [0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?(?:[T\s][0-9:.]+(?:Z|[-+][0-9:]+)?)? )
     | (?P<MARK> \#?n/?a | n\.\s?a\. | k\.\s?a\. | <na> | nan | null | \\n | (?-i:None) | [-–—]{1,3} | \.{1,3} | \?{1,3} )
-    | (?P<MIXED> -?[1-9][0-9]{19,} | [-+]?[0-9][0-9.]*,[0-9.,]+ | [-+]?[0-9]{1,3}(?:[.,'’\s][0-9]{3})+(?:[.,][0-9]+)?
+    | (?P<MIXED> -?[1-9][0-9]{19,} | \+[0-9]{1,6}(?:\.[0-9]*)? | [−–]\s?[0-9][0-9.,]* | \([$€£]?[0-9][0-9.,]*\) | [0-9][0-9.,]*-
+        | [-+]?[0-9][0-9.]*,[0-9.,]+ | [-+]?[0-9]{1,3}(?:[.,'’\s][0-9]{3})+(?:[.,][0-9]+)?
         | [-+]?[$€£]\s?[0-9][0-9.,'’\s]*+ | [-+]?[0-9][0-9.,'’\s]*[%$€£] ) )\s*""",
     re.X | re.I,
 )
@@ -394,6 +409,11 @@ _ARROW |= dict.fromkeys("binary large_binary fixed_size_binary".split(), "BLOB")
 
 def _arrow_kind(kind) -> str:  # of a column; a pyarrow.DataType
     "What SQLite makes of a column, by the words of `_type_of`."
+    kind = (
+        getattr(kind, "value_type", kind)
+        if str(kind).startswith("dictionary")
+        else kind
+    )
     if str(kind).startswith("decimal") and kind.scale == 0:
         return "INTEGER"
     return _ARROW.get(re.match("[a-z_]*", str(kind))[0], "TEXT")
@@ -422,15 +442,25 @@ class _Parquet:
     def __init__(self, path: Path):
         self.file, self.said = _arrow().parquet.ParquetFile(path), []
         self.odd, self.long = {}, {}
-        self.names = _each_once(self.file.schema_arrow.names)
+        index = re.compile(r"__index_level_[0-9]+__")  # of pandas, which hides it, too
+        fields = enumerate(self.file.schema_arrow)
+        self.places = [i for i, field in fields if not index.fullmatch(field.name)]
+        names = self.file.schema_arrow.names
+        self.names = _each_once([names[i] for i in self.places])
 
     def kinds(self) -> list[Counter]:
-        return [Counter([_arrow_kind(t)]) for t in self.file.schema_arrow.types]
+        types = self.file.schema_arrow.types
+        # a column of nothing says nothing of those of other files
+        kinds = [
+            [_arrow_kind(types[i])] * (str(types[i]) != "null") for i in self.places
+        ]
+        return [*map(Counter, kinds)]
 
     def cells(self, _types: dict) -> Iterator[tuple]:
         for batch in self.file.iter_batches():
             columns = []
-            for name, c in zip(self.names, batch.columns, strict=True):
+            for name, i in zip(self.names, self.places, strict=True):
+                c = batch.columns[i]
                 if str(c.type) == "float":  # 0.1 of single precision is 0.1
                     c = c.cast("string").cast("double")
                 values = c.to_pylist()
@@ -490,6 +520,22 @@ def _remarks(source, counts: dict, types: dict) -> list[str]:
     return remarks
 
 
+def _unlike(sources: list) -> list[str]:
+    "Columns that are numbers in some files of a table and texts in others."
+    seen, remarks = {}, []  # column -> is it text? -> the first such file
+    for label, _, _, counts in sources:
+        for name, cells in counts.items():
+            kind = _type_of(set(cells))
+            if set(cells) - {"MARK", "BLOB"}:
+                files = seen.setdefault(name.lower(), {})
+                files.setdefault(kind in ("TEXT", "DAY"), label)
+    for name, files in seen.items():
+        if len(files) == 2:
+            why = f"as it is in {files[True]}; in {files[False]} it has numbers"
+            remarks.append(f"{name} is read as text, {why}")
+    return remarks
+
+
 def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:
     "Make one table of files, by their columns' names; what is odd in it. Raises ValueError."
     names, kinds, sources, remarks = {}, {}, [], []  # by names in lower case
@@ -523,7 +569,7 @@ def _make_table(con, table: str, files: list[Path], where: Path) -> list[str]:
             con.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
         odd = (f"{label}: {remark}" for remark in _remarks(source, counts, types))
         remarks += [*dict.fromkeys(source.said), *odd]
-    return remarks
+    return remarks + [f"{table}: {remark}" for remark in _unlike(sources)]
 
 # %% ../../nbs/world/files.ipynb #5fc55133
 def files_database(where: str | Path) -> Path:  # with the name of the file or folder

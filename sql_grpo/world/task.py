@@ -23,9 +23,15 @@ def database_key(db_id: str) -> str:
     return re.sub(r"\W", "_", db_id.casefold())
 
 
+# signs as programs put them, and as they are typed
+_TYPED = str.maketrans("‘’“”„–—−", '\'\'"""---', "\u00ad\u200b\ufeff")
+
+
 def question_key(question: object, db_id: str = "") -> tuple:
-    "What questions have in common that are the same: database and words, in any case, with any blanks, end mark and composition of accents."
-    text = unicodedata.normalize("NFC", str(question or "").casefold())
+    "What questions have in common that are the same: database and words, in any case, with any blanks, end mark, forms of quotes and dashes, and composition of accents."
+    text = unicodedata.normalize("NFC", str(question or "").casefold()).translate(
+        _TYPED
+    )
     return database_key(db_id), " ".join(text.split()).strip(" ?!.…？！。¿¡")
 
 
