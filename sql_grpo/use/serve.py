@@ -485,7 +485,7 @@ def served_tasks(
 def _load_splits(args: ServeOptions) -> dict:  # of lists of tasks
     "The questions of each split; those that nobody could answer are left out, with a warning."
     source, path, file = args.data_source, args.data_path, args.question_file
-    splits = {}
+    splits, fault = {}, ""
     for split in args.splits or ("train", "eval"):
         try:
             tasks = load_tasks(source, split, path=path, questions=file)
@@ -496,10 +496,11 @@ def _load_splits(args: ServeOptions) -> dict:  # of lists of tasks
         report = check_tasks(tasks, strict=False)
         if report.left_out:
             print(f"{_PROG}: {split}: {report}", file=sys.stderr)
+            fault = f" that can be judged: {report.left_out[0][1]}"
         if report.tasks:
             splits[split] = report.tasks
     if not splits:
-        raise ValueError(f"there are no questions in {source}")
+        raise ValueError(f"there are no questions in {source}{fault}")
     return splits
 
 
