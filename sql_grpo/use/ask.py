@@ -111,6 +111,8 @@ def _listed(file: str, db: Database) -> list[str]:
         its = isinstance(e, dict) and e.get("db_id")
         if its and database_key(str(its)) != here:
             others[where] = its
+    if len(others) == len(entries):  # all are: then the name says nothing
+        others = {}
     if others:
         some = f"{len(others)} of {len(entries)} entries are left out"
         first = next(iter(others))
@@ -122,7 +124,7 @@ def _listed(file: str, db: Database) -> list[str]:
         raise ValueError(f"{file}: not every entry has a text as its 'question'")
     questions = [*filter(str.strip, questions)]
     if not questions:
-        raise ValueError(f"{file} has no questions about {db.name}")
+        raise ValueError(f"{file} has no questions")
     return questions
 
 # %% ../../nbs/use/ask.ipynb #164e4245

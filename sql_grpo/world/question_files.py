@@ -24,7 +24,7 @@ _LEVELS = {x: x for x in (*LEVELS, "unknown")}  # in whatever words a file has t
 _LEVELS |= dict(simple="easy", moderate="medium", challenging="hard")
 _is_text = lambda x: isinstance(x, str) and x == x.encode(errors="replace").decode()
 _SCHEMA = dict(  # field -> what is expected, and whether a value is that
-    db_id=("a folder's name", lambda x: _is_text(x) and re.fullmatch(r"\w[\w.-]*", x)),
+    db_id=("a name", lambda x: _is_text(x) and re.fullmatch(r"\w[^/\\:\0\r\n]*", x)),
     question=("a string of valid Unicode", _is_text),
     query=("a string of valid Unicode", _is_text),
     answer=("an answer", lambda x: answer_result(x) is not None),

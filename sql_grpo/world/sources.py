@@ -291,6 +291,9 @@ class OneDatabase(Folder):
         form = dict(db_id=name, dialect=db.dialect)
         tasks = file_tasks(file, "train", lambda e: where, **form)
         others = [t for t in tasks if database_key(t.db_id) != database_key(name)]
+        for t in tasks:  # "Shop 1" is shop_1
+            same = database_key(t.db_id) == database_key(name)
+            t.db_id = name if same else t.db_id
         for t in others if len(others) < len(tasks) else ():
             t.fault = t.fault or f"about another database: {t.db_id}, not {name}"
         if len(others) == len(tasks):
