@@ -317,7 +317,9 @@ class Sheet:
         sign = self.form["delimiter"]
         rows = [line.split(sign) for line in sign.join(record).splitlines()]
         fit = all(len(row) == self.width for row in rows)
-        numbers = (all(map(_NUMERIC.fullmatch, cells)) for cells in zip(*rows, strict=True))
+        numbers = (
+            all(map(_NUMERIC.fullmatch, cells)) for cells in zip(*rows, strict=True)
+        )
         return len(rows) if fit and any(numbers) else 0
 
 
