@@ -7,20 +7,30 @@ __all__ = ['Settled', 'settle']
 
 # %% ../../nbs/run/settle.ipynb #5e771e06
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from peft import PeftModel
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerState
 
-from ..common.basics import say
+from ..common.basics import is_main, say
 from ..config import changed_options, SQLGRPOConfig
 from ..world.task import Task
 from ..rewards import try_rewards
 from ..rollout import built_in_policy, rollout
 from ..learner.adapters import adapter_options
-from ..learner.checkpoints import find_checkpoint
+from sql_grpo.learner.checkpoints import (
+    find_checkpoint,
+    lock_output_dir,
+    OF_A_MODEL,
+    OF_A_RUN,
+    put_back,
+    set_aside,
+)
 from ..learner.weights import load_model_and_tokenizer
 from ..learner.fit import batch_that_fits, steps_done
+from ..watch.report import finished_run
 from ..use.share import sharing_options
 
 # %% ../../nbs/run/settle.ipynb #5e771e07
@@ -41,6 +51,8 @@ def settle(
     task: Task,  # a question to try the rewards on
     reward_funcs: list | None = None,  # of an episode, or of TRL's kind
     reward_weights: list[float] | None = None,  # of reward_funcs
+    # gets what is to be undone if the run learns nothing
+    undo: ExitStack | None = None,
 ) -> Settled:
     "Decide, once, what model, checkpoint, rewards, repository and memory decide. Raises ValueError."
     checkpoint = find_checkpoint(asked.resume_from_checkpoint, asked.output_dir)
@@ -55,6 +67,8 @@ def settle(
     decided |= sharing_options(asked)  # names of the run and of its repository
     config = asked.with_(**decided)
     _say_where_it_goes_on(config, checkpoint)
+    if is_main():
+        _take_folder(config, checkpoint, undo or ExitStack())
     begun = time.perf_counter()
     model, tokenizer = load_model_and_tokenizer(config)
     seconds = time.perf_counter() - begun
@@ -73,3 +87,26 @@ def _say_where_it_goes_on(config: SQLGRPOConfig, checkpoint: str | None) -> None
             f"the training of {checkpoint} is finished, with {done} steps: it is "
             f"measured again; to go on, give --max_steps above {done}"
         )
+
+
+def _take_folder(config: SQLGRPOConfig, checkpoint: str | None, undo: ExitStack) -> None:
+    "Lock a run's folder, and move aside what of an earlier run it would replace. Raises ValueError."
+    lock_output_dir(config.output_dir)
+    out = Path(config.output_dir).expanduser()
+    goes_on = checkpoint and Path(checkpoint).resolve().parent == out.resolve()
+    if not goes_on or finished_run(out):
+        _check_begins_elsewhere(config)
+        undo.callback(put_back, set_aside(out, OF_A_MODEL if goes_on else OF_A_RUN))
+
+
+def _check_begins_elsewhere(config: SQLGRPOConfig) -> None:
+    "Raise ValueError if the run would move away the model that it begins with."
+    moved = [
+        path.resolve() for n in OF_A_RUN for path in Path(config.output_dir).glob(n)
+    ]
+    for model in filter(None, (config.model, config.model.base)):
+        if model.folder and model.folder.resolve() in moved:
+            raise ValueError(
+                f"the run would begin with a model in {config.output_dir!r}, and write "
+                "there: give another output_dir"
+            )

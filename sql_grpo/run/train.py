@@ -8,7 +8,7 @@ __all__ = ['train', 'measure', 'Run', 'make_dashboard', 'prepare']
 # %% ../../nbs/run/train.ipynb #9e000006
 import copy, json, os, sys, tempfile, time, warnings
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, ExitStack
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
@@ -41,15 +41,7 @@ from ..world.task import Task
 from ..world.sources import find_source
 from ..rollout import built_in_policy, Policy, rollout, ScriptedPolicy
 from ..engine.policy import whole_model
-from sql_grpo.learner.checkpoints import (
-    find_checkpoint,
-    going_on,
-    lock_output_dir,
-    OF_A_MODEL,
-    OF_A_RUN,
-    put_back,
-    set_aside,
-)
+from ..learner.checkpoints import find_checkpoint, going_on
 from ..learner.weights import check_room, model_folder, save_model
 from sql_grpo.learner.demonstrations import (
     fingerprint,
@@ -73,7 +65,6 @@ from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import ENOUGH, LiveVisualizationCallback, read_log
 from sql_grpo.watch.report import (
     better_or_not,
-    finished_run,
     what_changed,
     write_report,
 )
@@ -160,7 +151,8 @@ class Run:
     preset: str = "default"
     steps: int = 0  # of GRPO
     learned: bool = False  # is the model another than it was?
-    aside: Path | None = None  # where an earlier run's files are
+    # what brings an earlier run's files back
+    undo: ExitStack = field(default_factory=ExitStack)
     saved: Path | None = None  # the folder of what was learned
     failed: list = field(default_factory=list)  # sentences, of what came after that
     # updates, episodes played and learned, their tokens
@@ -281,40 +273,6 @@ def _say_what_is_asked(config: SQLGRPOConfig, tasks: list, eval_tasks: list) -> 
 _LARGE = 3e8  # weights, from which on a training of all of them wants small rates
 
 
-def _check_begins_elsewhere(config: SQLGRPOConfig) -> None:
-    "Raise ValueError if the run would move away the model that it begins with."
-    moved = [
-        path.resolve() for n in OF_A_RUN for path in Path(config.output_dir).glob(n)
-    ]
-    for model in filter(None, (config.model, config.model.base)):
-        if model.folder and model.folder.resolve() in moved:
-            raise ValueError(
-                f"the run would begin with a model in {config.output_dir!r}, and write "
-                "there: give another output_dir"
-            )
-
-
-@contextmanager
-def _folder_taken(config: SQLGRPOConfig):  # yields where an earlier run's files are
-    "A run's folder is locked, and what of an earlier run this one would replace moved aside; an error puts it back. Raises ValueError."
-    aside = None
-    if is_main():
-        lock_output_dir(config.output_dir)
-        start, out = str(config.resume_from_checkpoint or ""), Path(config.output_dir)
-        goes_on = start.lower() in ("last", "true")
-        if start and not goes_on:  # looked for before it is moved
-            folder = Path(find_checkpoint(start, out)).resolve().parent
-            goes_on = folder == out.resolve()
-        if not goes_on or finished_run(out):
-            _check_begins_elsewhere(config)
-            aside = set_aside(out, OF_A_MODEL if goes_on else OF_A_RUN)
-    try:
-        yield aside
-    except BaseException:
-        put_back(aside)
-        raise
-
-
 def prepare(
     asked: SQLGRPOConfig,
     baselines: bool = False,  # see train
@@ -335,8 +293,8 @@ def prepare(
     eval_tasks = pick_some(evaluated, n, asked.seed)
     if not own:
         _say_what_is_asked(asked, tasks, eval_tasks)
-    with _folder_taken(asked) as aside:
-        settled = settle(asked, tasks[0], reward_funcs, reward_weights)
+    with ExitStack() as undo:
+        settled = settle(asked, tasks[0], reward_funcs, reward_weights, undo)
         config, model, tokenizer = settled.config, settled.model, settled.tokenizer
         if is_main():
             check_room(model, config)
@@ -363,7 +321,7 @@ def prepare(
         if sharded:  # one process cannot play alone
             dashboard.play = None
         run = Run(settled, trainer, tasks, eval_tasks, demonstrations, sharded, own)
-        run.aside = aside
+        run.undo = undo.pop_all()
         if not config.model.embedded:
             run.seconds["warmup"] = settled.seconds
         return run
@@ -576,7 +534,7 @@ def saving(self: Run):
             goes_on = going_on(self.config.output_dir)
             say(f"{at}: the model is in {self.saved}{goes_on}")
         else:
-            put_back(self.aside)
+            self.undo.close()
         raise
     self.save()
 
