@@ -157,7 +157,9 @@ def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing i
         values = [
             v
             for v in values
-            if v not in texts or (plain := " ".join(v.split())) == v or plain not in texts
+            if v not in texts
+            or (plain := " ".join(v.split())) == v
+            or plain not in texts
         ]
         if kind == "date" and len(rows) == _LOOKED_AT:  # and the days of other rows?
             odd = f"{name} <> '' AND {name} NOT LIKE '____-__-__%'"
