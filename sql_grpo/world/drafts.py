@@ -152,6 +152,15 @@ def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing i
         if words[: len(called)] == called:  # of a student the name, not student name
             words = words[len(called) :] or ["name"]
         kind, name = _kind(values, column, alone), db.spelt(column.name)
+        texts = {v for v in values if isinstance(v, str)}
+        # a question cannot tell a text from the same with more blanks
+        values = [
+            v
+            for v in values
+            if v not in texts
+            or (plain := " ".join(v.split())) == v
+            or plain not in texts
+        ]
         if kind == "date" and len(rows) == _LOOKED_AT:  # and the days of other rows?
             odd = f"{name} <> '' AND {name} NOT LIKE '____-__-__%'"
             sql = f"SELECT 1 FROM {db.identifier(table)} WHERE {odd} LIMIT 1"
