@@ -89,7 +89,9 @@ def _say_where_it_goes_on(config: SQLGRPOConfig, checkpoint: str | None) -> None
         )
 
 
-def _take_folder(config: SQLGRPOConfig, checkpoint: str | None, undo: ExitStack) -> None:
+def _take_folder(
+    config: SQLGRPOConfig, checkpoint: str | None, undo: ExitStack
+) -> None:
     "Lock a run's folder, and move aside what of an earlier run it would replace. Raises ValueError."
     lock_output_dir(config.output_dir)
     out = Path(config.output_dir).expanduser()
