@@ -97,6 +97,8 @@ COMMANDS = {  # name: function, options (None: it reads its own), what it does
 # %% ../../nbs/cli/main.ipynb #0d333834
 def _reader_gone(more: str = "") -> bool:
     "Has whoever reads standard output stopped? Then nothing is written there from now on."
+    if sys.stdout.closed:  # as MCP does with its client
+        return True
     try:
         print(end=more, flush=True)
     except BrokenPipeError:

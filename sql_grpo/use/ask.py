@@ -342,6 +342,8 @@ def _check_options(args: AskOptions) -> None:
         raise ValueError(
             f"--{judged[0]} is said of one question, and kept: with --keep"
         )
+    if judged == ["sql"] and (args.json or args.csv):
+        raise ValueError("--sql prints a table: leave out --json and --csv")
 
 
 def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
