@@ -68,7 +68,7 @@ def settle(
     config = asked.with_(**decided)
     _say_where_it_goes_on(config, checkpoint)
     if is_main():
-        _take_folder(config, checkpoint, undo or ExitStack())
+        _make_way(config, checkpoint, undo or ExitStack())
     begun = time.perf_counter()
     model, tokenizer = load_model_and_tokenizer(config)
     seconds = time.perf_counter() - begun
@@ -89,7 +89,7 @@ def _say_where_it_goes_on(config: SQLGRPOConfig, checkpoint: str | None) -> None
         )
 
 
-def _take_folder(
+def _make_way(
     config: SQLGRPOConfig, checkpoint: str | None, undo: ExitStack
 ) -> None:
     "Lock a run's folder, and move aside what of an earlier run it would replace. Raises ValueError."
