@@ -89,9 +89,7 @@ def _say_where_it_goes_on(config: SQLGRPOConfig, checkpoint: str | None) -> None
         )
 
 
-def _make_way(
-    config: SQLGRPOConfig, checkpoint: str | None, undo: ExitStack
-) -> None:
+def _make_way(config: SQLGRPOConfig, checkpoint: str | None, undo: ExitStack) -> None:
     "Lock a run's folder, and move aside what of an earlier run it would replace. Raises ValueError."
     lock_output_dir(config.output_dir)
     out = Path(config.output_dir).expanduser()
