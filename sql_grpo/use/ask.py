@@ -288,7 +288,8 @@ def _ask_each(
                 raise
             print("\n(interrupted)")
         codes.append(2 if error else int(answer is None or answer.result is None))
-    failed = 2 if 2 in codes else int(codes == [1])  # of several, some have answers
+    # rows for a program; of several questions, some have answers
+    failed = 2 if 2 in codes else int(codes == [1] and not plain)
     return 0 if talk else failed
 
 # %% ../../nbs/use/ask.ipynb #28611a66
