@@ -85,7 +85,8 @@ def whole_folder(path: Path):  # yields the folder to write into
     part, before = (path.with_name(f"{path.name}.{end}") for end in ("part", "before"))
     if before.exists() and not path.exists():  # killed between the two names
         before.rename(path)
-    shutil.rmtree(part, ignore_errors=True)
+    for rest in (part, before):  # of a save that was killed
+        shutil.rmtree(rest, ignore_errors=True)
     part.mkdir(parents=True)
     try:
         yield part
@@ -216,7 +217,7 @@ def lock_output_dir(folder: str | Path) -> None:
 
 # %% ../../nbs/learner/checkpoints.ipynb #a51de001
 OF_A_REPORT = "report.json report.md transcripts.md episodes.jsonl".split()
-OF_A_MODEL = ["model", "adapter", *OF_A_REPORT]
+OF_A_MODEL = "model model.before adapter adapter.before".split() + OF_A_REPORT
 OF_A_RUN = "checkpoint-[0-9]* base training_log.jsonl curve.png".split() + OF_A_MODEL
 
 
