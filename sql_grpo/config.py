@@ -36,6 +36,7 @@ from .options import PRESETS, Options, train_parser
 # %% ../nbs/learner/config.ipynb #7a100009
 _LEAST = dict(  # of a number of ours; of the others 0
     max_steps=-1,
+    minutes=1,
     lora_rank=1,
     lora_alpha=1,
     demonstration_epochs=1,
@@ -126,6 +127,11 @@ def _check_together(c) -> None:
             c.drafts is not None and demos not in ("oracle", "explore"),
             f"drafts are learned as demonstrations, and demonstrations is {demos!r}: "
             "choose oracle or explore",
+        ),
+        (
+            bool(c.minutes) and bool(c.drafts is None or c.max_steps or c.max_seconds),
+            f"minutes is {c.minutes}, the time of a whole run on a database of your own: "
+            "it goes with neither max_steps nor max_seconds, nor with other data",
         ),
         (
             demos == "explore" and one_reply,

@@ -61,8 +61,10 @@ class Options(DataOptions):
     # embedded model
     demonstration_learning_rate: float | None = None
     # about a database of your own: so many questions are drafted and learned first, once;
-    # then those of question_file, each measured while it is held back
+    # then those of question_file, until they are right
     drafts: int | None = None
+    # what that may take, all counted: kept questions come first, then drafts, then GRPO
+    minutes: float | None = None
 
     # the game's and your own, with weights, such as
     # correctness,progress=0.5,FILE.py:NAME=0.1; by default the game's
@@ -167,7 +169,7 @@ PRESETS = {
         peft="lora",
         demonstrations="explore",
         demonstration_count=0,
-        demonstration_epochs=3,
+        demonstration_epochs=1,
         demonstration_learning_rate=2e-4,
         drafts=400,
         save_merged=False,
@@ -185,6 +187,7 @@ _SHORT_HELP = (  # what `train --help` shows
     "model_name",
     "data_source",
     "question_file",
+    "minutes",
     "demonstrations",
     "max_steps",
     "rewards",
@@ -198,6 +201,7 @@ Teach a small language model to answer questions by exploring a SQL database, wi
   sql_grpo train --preset quick                 # the whole path, in a minute or two
   sql_grpo train --max_steps 80 --seed 7        # any option; --help_all lists them
   sql_grpo train --database shop.sqlite --question_file shop.csv      # your own
+  sql_grpo train --database shop.sqlite --question_file shop.csv --minutes 30
 
 With a database of your own it is the better packaged model, which learns drafts about
 it and your questions (--preset own: max_steps is 0, no GRPO), in outputs/NAME.

@@ -394,9 +394,11 @@ def batch_for(config: SQLGRPOConfig) -> int:  # 1, 2, 4, 8 or 16
     return max(b for b in (1, 2, 4, 8, 16) if b <= config.per_device_train_batch_size)
 
 
-def _steps_on(rows: list[dict], config: SQLGRPOConfig) -> int:  # optimizer steps
+def _steps_on(
+    rows: list[dict], config: SQLGRPOConfig, batch: int = A_STEP
+) -> int:  # optimizer steps
     "How long demonstrations are learned."
-    return config.demonstration_epochs * math.ceil(len(rows) / A_STEP)
+    return config.demonstration_epochs * math.ceil(len(rows) / batch)
 
 
 def fingerprint(model: torch.nn.Module) -> str:
@@ -413,10 +415,13 @@ def learn_demonstrations(
     tokenizer: PreTrainedTokenizerBase,
     rows: list[dict],  # of demonstration_rows
     config: SQLGRPOConfig,
+    batch: int = A_STEP,  # rows of an update: 1, 2, 4, 8 or 16
+    seconds: float = math.inf,  # after the update in which they are over, it ends
 ) -> list[dict]:  # log: step and loss; empty if it was learned before
     "Supervised training on demonstrations, once; changes `model` in place."
     c = config
     key = [rows, fingerprint(model), learning_rate_for(c), c.demonstration_epochs]
+    key += [batch] * (batch != A_STEP)
     key += [c.seed, c.bf16, c.fp16, c.peft, c.lora_rank, c.lora_alpha, c.lora_targets]
     folder = Path(config.output_dir) / "demonstrations" / digest_of(key)
     file = folder / "weights.safetensors"
@@ -427,12 +432,13 @@ def learn_demonstrations(
                 trained[name].copy_(weight)
         say(f"demonstrations were learned before: taken from {folder}")
         return []
-    steps = _steps_on(rows, config)
-    clock = Timekeeper("demonstrations", save_every=_SAVE_SECONDS)
+    steps = _steps_on(rows, config, batch)
+    clock = Timekeeper("demonstrations", seconds, _SAVE_SECONDS)
 
     def build(per_device_train_batch_size, **sizes):
         data, rate = Dataset.from_list(rows), learning_rate_for(c)
         how = dict(batch=per_device_train_batch_size, output_dir=str(folder))
+        how |= dict(a_step=batch)
         trainer = sft_trainer(model, tokenizer, data, c, steps, rate, [clock], **how)
         trainer.rebuild = build
         return trainer
@@ -440,7 +446,7 @@ def learn_demonstrations(
     if resume := unfinished(folder, steps):
         say(f"demonstrations go on from step {step_of(resume)} of {steps}")
     with forward_kept(model):
-        trainer = build(batch_for(config))
+        trainer = build(min(batch, batch_for(config)))
         trainer, interrupted = train_on(trainer, resume and str(resume))
     if interrupted:
         say(
@@ -449,6 +455,8 @@ def learn_demonstrations(
         )
         raise KeyboardInterrupt
     free_trainer(trainer)
+    if trainer.state.global_step < steps:  # time was up
+        return trainer.losses()
     learned = {n: p.detach().cpu().contiguous() for n, p in trained.items()}
     with whole_checkpoint(folder):
         with written_whole(file) as part:

@@ -181,6 +181,7 @@ def sft_trainer(
     learning_rate: float,  # highest
     callbacks: list,  # of `TrainerCallback`
     batch: int = A_STEP,  # rows at once: 1, 2, 4, 8 or 16
+    a_step: int = A_STEP,  # rows of an update
     schedule: Callable = falling_rate,  # makes a scheduler of an optimizer and steps
     trainer_class: type = SupervisedTrainer,
     **options,  # for `SFTConfig`
@@ -190,7 +191,7 @@ def sft_trainer(
         output_dir=config.output_dir,
         max_steps=steps,
         per_device_train_batch_size=batch,
-        gradient_accumulation_steps=A_STEP // batch,
+        gradient_accumulation_steps=a_step // batch,
         max_length=None,
         save_strategy="no",
         save_total_limit=1,

@@ -6,10 +6,10 @@
 __all__ = ['train', 'measure', 'Run', 'make_dashboard', 'prepare']
 
 # %% ../../nbs/run/train.ipynb #9e000006
-import copy, json, os, sys, tempfile, time, warnings
+import copy, json, math, os, sys, tempfile, time, warnings
 from collections.abc import Callable
 from contextlib import contextmanager, ExitStack
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 
 import torch
@@ -59,16 +59,26 @@ from sql_grpo.training import (
 from sql_grpo.learner.fit import (
     MemoryRanOut,
     run_training_with_metrics,
+    Timekeeper,
 )
 from ..evaluation import Comparison, Evaluation, evaluate
 from ..learner.baselines import NEEDS, Start, run_baselines
 from ..watch.dashboard import ENOUGH, LiveVisualizationCallback, read_log
 from sql_grpo.watch.report import (
     better_or_not,
+    make_report,
     what_changed,
     write_report,
 )
-from .own import OwnQuestions, own_defaults, own_questions
+from sql_grpo.run.own import (
+    in_short,
+    learn_own,
+    own_defaults,
+    own_questions,
+    OwnQuestions,
+    Plan,
+    seconds_a_token,
+)
 from .settle import Settled, settle
 from ..use.share import card_facts, share_model
 
@@ -91,14 +101,14 @@ def train(
             run.score("random")
         run.score("base")
         if run.own:
-            run.learn_own()
+            learn_own(run)
         elif run.demonstrations:
             run.learn_from_demonstrations()
         weights = copy.deepcopy(run.trainer.model.state_dict()) if baselines else None
-        if config.max_steps:
+        if config.max_steps and not run.own:
             run.learn_from_rewards()
     # the model is saved: what follows may fail, each by itself
-    if config.max_steps:
+    if config.max_steps and not run.own:
         run.attempt("choosing the checkpoint", run.choose_checkpoint)
     if "trained" not in run.evaluations:
         run.attempt("measuring it", run.score, "trained")
@@ -148,6 +158,8 @@ class Run:
     demonstrations: tuple | None  # rows of tokens, and what the report says of them
     sharded: bool  # does each process hold only a part of the weights?
     own: OwnQuestions | None = None  # where the data is one's own
+    plan: Plan | None = None  # of what is done with them
+    missing: str = ""  # what it has not learned yet, in words
     preset: str = "default"
     steps: int = 0  # of GRPO
     learned: bool = False  # is the model another than it was?
@@ -201,6 +213,11 @@ class Run:
         self.evaluations[name] = self.play(tasks, name)
         say(repr(self.evaluations[name]))
 
+    def left(self) -> float:  # seconds
+        "What is left of the minutes that were given."
+        spent = time.perf_counter() - self.settled.begun
+        return 60 * (self.settled.asked.minutes or math.inf) - spent
+
     @contextmanager
     def counting(self, phase: str):
         "Count the seconds of what is done inside it for a phase."
@@ -240,6 +257,11 @@ def _check_asked(config: SQLGRPOConfig, baselines: bool) -> None:
         raise ValueError(
             "baselines run in one process, and not on weights in 4 bits: "
             "leave out the launcher, or qlora"
+        )
+    if baselines and config.drafts is not None:
+        raise ValueError(
+            "baselines are compared with GRPO alone, and a run on your own data learns "
+            "more: leave them out"
         )
     if baselines and not config.max_steps:
         raise ValueError("baselines are compared with GRPO, and max_steps is 0")
@@ -289,7 +311,7 @@ def prepare(
     else:
         prompts, tasks = load_question_prompts(asked)
         evaluated = draw_eval_tasks(asked, every=True)
-    n = asked.eval_questions or len(evaluated)
+    n = not own and asked.eval_questions or len(evaluated)
     eval_tasks = pick_some(evaluated, n, asked.seed)
     if not own:
         _say_what_is_asked(asked, tasks, eval_tasks)
@@ -308,9 +330,16 @@ def prepare(
                 "(peft); for all weights of a larger one, about 1e-6 is usual"
             )
         demonstrations = None
+        plan = None
         if own:
             own.encode(tokenizer, config)
-            say(own.plan(config, model))
+            rows = [*own.rows.values()]
+            plan = Plan(own, config, seconds_a_token(model, rows) if rows else 0.01)
+            say(str(plan))
+            config = plan.config
+            settled = replace(settled, config=config)
+            tasks, eval_tasks = own.to_play(), own.asked()
+            prompts = question_prompts(tasks, config)
         elif config.demonstrations != "none":
             parts = model, tokenizer, tasks, evaluated, config
             demonstrations = get_demonstrations(*parts)
@@ -320,7 +349,8 @@ def prepare(
         sharded = _each_has_a_part(trainer)
         if sharded:  # one process cannot play alone
             dashboard.play = None
-        run = Run(settled, trainer, tasks, eval_tasks, demonstrations, sharded, own)
+        parts = tasks, eval_tasks, demonstrations, sharded, own, plan
+        run = Run(settled, trainer, *parts)
         run.undo = undo.pop_all()
         if not config.model.embedded:
             run.seconds["warmup"] = settled.seconds
@@ -355,62 +385,6 @@ def learn_from_demonstrations(self: Run) -> None:
 
 
 @patch
-def learn_own(self: Run) -> None:
-    "Learn drafts, then what was kept, as far as is best in parts that were not learned."
-    own, model, config = self.own, self.trainer.model, self.config
-    trained = {n: p for n, p in model.named_parameters() if p.requires_grad}
-
-    def learn(what: str, tasks: list[Task], passes: int):
-        if rows := [own.rows[t.id] for t in tasks if t.id in own.rows]:
-            say(f"learning {len(rows)} {what}")
-            how = config.with_(demonstration_epochs=passes)
-            with self.counting("demonstrations"):
-                learn_demonstrations(model, self.tokenizer, rows, how)
-
-    def go_back(share: float):  # to what drafts taught
-        with torch.no_grad():
-            for name, weight in drafted.items():
-                trained[name].lerp_(weight, share)
-
-    def learn_kept(left_out: list[Task]):
-        go_back(1.0)
-        learn("kept questions", own.without(left_out), config.demonstration_epochs)
-
-    # back to what drafts taught: Wortsman et al. 2022, arXiv:2109.01903
-    ways = (0.0, 0.5) if own.drafts else (0.0,)
-    learn("drafts", own.drafts, 1)
-    drafted = {name: p.detach().clone() for name, p in trained.items()}
-    if own.last:
-        learn_kept(sum(own.parts, []))
-        go_back(ways[-1])
-        self.learned = not config.resume_from_checkpoint  # which knows more
-        return self.begin_grpo()
-    tried = {way: [] for way in ways}
-    for part in own.parts:
-        learn_kept(part)
-        for back in ways:
-            go_back(back)
-            tried[back].append(self.play(part, "trained"))
-    right = {w: sum(r.correct for ev in tried[w] for r in ev.records) for w in ways}
-    best = max(reversed(ways), key=right.get)
-    learn_kept([])
-    go_back(best)
-    self.learned = True
-    played = [*tried[best], self.play(own.held, "trained")]
-    if own.parts and own.drafts:
-        whole, half = right.values()
-        self.remarks["saved"] = (
-            f"held back, {whole} are right the whole way with kept questions, "
-            f"{half} half of the way: {'half' if best else 'the whole'} is saved"
-        )
-        say(self.remarks["saved"])
-    records = [record for ev in played for record in ev.records]
-    episodes = [ep for ev in played for ep in ev.episodes]
-    self.evaluations["trained"] = Evaluation("trained", records, episodes)
-    say(repr(self.evaluations["trained"]))
-
-
-@patch
 def begin_grpo(self: Run) -> None:
     "If GRPO follows: the reference of a KL term is the model as it is now, which is measured."
     model, reference = self.trainer.model, self.trainer.ref_model
@@ -425,8 +399,14 @@ def begin_grpo(self: Run) -> None:
 
 # %% ../../nbs/run/train.ipynb #9e00001f
 @patch
-def learn_from_rewards(self: Run) -> None:
+def learn_from_rewards(
+    self: Run,
+    seconds: float = math.inf,  # no more, if `max_seconds` was set
+) -> None:
     "GRPO. Raises KeyboardInterrupt after an interrupt, MemoryRanOut, and what a reward raises."
+    for callback in self.trainer.callback_handler.callbacks:
+        if isinstance(callback, Timekeeper):
+            callback.seconds = min(callback.seconds, seconds)
     start, model = self.config.resume_from_checkpoint, self.trainer.model
     digest = lambda: not self.sharded and fingerprint(model)
     before = digest()
@@ -531,8 +511,9 @@ def saving(self: Run):
             say(f"{at}: a checkpoint is what is kept{going_on(self.config.output_dir)}")
         elif self.learned:
             self.save()
+            missing = f"; it has not learned {self.missing}" * bool(self.missing)
             goes_on = going_on(self.config.output_dir)
-            say(f"{at}: the model is in {self.saved}{goes_on}")
+            say(f"{at}: the model is in {self.saved}{missing}{goes_on}")
         else:
             self.undo.close()
         raise
@@ -612,13 +593,15 @@ def report(self: Run, remarks: dict | None = None) -> dict:
     # all others are compared with the last one
     last = lambda pair: pair[0] == "trained"
     played = Comparison(dict(sorted(self.evaluations.items(), key=last)))
+    if self.own and "trained" in self.evaluations:
+        about["in_short"] = in_short(make_report(played, about | self.remarks))
     return write_report(config.output_dir, played, about | self.remarks)
 
 
 @patch
 def say_what_changed(self: Run, report: dict) -> None:
     "Print what the training brought, and of one's own questions those won and lost."
-    say(better_or_not(report))
+    say(report.get("in_short") or better_or_not(report))
     if self.own:
         both = [q for q in report["questions"] if "base" in q["right"]]
         pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])

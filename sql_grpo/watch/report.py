@@ -450,7 +450,7 @@ def write_report(
     report = make_report(comparison, meta)
     out = ["# Evaluation report"]
     if "base -> trained" in report["paired"]:
-        out.append(better_or_not(report))
+        out.append(report.get("in_short") or better_or_not(report))
     for heading, text in _sections(comparison, report).items():
         if text:
             out += [f"## {heading}", *filter(None, [_NOTES.get(heading)]), text]
