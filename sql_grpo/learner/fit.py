@@ -254,9 +254,9 @@ class Timekeeper(TrainerCallback):
         self.spoke = self.saved = time.monotonic()
         self.begun = None
 
-    def on_train_begin(self, *event, **kwargs):
+    def on_train_begin(self, args, state: TrainerState, control, **kwargs):
         "Look at the clock; with a smaller batch, it goes on."
-        self.begun = self.begun or time.monotonic()
+        self.begun, self.first = self.begun or time.monotonic(), state.global_step
 
     def on_step_end(
         self,
@@ -282,7 +282,10 @@ class Timekeeper(TrainerCallback):
             losses = [r["loss"] for r in state.log_history if "loss" in r]
             loss = f", loss {losses[-1]:.3f}" if losses else ""
             of = f"/{state.max_steps}" * (self.seconds == math.inf)
-            say(f"{self.label} step {state.global_step}{of}{loss}")
+            gone, done = now - self.begun, state.global_step - self.first
+            every = min(gone * (state.max_steps - self.first) / done, self.seconds)
+            when = f", {gone / 60:.0f} of about {every / 60:.0f} min"
+            say(f"{self.label} step {state.global_step}{of}{loss}{when}")
 
 # %% ../../nbs/learner/fit.ipynb #15d46502
 class MemoryRanOut(RuntimeError):

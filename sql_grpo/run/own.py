@@ -40,7 +40,7 @@ from ..training import load_questions
 from ..watch.report import finished_run
 
 # %% ../../nbs/run/own.ipynb #0e110009
-_FEW, _HELD = 20, 40  # kept questions, below which so many drafts are held back
+_FEW, _HELD = 20, 20  # kept questions, below which so many drafts are held back
 
 
 def kept_questions(
@@ -114,7 +114,7 @@ class OwnQuestions:
 
     def asked(self) -> list[Task]:
         "What is measured before, and after by a model that has not learned it."
-        return sum(self.parts, []) + self.others + self.held
+        return sum(self.parts, []) + self.others + self.held or self.kept
 
     def without(self, part: list[Task]) -> list[Task]:
         "The kept questions that are not in a part."
@@ -298,7 +298,8 @@ def learn_kept(
 ) -> Evaluation:  # of them, as they are answered in the end
     "Learn what was kept in rounds, until it is right when it is played: a loss does not tell that."
     own, plan, seed = run.own, run.plan, run.config.seed
-    rows, drafts, played = own.shown(tasks), own.shown(own.drafts), None
+    rows, drafts = own.shown(tasks), own.shown(own.drafts)
+    played, before = None, -1
     n = math.ceil(_UPDATES * _AT_ONCE / (1 + _BESIDE * bool(drafts)))
     for i in range(_ROUNDS if rows else 0):
         dice = random.Random(f"{seed}/{i}")
@@ -309,8 +310,12 @@ def learn_kept(
         right = {r.id for r in played.records if r.correct}
         known = sum(t.id in right for t in tasks if t.id in own.rows)
         say(f"{known} of {len(rows)} kept questions are right")
-        if known == len(rows) or run.left() < plan.a_round + plan.measuring() / 2:
+        # a round that brings nothing is the last
+        if known in range(before + 1) or known == len(rows):
             break
+        if run.left() < plan.a_round + plan.measuring() / 2:
+            break
+        before = known
     return played or run.play(tasks, "learned")
 
 
@@ -318,10 +323,11 @@ def learn_own(run) -> None:  # a `Run`
     "Drafts, then what was kept: first without a part that is measured, in the end all."
     own, plan, trainer = run.own, run.plan, run.trainer
     trained = {n: p for n, p in trainer.model.named_parameters() if p.requires_grad}
-    parted = sum(own.parts, [])
-    before = {r.id: r for r in run.evaluations["base"].records}
-    before = [before[t.id] for t in parted]
-    before += run.play(own.without(parted), "before").records
+    base = {r.id: r for r in run.evaluations["base"].records}
+    # a list of its own has ids of its own
+    anew = [t for t in own.kept if own.others or t.id not in base]
+    before = run.play(anew, "before").records
+    before += [base[t.id] for t in own.kept if t not in anew]
     run.missing = f"all drafts and {len(own.kept)} kept questions"
     if rows := own.shown(own.drafts):
         say(f"learning {len(rows)} drafts")
@@ -329,7 +335,10 @@ def learn_own(run) -> None:  # a `Run`
     drafted = {name: p.detach().clone() for name, p in trained.items()}
     run.missing = f"{len(own.kept)} kept questions"
     played = []
+    last = 2 * plan.a_round + plan.measuring() / 2  # what comes in the end
     for part in own.parts or [[]] * bool(plan.grpo):
+        if run.left() < 2 * last:  # this machine has become slower
+            break
         with torch.no_grad():
             for name, weight in drafted.items():
                 trained[name].copy_(weight)
@@ -337,14 +346,14 @@ def learn_own(run) -> None:  # a `Run`
         run.missing = f"{len(part)} kept questions that were held back"
         if plan.grpo:
             run.begin_grpo()
-            run.learn_from_rewards(run.left() - plan.later() + plan.grpo)
+            run.learn_from_rewards(run.left() - last)
             run.choose_checkpoint()
         played.append(run.play(part, "trained"))
     learned = learn_kept(run, own.kept)
     run.missing = ""
     played.append(run.play(own.others + own.held, "trained"))
-    records = [r for ev in played for r in ev.records]
-    episodes = [ep for ev in played for ep in ev.episodes]
+    records = [r for ev in played for r in ev.records] or learned.records
+    episodes = [ep for ev in played for ep in ev.episodes] or learned.episodes
     run.evaluations["trained"] = Evaluation("trained", records, episodes)
     run.remarks["kept"] = dict(
         n=len(own.kept),
@@ -372,6 +381,8 @@ def in_short(report: dict) -> str:
     which = "With other SQL, held back at first"
     if report["own"]["others"]:
         which = "Of your evaluation questions"
+    elif not report["own"]["parts"]:
+        pairs[False] = []  # they were learned
     for what, some in ((which, pairs[False]), ("Of drafts, held back", pairs[True])):
         if some:
             was, now = map(sum, zip(*some, strict=True))
