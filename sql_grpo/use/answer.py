@@ -23,6 +23,7 @@ from sql_grpo.world.database import (
 )
 from ..world.database import OWN_SECONDS, Result
 from ..world.engines import patient
+from ..world.question_files import LOOKS_LIKE_SQL
 from ..environment import Episode, format_result
 from ..world.verbs import QUERY
 from ..judge.results import as_read, only_columns, query_behind, results_match
@@ -264,6 +265,9 @@ def is_answer(
     result = answer_result(answer)
     if not result.rows or isinstance(answer, str) and not answer.strip():
         raise ValueError(f"expected an answer, got {answer!r}: not kept")
+    if LOOKS_LIKE_SQL.match(str(answer)):
+        sql = "SQL, which --sql, [s] or is_sql keep"
+        raise ValueError(f"expected an answer, got {sql}: not kept")
     longest = max(len(str(cell)) for row in result.rows for cell in row)
     if longest > _MOST_CHARS:
         most = f"expected an answer of at most {_MOST_CHARS:,} characters"
