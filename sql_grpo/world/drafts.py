@@ -64,7 +64,9 @@ def _is_done(words: list[str]) -> bool:
 def _with_noun(name: str, ends: dict) -> str:
     "A name whose noun ends otherwise: the first of `parts used`, the second of `unit price`."
     words = name.split()
-    behind = (i for i in range(1, len(words)) if words[i] in _BEHIND or _is_done(words[i:]))
+    behind = (
+        i for i in range(1, len(words)) if words[i] in _BEHIND or _is_done(words[i:])
+    )
     at = next(behind, len(words)) - 1
     noun = words[at]
     fit = [end for end in ends if noun.endswith(end) and noun not in _SAME]
@@ -85,7 +87,9 @@ def plural(name: str) -> str:
     return name if singular(name) != name else _with_noun(name, _MANY)
 
 # %% ../../nbs/world/drafts.ipynb #d4af0031
-_ACTIVE = "started ended arrived departed joined left died expired opened closed".split()
+_ACTIVE = (
+    "started ended arrived departed joined left died expired opened closed".split()
+)
 _OF_FLAGS = {"is", "has", "yn", "flag"}
 _OF_DAYS = set("date day time year at datetime timestamp".split())
 _TRUE_OF = re.compile(r".*([ai]ble|ive|ful|less|ous|ic)|full|open|new|free|online")
@@ -226,7 +230,9 @@ def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing i
     called, attributes = singular(" ".join(called)).split(), []
     alone = sum(c.pk for c in columns) == 1
 
-    def any_row(where: str) -> bool:  # of those that were not looked at; if unknown, yes
+    def any_row(
+        where: str,
+    ) -> bool:  # of those that were not looked at; if unknown, yes
         sql = f"SELECT 1 FROM {db.identifier(table)} WHERE {where} LIMIT 1"
         return len(rows) == _LOOKED_AT and bool((r := db.query(sql)).rows or r.error)
 
@@ -468,7 +474,9 @@ def read_grammar(text: str) -> list[tuple]:  # kinds of column, weight, SQL, que
 # %% ../../nbs/world/drafts.ipynb #d4af0021
 # what stands in a slot of the SQL, and the words for it
 _PHRASES = dict(
-    f=dict(AVG="average/mean", MAX="maximum/highest", MIN="minimum/lowest", SUM="total"),
+    f=dict(
+        AVG="average/mean", MAX="maximum/highest", MIN="minimum/lowest", SUM="total"
+    ),
     way=dict(DESC="highest/largest", ASC="lowest/smallest"),
     latest=dict(DESC="latest/most recent", ASC="earliest"),
     when=dict(DESC="most recently/last", ASC="earliest/first"),
