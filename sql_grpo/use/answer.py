@@ -23,6 +23,7 @@ from sql_grpo.world.database import (
 )
 from ..world.database import OWN_SECONDS, Result
 from ..world.engines import patient
+from ..world.question_files import LOOKS_LIKE_SQL
 from ..environment import Episode, format_result
 from ..world.verbs import QUERY
 from ..judge.results import as_read, only_columns, query_behind, results_match
@@ -256,8 +257,20 @@ def is_sql(
 
 
 @patch
-def is_answer(self: Answer, answer: object) -> None:
-    "Keep the question with the right value, or a list of values or rows. Raises ValueError."
-    if answer in (None, "", []) or not answer_result(answer).rows:
+def is_answer(
+    self: Answer,
+    answer: object,  # a value, a list of values (one column), or a list of rows
+) -> Result:  # the answer as it is read
+    "Keep the question with this answer. Raises ValueError for what no query can give."
+    result = answer_result(answer)
+    if not result.rows or isinstance(answer, str) and not answer.strip():
         raise ValueError(f"expected an answer, got {answer!r}: not kept")
+    if LOOKS_LIKE_SQL.match(str(answer)):
+        sql = "SQL, which --sql, [s] or is_sql keep"
+        raise ValueError(f"expected an answer, got {sql}: not kept")
+    longest = max(len(str(cell)) for row in result.rows for cell in row)
+    if longest > _MOST_CHARS:
+        most = f"expected an answer of at most {_MOST_CHARS:,} characters"
+        raise ValueError(f"{most}, got {longest:,}: not kept")
     _kept(self, answer=answer)
+    return result

@@ -337,14 +337,14 @@ def _check_options(args: AskOptions) -> None:
             raise ValueError(f"--{name} must be at least {least}, got {value}")
     if args.question and args.question_file:
         raise ValueError("give a question or a --question_file, not both")
-    verdicts = "right", "wrong", "sql"
+    verdicts = "right", "wrong", "sql", "answer"
     judged = [name for name in verdicts if getattr(args, name) not in (False, None)]
     if judged and not (len(judged) == len(args.question) == 1 and args.keep):
         raise ValueError(
             f"--{judged[0]} is said of one question, and kept: with --keep"
         )
-    if judged == ["sql"] and (args.json or args.csv):
-        raise ValueError("--sql prints a table: leave out --json and --csv")
+    if {*judged} & {"sql", "answer"} and (args.json or args.csv):
+        raise ValueError(f"--{judged[0]} prints a table: leave out --json and --csv")
 
 
 def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
@@ -357,10 +357,14 @@ def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
         refuse_table(Path(args.question_file), db)
     for question in listed or ["?"]:
         question_task(db, question)
-    if args.sql is not None:
+    if args.sql is not None or args.answer is not None:
         asked = Episode(question_task(db, args.question[0]))
-        own = Answer(asked, keep=kept, sql_timeout=args.sql_timeout)
-        return print(result_text(own.is_sql(args.sql)))
+        answer = Answer(asked, keep=kept, sql_timeout=args.sql_timeout)
+        if args.sql is None:
+            result = answer.is_answer(answer_cell(args.answer))
+        else:
+            result = answer.is_sql(args.sql)
+        return print(result_text(result))
     player = _player(args, chosen)
     talk = not listed and sys.stdin.isatty() and not (args.json or args.csv)
     questions = listed or _typed()

@@ -89,6 +89,8 @@ class AskOptions(ModelOptions):
     right: bool = False  # keep the one question with the answer that it gets
     wrong: bool = False  # keep it as one that is answered wrong
     sql: str | None = None  # keep it with this SQL; no model is asked
+    # keep it with this value, or a list in brackets; no model is asked
+    answer: str | None = None
     json: bool = False  # an object a line for each question, and nothing else
     csv: bool = False  # the rows of one question's answer as CSV, and nothing else
     stats: bool = False  # seconds and memory of each answer

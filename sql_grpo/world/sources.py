@@ -58,7 +58,6 @@ class Source:
     hub = None  # its name on the Hub
     public = False  # does a card name it?
     hint = ""  # behind "nothing is there": how it comes to a path
-    strict = True  # is a gold query that cannot be judged an error? Else it is left out
     needs_path = True
     one_list = False  # are its questions one list, which is shared out?
     templates = False  # are they in the words that the embedded model reads?
@@ -222,13 +221,13 @@ class Folder(Source):
 
 class Spider(Folder):
     name, title, licence, hub = "spider", "Spider", "CC BY-SA 4.0", "xlangai/spider"
-    strict, public = False, True
+    public = True
     hint = "; fetch Spider with `sql_grpo data spider --folder {path}`"
 
 
 class Bird(Folder):
     name, title, licence = "bird", "BIRD", "CC BY-SA 4.0"
-    strict, public = False, True
+    public = True
 
 # %% ../../nbs/world/sources.ipynb #50c5050f
 class SpiderByDatabase(Spider):
@@ -335,7 +334,7 @@ class Context(Source):
     "One list of questions, each with a database of its own, which is made for it."
 
     name, title, licence = "context", "sql-create-context", "CC BY 4.0"
-    hub, strict, public = "b-mc2/sql-create-context", False, True
+    hub, public = "b-mc2/sql-create-context", True
     one_list, made_variants = True, 5
 
     def read(self, split: str) -> list[Task]:

@@ -7,6 +7,7 @@ __all__ = ['LoadReport', 'check_tasks', 'load_with_report', 'load_tasks']
 
 # %% ../../nbs/world/tasks.ipynb #c0a060a9
 import random, re, warnings
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +23,9 @@ def _first_faults(left_out: list, most: int = 5) -> list[str]:
     "A line for each of the first faults, and one for the others."
     few = left_out[:most]
     named = [f"{t.found_at} ({t.question!r}): {fault}" for t, fault in few]
-    more = len(left_out) - len(named)
-    return named + [f"and {more} more"] * bool(more)
+    others = Counter(fault.partition(":")[0] for _, fault in left_out[most:])
+    more = ", ".join(f"{n} {reason}" for reason, n in others.most_common())
+    return named + [f"and {others.total()} more: {more}"] * bool(more)
 
 
 @dataclass(repr=False)
@@ -62,7 +64,7 @@ class LoadReport:
 
 
 def _task_fault(task: Task, asked: dict, run: bool) -> str | None:
-    "Why this task is of no use, or None; `asked` has the tasks before it."
+    "Why this task is of no use, or None; `asked` has the tasks behind it."
     if task.fault:
         return task.fault
     try:
@@ -73,6 +75,8 @@ def _task_fault(task: Task, asked: dict, run: bool) -> str | None:
         return f"database unreadable: {e}"
     if not run:
         return None
+    same = question_key(task.question), tables, task.split
+    last = asked.setdefault(same, task)  # it counts, even if it is of no use now
     with warnings.catch_warnings(action="ignore"):
         g = task.gold
     if not g.ok:
@@ -89,12 +93,10 @@ def _task_fault(task: Task, asked: dict, run: bool) -> str | None:
             clock = ", and asks for the time, which goes on" if reads else ""
             differ = f"query and answer differ: the query gives {gives}{clock}"
             return f"{differ}; the answer is {answer}"
-    same = question_key(task.question), tables, task.split
-    first = asked.setdefault(same, task)
     judged_by = lambda t: (t.query or repr(t.answer), t.ordered, t.db_path)
-    if judged_by(first) != judged_by(task):
-        kind = "gold query" if first.query else "answer"
-        return f"asked twice: {first.id} has another {kind}"
+    if judged_by(last) != judged_by(task):
+        kind = "gold query" if last.query else "answer"
+        return f"asked twice: {last.found_at} has another {kind}, which counts"
 
 
 # only said, and left out
@@ -108,8 +110,9 @@ def check_tasks(
 ) -> LoadReport:
     "Check tasks; raises ValueError naming the first faulty ones, or reports them all."
     asked, report = {}, LoadReport([], [])
-    for t in tasks:
-        if fault := _task_fault(t, asked, run):
+    faults = [_task_fault(t, asked, run) for t in reversed(tasks)]
+    for t, fault in zip(tasks, reversed(faults), strict=True):
+        if fault:
             report.left_out.append((t, fault))
         else:
             report.tasks.append(t)
@@ -159,14 +162,11 @@ def load_tasks(
     tasks = tasks[:limit]
     report = check_tasks(tasks, strict=check != "drop", run=bool(check))
     if report.left_out:
-        task, fault = report.left_out[0]
+        faults = "; ".join(_first_faults(report.left_out))
         if not report.tasks:
-            raise ValueError(
-                f"none of {len(tasks)} tasks can be used; {task.found_at}: {fault}"
-            )
-        many = f"{len(report.left_out)} of {len(tasks)} entries are left out, such as "
-        many += f"{task.found_at}: {fault}"
-        warnings.warn(str(report) if check == "drop" else many, stacklevel=2)
+            raise ValueError(f"none of {len(tasks)} questions can be used: {faults}")
+        many = f"{len(report.left_out)} of {len(tasks)} questions are left out"
+        warnings.warn(f"{many}: {faults}", stacklevel=2)
     for t in report.tasks if variants else ():
         t.variants = source.variants(t) if t.query else ()
     return report.tasks
