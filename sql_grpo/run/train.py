@@ -606,6 +606,8 @@ def say_what_changed(self: Run, report: dict) -> None:
         both = [q for q in report["questions"] if "base" in q["right"]]
         pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
         say(what_changed([*map(pair, both)], 5))
+        if self.own.kept and not self.plan.grpo:
+            say(f"GRPO on their answers can bring more: {self.plan.offer()}")
 
 
 @patch
