@@ -29,7 +29,7 @@ SHORT_FORMS |= dict(qty="quantity", amt="amount", pct="percentage", desc="descri
 SHORT_FORMS |= dict(avg="average", max="maximum", addr="address", est="estimated")
 SHORT_FORMS |= dict(dept="department", emp="employee", cust="customer", stu="student")
 SHORT_FORMS |= dict(yr="year", yrs="years", hr="hour", hrs="hours", mins="minutes")
-SHORT_FORMS |= dict(pts="points", wt="weight", ht="height", min="minimum", tot="total")
+SHORT_FORMS |= dict(pts="points", wt="weight", ht="height", tot="total")
 # words of a table's name that say nothing of its rows
 _OF_TABLES = set("tbl tb table data info information list ref dim fact master".split())
 # how nouns end when there is one, or several; these are alike
@@ -37,12 +37,8 @@ _ONE = dict(movies="movie", ies="y", sses="ss", xes="x", ches="ch", shes="sh", s
 _ONE |= {"us": "us", "is": "is", "people": "person", "children": "child", "s": ""}
 _MANY = dict(ay="ays", ey="eys", oy="oys", y="ies", person="people", child="children")
 _MANY |= {"sis": "ses", "s": "ses", "x": "xes", "ch": "ches", "sh": "shes", "": "s"}
-_UNITS = set(
-    "g kg mg lb lbs oz m km cm mm ft sqft m2 km2 ml l usd eur gbp feet".split()
-)
-_SAME = _UNITS | set(
-    "series species news goods staff equipment weather aircraft".split()
-)
+_UNITS = set("g kg mg lb lbs oz m km cm mm ft sqft m2 km2 ml l usd eur gbp feet".split())
+_SAME = _UNITS | set("series species news goods staff equipment weather aircraft".split())
 # what stands behind a noun: loans out, price per ton, parts used
 _PARTICLES = set("in out up off on down back over away".split())
 _BEHIND = _PARTICLES | set("of per by at for from to with under".split())
@@ -54,6 +50,7 @@ _LIKE_DONE = r"[a-z]*[aeiouy][a-z]*[^e]ed"  # received, and neither seed nor she
 def name_words(name: str) -> list[str]:
     "The words of a name: unit_price, UnitPrice and UNIT PRICE alike."
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
+    parted = re.sub(r"^min(?=[ _])", "minimum", parted)  # and minutes at the end
     words = [SHORT_FORMS.get(w, w) for w in re.findall(r"[^\W_]+", parted)]
     return " ".join(words).split() or [name]
 
@@ -511,9 +508,7 @@ def _slots(text: str) -> list[str]:
     return [name for _, name, *_ in Formatter().parse(text) if name]
 
 
-def _open(
-    ways: list[str], words: dict, single: set, special: set = _SPECIAL
-) -> list[str]:
+def _open(ways: list, words: dict, single: set, special: set = _SPECIAL) -> list[str]:
     "The ways to ask for which there are words, about one thing where a condition is true of one."
     ways = [w for w in ways if words.keys() >= {*_slots(w)}]
     one = lambda way: {*_ABOUT_ONE.findall(way)} == single.intersection(_slots(way))
@@ -668,6 +663,10 @@ class Draw:
             words["past"] = drawn["s"].phrases["past"]
         ways = _open(ways, words, single)
         asked = [way.format(**words) for way in (self.dice.choice(ways), *ways)]
+        if "way" in slots and "k" not in slots:  # a tie is seen without asking for it
+            end = max if slots["way"] == "DESC" else min
+            if drawn["r"].values.count(end(drawn["r"].values)) > 1:
+                raise LookupError
         question, *same = [text[0].upper() + text[1:] for text in asked]
         return question, filled, same
 
