@@ -37,8 +37,12 @@ _ONE = dict(movies="movie", ies="y", sses="ss", xes="x", ches="ch", shes="sh", s
 _ONE |= {"us": "us", "is": "is", "people": "person", "children": "child", "s": ""}
 _MANY = dict(ay="ays", ey="eys", oy="oys", y="ies", person="people", child="children")
 _MANY |= {"sis": "ses", "s": "ses", "x": "xes", "ch": "ches", "sh": "shes", "": "s"}
-_UNITS = set("g kg mg lb lbs oz m km cm mm ft sqft m2 km2 ml l usd eur gbp feet".split())
-_SAME = _UNITS | set("series species news goods staff equipment weather aircraft".split())
+_UNITS = set(
+    "g kg mg lb lbs oz m km cm mm ft sqft m2 km2 ml l usd eur gbp feet".split()
+)
+_SAME = _UNITS | set(
+    "series species news goods staff equipment weather aircraft".split()
+)
 # what stands behind a noun: loans out, price per ton, parts used
 _PARTICLES = set("in out up off on down back over away".split())
 _BEHIND = _PARTICLES | set("of per by at for from to with under".split())
