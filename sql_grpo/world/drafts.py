@@ -107,10 +107,10 @@ def phrases(name: list[str], kind: str) -> dict[str, str]:  # by slot
         done = " ".join(name)
         if _is_done(name):
             noun = f"{unit} {done}".replace("born", "of birth")
-            said = dict(w=noun, way="when", on="in" if kind == "year" else "on")
+            ways = dict(w=noun, way="when", on="in" if kind == "year" else "on")
             if name[0] in _ACTIVE:
-                return said | dict(verb=done)
-            return said | dict(verb=f"were {done}", past=done)
+                return ways | dict(verb=done)
+            return ways | dict(verb=f"were {done}", past=done)
         if name[-1:] == ["since"]:
             words = f"{done[:-5]}start {unit}"
         return dict(w=words, way="latest")
@@ -121,10 +121,9 @@ def phrases(name: list[str], kind: str) -> dict[str, str]:  # by slot
             return dict(w=f"amount {words}")
         elif name[1:] and name[-1] in _UNITS:
             words = " ".join([*name[:-1], "in", name[-1]])
-        first = name[0] in ("minimum", "maximum", "average", "total")
         rate = dict(f="rate") if {*name} & {*_RATES.split()} else {}
-        first |= words.endswith("ings")  # takings
-        if first or "in" in words.split() or noun == words and words not in _SAME:
+        as_it_is = re.match(r"(minimum|maximum|average|total)\b|.*ings$", words)
+        if as_it_is or "in" in words.split() or noun == words and words not in _SAME:
             return dict(w=words) | rate
         return dict(w=f"number of {words}", many=words) | rate
     if kind == "flag":
@@ -237,10 +236,9 @@ def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing i
 
     def any_row(where: str, unknown: bool = True) -> bool:
         "Is this so of any row that was not looked at?"
-        sql = f"SELECT 1 FROM {db.identifier(table)} WHERE {where} LIMIT 1"
         if len(rows) < _LOOKED_AT:
             return False
-        result = db.query(sql)
+        result = db.query(f"SELECT 1 FROM {db.identifier(table)} WHERE {where} LIMIT 1")
         return bool(result.rows or result.error and unknown)
 
     for column, cells in zip(columns, zip(*rows, strict=True), strict=bool(rows)):
@@ -509,6 +507,7 @@ def _rounded(v: str | int | float) -> str | int | float:
 
 @cache
 def _slots(text: str) -> list[str]:
+    "The slots of a query or of a way to ask."
     return [name for _, name, *_ in Formatter().parse(text) if name]
 
 
@@ -592,18 +591,17 @@ class Draw:
 
     def tables(self, names: set) -> tuple:
         "The tables of a question by slot, what stands before the columns of t and of o, their join, and its pairs."
-        links = self.links
         if names & {"chain", "path"}:  # t refers to e, or e to t; and e to o
-            ways = [(x.to, e, x.on("T2", "T1"), y) for e, x in links for y in e.links]
+            ways = [(x.to, e, x.on("T2", "T1")) for e, x in self.links]
             if "chain" in names:
-                ways = [(e, x.to, x.on("T1", "T2")) for e, x in links]
-                ways = [(*way, y) for way in ways for y in way[1].links]
+                ways = [(e, x.to, x.on("T1", "T2")) for e, x in self.links]
+            ways = [(*way, y) for way in ways for y in way[1].links]
             t, e, on, y = self.dice.choice([w for w in ways if w[0] is not w[3].to])
             join = f"{t.sql} AS T1 JOIN {e.sql} AS T2 ON {on}"
             join += f" JOIN {y.to.sql} AS T3 ON {y.on('T2', 'T3')}"
             return dict(t=t, e=e, o=y.to), ("T1.", "T3."), join, y.pairs
         if names & {"pair", "o"}:
-            t, x = self.dice.choice(links)
+            t, x = self.dice.choice(self.links)
             # the table that is asked for comes first
             at = ("T2", "T1") if "u" in names else ("T1", "T2")
             (_, a), (_, b) = sorted(zip(at, (t.sql, x.to.sql), strict=True))
