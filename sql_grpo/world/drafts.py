@@ -191,7 +191,8 @@ _TRUE, _FALSE = set("yes y true t 1".split()), set("no n false f 0".split())
 _OF_PEOPLE = set("first last middle surname".split())
 # numbers that say which, and no amount
 _PLACES = set("floor level rank position grade class season week month".split())
-_ROWS = dict(news="news item", equipment="piece of equipment")
+_ROWS = dict(staff="staff member", crew="crew member", personnel="staff member")
+_ROWS |= dict(news="news item", equipment="piece of equipment")
 
 
 def _kind(values: list, column: Column, alone: bool) -> str:  # alone: is it the key?
@@ -324,12 +325,12 @@ def read_entities(db: Database, dice: random.Random) -> list[Entity]:
             say(f"{db.name}: {fault}; there are no drafts about it")
     if not entities:
         raise ValueError(f"{db.name}: {fault}")
-    # not counted, where most names are plural: staff, or feedback, among guests and rooms
+    # not counted, where most names are plural: feedback, among guests and rooms
     whole = [e for e in entities if e.words == " ".join(name_words(e.name))]
     for e in entities:
         if e in whole and e.row == e.words and len(whole) < len(entities) / 2:
             people = any(_OF_PEOPLE & {*a.words.split()} for a in e.attributes)
-            e.row += " member" if people else " record"
+            e.row += " record" * (not people)
         ways = [_find_links(db, e, to) for to in entities if to is not e]
         # where there are several, nobody knows which one is meant
         e.links = [links[0] for links in ways if len(links) == 1]
