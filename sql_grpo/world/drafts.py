@@ -29,7 +29,7 @@ SHORT_FORMS |= dict(qty="quantity", amt="amount", pct="percentage", desc="descri
 SHORT_FORMS |= dict(avg="average", max="maximum", addr="address", est="estimated")
 SHORT_FORMS |= dict(dept="department", emp="employee", cust="customer", stu="student")
 SHORT_FORMS |= dict(yr="year", yrs="years", hr="hour", hrs="hours", mins="minutes")
-SHORT_FORMS |= dict(pts="points", wt="weight", ht="height", sqft="square feet")
+SHORT_FORMS |= dict(pts="points", wt="weight", ht="height", tot="total")
 # words of a table's name that say nothing of its rows
 _OF_TABLES = set("tbl tb table data info information list ref dim fact master".split())
 # how nouns end when there is one, or several; these are alike
@@ -37,19 +37,24 @@ _ONE = dict(movies="movie", ies="y", sses="ss", xes="x", ches="ch", shes="sh", s
 _ONE |= {"us": "us", "is": "is", "people": "person", "children": "child", "s": ""}
 _MANY = dict(ay="ays", ey="eys", oy="oys", y="ies", person="people", child="children")
 _MANY |= {"sis": "ses", "s": "ses", "x": "xes", "ch": "ches", "sh": "shes", "": "s"}
-_UNITS = set("g kg mg lb lbs oz m km cm mm ft m2 km2 ml l usd eur gbp feet".split())
-_SAME = _UNITS | set("series species news staff equipment feedback media".split())
+_UNITS = set(
+    "g kg mg lb lbs oz m km cm mm ft sqft m2 km2 ml l usd eur gbp feet".split()
+)
+_SAME = _UNITS | set(
+    "series species news goods staff equipment weather aircraft".split()
+)
 # what stands behind a noun: loans out, price per ton, parts used
 _PARTICLES = set("in out up off on down back over away".split())
 _BEHIND = _PARTICLES | set("of per by at for from to with under".split())
 _DONE = """born built bought sold sent paid made done given taken seen written drawn lent
-left won lost due died begun shown grown found kept held put set read spent cut run"""
+left won lost due died begun became shown grown found kept held put set read spent cast"""
 _LIKE_DONE = r"[a-z]*[aeiouy][a-z]*[^e]ed"  # received, and neither seed nor shed
 
 
 def name_words(name: str) -> list[str]:
     "The words of a name: unit_price, UnitPrice and UNIT PRICE alike."
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
+    parted = re.sub(r"^min(?=[ _])", "minimum", parted)  # and minutes at the end
     words = [SHORT_FORMS.get(w, w) for w in re.findall(r"[^\W_]+", parted)]
     return " ".join(words).split() or [name]
 
@@ -61,37 +66,35 @@ def _is_done(words: list[str]) -> bool:
     return bool(done) and set(early) <= {"last", "first", "next"}
 
 
-def _with_noun(name: str, ends: dict) -> str:
+@cache
+def _with_noun(name: str, several: bool) -> str:
     "A name whose noun ends otherwise: the first of `parts used`, the second of `unit price`."
     words = name.split()
-    behind = (
-        i for i in range(1, len(words)) if words[i] in _BEHIND or _is_done(words[i:])
-    )
-    at = next(behind, len(words)) - 1
-    noun = words[at]
+    behind = lambda i: words[i] in _BEHIND or _is_done(words[i:])
+    at = next(filter(behind, range(1, len(words))), len(words)) - 1
+    noun, ends = words[at], _MANY if several else _ONE
     fit = [end for end in ends if noun.endswith(end) and noun not in _SAME]
     if fit:
         words[at] = noun.removesuffix(fit[0]) + ends[fit[0]]
     return " ".join(words)
 
 
-@cache
 def singular(name: str) -> str:
     "The name of one of some things."
-    return _with_noun(name, _ONE)
+    return _with_noun(name, False)
 
 
-@cache
 def plural(name: str) -> str:
     "The name of several of a thing."
-    return name if singular(name) != name else _with_noun(name, _MANY)
+    return name if singular(name) != name else _with_noun(name, True)
 
 # %% ../../nbs/world/drafts.ipynb #d4af0031
-_ACTIVE = (
-    "started ended arrived departed joined left died expired opened closed".split()
-)
+_ACTIVE = "started ended arrived departed joined became left died expired".split()
 _OF_FLAGS = {"is", "has", "yn", "flag"}
 _OF_DAYS = set("date day time year at datetime timestamp".split())
+# what is not added up
+_RATES = """average rate price age score rating stars rank grade mark level percentage discount
+weight total height length depth width speed temperature latitude longitude"""
 _TRUE_OF = re.compile(r".*([ai]ble|ive|ful|less|ous|ic)|full|open|new|free|online")
 
 
@@ -103,28 +106,31 @@ def phrases(name: list[str], kind: str) -> dict[str, str]:  # by slot
         name = [w for w in name if w not in _OF_DAYS]
         done = " ".join(name)
         if _is_done(name):
-            how = dict(verb=done) if name[0] in _ACTIVE else dict(past=done)
-            how |= dict(on="in" if kind == "year" else "on")
-            return dict(w=f"{unit} {done}", verb=f"were {done}") | how
+            noun = f"{unit} {done}".replace("born", "of birth")
+            ways = dict(w=noun, way="when", on="in" if kind == "year" else "on")
+            if name[0] in _ACTIVE:
+                return ways | dict(verb=done)
+            return ways | dict(verb=f"were {done}", past=done)
         if name[-1:] == ["since"]:
-            return dict(w=f"{done[:-5]}start {unit}")
-        return dict(w=words if noun == words else f"{noun} {unit}")
+            words = f"{done[:-5]}start {unit}"
+        return dict(w=words, way="latest")
     if kind in ("number", "few"):
         if name[0] == "number" and name[1:]:
             words = plural(" ".join(name[1:]).removeprefix("of "))
         elif name[0] in _BEHIND or _is_done(name):  # in stock, paid
             return dict(w=f"amount {words}")
         elif name[1:] and name[-1] in _UNITS:
-            return dict(w=" ".join([*name[:-1], "in", name[-1]]))
-        elif noun == words and words not in _SAME:
-            return dict(w=words)
-        return dict(w=f"number of {words}", many=words)
+            words = " ".join([*name[:-1], "in", name[-1]])
+        rate = dict(f="rate") if {*name} & {*_RATES.split()} else {}
+        as_it_is = re.match(r"(minimum|maximum|average|total)\b|.*ings$", words)
+        if as_it_is or "in" in words.split() or noun == words and words not in _SAME:
+            return dict(w=words) | rate
+        return dict(w=f"number of {words}", many=words) | rate
     if kind == "flag":
         name = [w for w in name if w not in _OF_FLAGS] or name
         words = " ".join(name)
         so = name[0] in _BEHIND or _is_done(name) or _TRUE_OF.fullmatch(words)
         return dict(w=words, so=words) if so else dict(w=words)
-    noun = words if kind == "by" else noun
     return dict(w=noun + " name" * (noun in ("first", "last", "middle")))
 
 # %% ../../nbs/world/drafts.ipynb #d4af0014
@@ -185,7 +191,8 @@ _TRUE, _FALSE = set("yes y true t 1".split()), set("no n false f 0".split())
 _OF_PEOPLE = set("first last middle surname".split())
 # numbers that say which, and no amount
 _PLACES = set("floor level rank position grade class season week month".split())
-_ROWS = dict(staff="staff member", news="news item", equipment="piece of equipment")
+_ROWS = dict(staff="staff member", crew="crew member", personnel="staff member")
+_ROWS |= dict(news="news item", equipment="piece of equipment")
 
 
 def _kind(values: list, column: Column, alone: bool) -> str:  # alone: is it the key?
@@ -193,7 +200,7 @@ def _kind(values: list, column: Column, alone: bool) -> str:  # alone: is it the
     texts, words = [format_value(v) for v in values], name_words(column.name)
     counts = all(re.fullmatch(r"-?\d+", t) for t in texts)
     numbered = alone and column.pk or column.fk or words[-1] == "number"
-    if words[-1] in ("id", "code", "key", "phone", "zip") or counts and numbered:
+    if words[-1] in ("id", "code", "key", "phone", "zip", "ssn") or counts and numbered:
         return "key"
     lower = {t.lower() for t in texts}
     both = lower & _TRUE and lower & _FALSE
@@ -210,8 +217,6 @@ def _kind(values: list, column: Column, alone: bool) -> str:  # alone: is it the
         return "time" if any(day[1] for day in days) else "date"
     if max(map(len, texts)) > _NAMED or any(map(_TOO_BIG.fullmatch, texts)):
         return "long"
-    if words[-1] == "by":  # whoever did it has no name of their own
-        return "by"
     names = len({*texts}) > max(3, len(texts) // 2) or _OF_PEOPLE.intersection(words)
     kind = "link" if column.fk else "category"
     return "text" if names or len({*texts}) == len(texts) else kind
@@ -230,17 +235,19 @@ def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing i
     called, attributes = singular(" ".join(called)).split(), []
     alone = sum(c.pk for c in columns) == 1
 
-    def any_row(
-        where: str,
-    ) -> bool:  # of those that were not looked at; if unknown, yes
-        sql = f"SELECT 1 FROM {db.identifier(table)} WHERE {where} LIMIT 1"
-        return len(rows) == _LOOKED_AT and bool((r := db.query(sql)).rows or r.error)
+    def any_row(where: str, unknown: bool = True) -> bool:
+        "Is this so of any row that was not looked at?"
+        if len(rows) < _LOOKED_AT:
+            return False
+        result = db.query(f"SELECT 1 FROM {db.identifier(table)} WHERE {where} LIMIT 1")
+        return bool(result.rows or result.error and unknown)
 
     for column, cells in zip(columns, zip(*rows, strict=True), strict=bool(rows)):
         values = [v for v in cells if v not in (None, "") and not isinstance(v, bytes)]
-        if not values:
-            continue
         words = name_words(column.name)
+        # there is no noun in `seen by`
+        if not values or words[-1] == "by" and not column.fk:
+            continue
         if words[: len(called)] == called:  # of a student the name, not student name
             words = words[len(called) :] or ["name"]
         kind, name = _kind(values, column, alone), db.spelt(column.name)
@@ -253,8 +260,10 @@ def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing i
         plain = {v: " ".join(v.split()) for v in values if isinstance(v, str)}
         values = [v for v in values if plain.get(v, v) == v or plain[v] not in plain]
         odd = f"{name} <> '' AND {name} NOT LIKE '____-__-__%'"
-        if kind in ("date", "time") and any_row(odd):
+        if kind in ("date", "time") and any_row(odd, unknown=False):
             kind = "text"
+        if kind in ("year", "date", "time"):  # of an order placed, not order placed
+            words = [w for w in words if w not in called] or words
         more = kind, values, column, has_null, unique, phrases(words, kind)
         attributes.append(Attribute(name, " ".join(words), *more))
     row = " ".join([*called[:-1], _ROWS.get(called[-1], called[-1])])
@@ -316,7 +325,12 @@ def read_entities(db: Database, dice: random.Random) -> list[Entity]:
             say(f"{db.name}: {fault}; there are no drafts about it")
     if not entities:
         raise ValueError(f"{db.name}: {fault}")
+    # not counted, where most names are plural: feedback, among guests and rooms
+    whole = [e for e in entities if e.words == " ".join(name_words(e.name))]
     for e in entities:
+        if e in whole and e.row == e.words and len(whole) < len(entities) / 2:
+            people = any(_OF_PEOPLE & {*a.words.split()} for a in e.attributes)
+            e.row += " record" * (not people)
         ways = [_find_links(db, e, to) for to in entities if to is not e]
         # where there are several, nobody knows which one is meant
         e.links = [links[0] for links in ways if len(links) == 1]
@@ -348,8 +362,6 @@ few year date place 4: {c} = {v}
     with {w} {v} / whose {w} is {v} / with {v} {many} / that {verb} {on} {v}
 category link text 4: {c} = {v}
     with {w} {v} / whose {w} is {v} / with the {w} '{v}' / whose {w} is "{v}"
-by 4: {c} = {v}
-    that were {w} {v}
 category link place 1: {c} != {v}
     whose {w} is not {v} / with {w} other than {v}
 text 1: {c} LIKE '%{x}%'
@@ -361,15 +373,13 @@ QUESTIONS = """
 2: SELECT COUNT(*) FROM {t}
     How many {ts} are there? / Count the {ts}. / What is the number of {ts}?
 7: SELECT COUNT(*) FROM {t} WHERE {p}
-    How many {ts} are there {p}? / Count the {ts} {p}. / What is the number of {ts} {p}?
-    Find the number of {ts} {p}. / How many {ts} {p} are there?
+    How many {ts} are there {p}? / Count the {ts} {p}. / Find the number of {ts} {p}. / How many {ts} {p} are there?
 9: SELECT {s} FROM {t} WHERE {p}
     What are the {ss} of the {ts} {p}? / Show the {s} of {ts} {p}. / List the {ss} of all {ts} {p}.
     Find the {s} of the {ts} {p}. / Give the {ss} for {ts} {p}. / When were the {ts} {p} {past}?
     What is the {s} of the {t} {p}? / Find the {s} of the {t} {p}. / When was the {t} {p} {past}?
 4: SELECT {s}, {s2} FROM {t} WHERE {p}
-    What are the {s} and {s2} of the {ts} {p}? / Show the {s} and {s2} of {ts} {p}.
-    List the {ss} and {s2s} of all {ts} {p}. / What are the {s} and {s2} of the {t} {p}?
+    Show the {s} and {s2} of {ts} {p}. / List the {ss} and {s2s} of all {ts} {p}. / What are the {s} and {s2} of the {t} {p}?
 2: SELECT DISTINCT {c} FROM {t}
     What are the different {cs} of the {ts}? / List all distinct {cs} of {ts}.
 1: SELECT * FROM {t} WHERE {p}
@@ -378,7 +388,6 @@ QUESTIONS = """
     What are the different {cs} of the {ts} {p}? / Show the distinct {cs} of {ts} {p}.
 3: SELECT {s} FROM {t} ORDER BY {r} {order}
     List the {s} of all {ts} in {order} order of {r}. / Show the {ss} of the {ts}, sorted by {r} in {order} order.
-    What are the {ss} of the {ts}, ordered by {r} ({order})?
 2: SELECT COUNT(DISTINCT {c}) FROM {t}
     How many different {cs} are there among the {ts}? / Count the distinct {cs} of the {ts}.
 3: SELECT {f}({n}) FROM {t}
@@ -395,7 +404,7 @@ QUESTIONS = """
     What are the {s} and {s2} of the {t} with the {way} {r}? / Which {t} has the {way} {r}? Give the {s} and {s2}.
     What are the {s} and {s2} of the {t} that {was} {when}?
 1: SELECT {s} FROM {t} WHERE {r} IS NOT NULL ORDER BY {r} {way} LIMIT {k}
-    What are the {ss} of the {k} {ts} with the {way} {r}? / List the {s} of the {k} {ts} that {were} {when}.
+    What are the {ss} of the {k} {ts} with the {way} {r}? / List the {s} of the {k} {ts} that {verb} {when}.
 2: SELECT {s} FROM {t} WHERE {n} {beyond} (SELECT AVG({n}) FROM {t})
     What are the {ss} of the {ts} whose {n} is {beyond} the average? / Show the {s} of {ts} with {n} {beyond} the average.
 1: SELECT COUNT(*) FROM {t} WHERE {n} {beyond} (SELECT AVG({n}) FROM {t})
@@ -416,11 +425,11 @@ QUESTIONS = """
 1: SELECT {d} FROM {t} GROUP BY {d} ORDER BY COUNT(*) ASC LIMIT 1
     What is the least common {d} of the {ts}? / Which {d} has the fewest {ts}?
 3: SELECT {d} FROM {t} GROUP BY {d} HAVING COUNT(*) {than} {k}
-    Which {ds} have {than} {k} {ts}? / What are the {ds} shared by {than} {k} {ts}?
-1: SELECT {c} FROM {t} GROUP BY {c} HAVING AVG({n}) > {x}
-    Which {cs} have {ts} with an average {n} above {x}?
+    Which {ds} have {than} {k} {ts}? / What are the {ds} with {than} {k} {ts}?
+1: SELECT {d} FROM {t} GROUP BY {d} HAVING AVG({n}) > {x}
+    Which {ds} have {ts} with an average {n} above {x}?
 6: SELECT {s} FROM {pair} WHERE {q}
-    What are the {ss} of the {ts} of the {o} {q}? / Which {ts} belong to the {o} {q}? Give their {ss}.
+    What are the {ss} of the {ts} of the {o} {q}? / When were the {ts} of the {o} {q} {past}?
     What are the {ss} of the {ts} of {os} {q}? / Show the {s} of {ts} for {os} {q}. / When were the {ts} of {os} {q} {past}?
     Find the {s} of the {ts} that belong to {os} {q}. / Which {ts} belong to {os} {q}? Give their {ss}.
 4: SELECT DISTINCT {u} FROM {pair} WHERE {p}
@@ -429,14 +438,11 @@ QUESTIONS = """
     How many {ts} are there for the {o} {q}? / How many {ts} does the {o} {q} have?
     How many {ts} are there for {os} {q}? / How many {ts} belong to {os} {q}? / Count the {ts} of {os} {q}.
 3: SELECT {f}({n}) FROM {pair} WHERE {q}
-    What is the {f} {n} of the {ts} of the {o} {q}? / What is the {f} {n} of the {ts} of {os} {q}?
-    Find the {f} {n} of all {ts} that belong to {os} {q}.
+    What is the {f} {n} of the {ts} of the {o} {q}? / Find the {f} {n} of all {ts} that belong to {os} {q}.
 5: SELECT {u}, COUNT(*) FROM {pair} GROUP BY {key}
     Show the {u} and the number of {ts} of each {o} that has {ts}. / For each {o} that has {ts}, give the {u} and the number of {ts}.
-    What are the {u} and the number of {ts} of each {o} that has any?
 4: SELECT {u} FROM {pair} GROUP BY {key} ORDER BY COUNT(*) DESC LIMIT 1
     Which {o} has the most {ts}? Show the {u}. / What is the {u} of the {o} with the most {ts}?
-    Find the {u} of the {o} that has the largest number of {ts}.
 1: SELECT {u}, {f}({n}) FROM {pair} GROUP BY {key}
     Show the {u} of each {o} that has {ts}, and the {f} {n} of their {ts}. / For each {o} with {ts}, what are the {u} and the {f} {n} of the {ts}?
 3: SELECT {u} FROM {pair} GROUP BY {key} HAVING COUNT(*) {over} {k}
@@ -446,12 +452,10 @@ QUESTIONS = """
     What is the {u} of the {o} of the {t} that {was} {when}?
 3: SELECT {u} FROM {o} WHERE {id} NOT IN (SELECT {ref} FROM {t})
     Which {os} have no {ts}? Show their {us}. / List the {u} of {os} without any {ts}.
-    What are the {us} of the {os} that do not have any {ts}?
 1: SELECT COUNT(*) FROM {o} WHERE {id} NOT IN (SELECT {ref} FROM {t})
     How many {os} have no {ts}? / Count the {os} without any {ts}.
 3: SELECT DISTINCT {s} FROM {path} WHERE {q}
-    What are the different {ss} of the {ts} with {es} of the {o} {q}? / Find the distinct {ss} of the {ts} with {es} of {os} {q}.
-    Show the different {ss} of {ts} that have {es} of {os} {q}. / List the distinct {ss} of {ts} related to {os} {q} through {es}.
+    What are the different {ss} of the {ts} with {es} of the {o} {q}? / Show the different {ss} of {ts} that have {es} of {os} {q}.
 2: SELECT DISTINCT {s} FROM {chain} WHERE {q}
     What are the different {ss} of the {ts} for {es} of the {o} {q}? / Show the different {ss} of {ts} for {es} of {os} {q}.
 1: SELECT COUNT(*) FROM {chain} WHERE {q}
@@ -473,13 +477,13 @@ def read_grammar(text: str) -> list[tuple]:  # kinds of column, weight, SQL, que
 
 # %% ../../nbs/world/drafts.ipynb #d4af0021
 # what stands in a slot of the SQL, and the words for it
+_MEAN = dict(AVG="average/mean", MAX="maximum/highest", MIN="minimum/lowest")
 _PHRASES = dict(
-    f=dict(
-        AVG="average/mean", MAX="maximum/highest", MIN="minimum/lowest", SUM="total"
-    ),
+    f=_MEAN | dict(SUM="total"),
+    rate=_MEAN,
     way=dict(DESC="highest/largest", ASC="lowest/smallest"),
     latest=dict(DESC="latest/most recent", ASC="earliest"),
-    when=dict(DESC="most recently/last", ASC="earliest/first"),
+    when=dict(DESC="most recently", ASC="earliest"),
     order=dict(DESC="descending", ASC="ascending"),
     than={">": "more than", ">=": "at least", "<": "fewer than"},
     over={">": "more than", ">=": "at least"},
@@ -487,42 +491,33 @@ _PHRASES = dict(
 )
 # kinds that people ask about
 _ORDERED = "number few year date time"
-_TELLING = _ORDERED + " category link place text by flag"
+_TELLING = _ORDERED + " category link place text flag"
 _OF = dict(c="category link place few", d="category place", n="number few", r=_ORDERED)
 _SPECIAL = {"many", "past", "verb", "so"}  # where these have words, they are said
-# what cannot be added up
-_NO_SUM = """rate price age score rating stars rank grade level percentage discount average total
-height speed temperature latitude longitude per"""
+_ABOUT_ONE = re.compile(r"\{[to]\} \{(p2?|q)\}")  # in a way to ask: the {t} {p}
 
 
 def _rounded(v: str | int | float) -> str | int | float:
     "A number as one would say it, but no year; of a time the day."
-    if isinstance(v, str) or type(v) is int and 1800 <= v <= 2100:
-        return v[:10] if isinstance(v, str) else v
-    if abs(v) >= 200 or type(v) is float:
+    if isinstance(v, str):
+        return v[:10]
+    if abs(v) >= 200 and not 1800 <= v <= 2100 or type(v) is float:
         v = round(v, 2 - len(str(int(abs(v)))))
     return int(v) if v == int(v) else v
 
 
 @cache
 def _slots(text: str) -> list[str]:
+    "The slots of a query or of a way to ask."
     return [name for _, name, *_ in Formatter().parse(text) if name]
 
 
-@cache
-def _about_one(way: str) -> set[str]:
-    "The conditions of a way to ask that are about a single thing: `the {t} {p}`."
-    return set(re.findall(r"(?<=\{[toe]\} \{)(?:p2?|q)(?=\})", way))
-
-
-def _open(ways: list[str], words: dict, single: set) -> list[str]:
-    "The ways to ask for which there are words, in the right number. Raises LookupError if there are none."
+def _open(ways: list, words: dict, single: set, special: set = _SPECIAL) -> list[str]:
+    "The ways to ask for which there are words, about one thing where a condition is true of one."
     ways = [w for w in ways if words.keys() >= {*_slots(w)}]
-    ways = [w for w in ways if not (_about_one(w) ^ single).intersection(_slots(w))]
-    special = [w for w in ways if _SPECIAL.intersection(_slots(w))]
-    if not ways:
-        raise LookupError
-    return special or ways
+    one = lambda way: {*_ABOUT_ONE.findall(way)} == single.intersection(_slots(way))
+    ways = [*filter(one, ways)]
+    return [w for w in ways if special.intersection(_slots(w))] or ways
 
 
 class Draw:
@@ -546,18 +541,16 @@ class Draw:
         self.used.append(self.dice.choice(free))
         return of + self.used[-1].sql
 
-    def shown(self, of: str, e: Entity, name: bool = False) -> str:  # SQL
-        "What is asked for: often what something is called, seldom its key."
-        odds, texts = self.dice.random(), e.of("text category")
-        named = {"name", "surname", "title"}
-        names = [a for a in texts if named & {*a.words.split()}]
+    def shown(self, e: Entity, always: bool) -> list[Attribute]:
+        "What may be asked for: often, or always, what something is called, seldom its key."
+        odds, texts = self.dice.random(), e.of("text category link")
+        names = [a for a in texts if {"name", "surname", "title"} & {*a.words.split()}]
         names = names or [a for a in texts if a.unique]
-        if name and names or odds < 0.4 and any(a not in self.used for a in names):
-            return self.column(of, names)
-        kinds = _ORDERED + " text category link place" + " key long" * (odds > 0.9)
-        return self.column(of, e.of(kinds))
+        if always and names or odds < 0.4 and any(a not in self.used for a in names):
+            return names
+        return e.of(_ORDERED + " text category link place" + " key long" * (odds > 0.9))
 
-    def condition(self, of: str, e: Entity, one: bool, lead: str = "") -> tuple:
+    def condition(self, of: str, e: Entity, one: bool, paired: bool) -> tuple:
         "SQL and words of what is true of some rows, and whether of a single one. Raises LookupError if a value does not suit it."
         column = self.column(of, e.of(_TELLING))
         a = self.used[-1]
@@ -580,10 +573,9 @@ class Draw:
         slots = a.phrases | dict(v=v, u=u, x=x, having=having, are=are)
         if "many" in slots and v == "1" and "{u}" not in sql:
             slots["many"] = singular(slots["many"])
-        ways = _open(ways, slots, set())
-        if lead:  # with this and with that, not: whose this is so and with that
-            alike = [w for w in ways if w.startswith(lead)]
-            ways = alike or [w for w in ways if not w.startswith(("with", "{having}"))]
+        ways = _open(ways, slots, set(), _SPECIAL - {"many"} if paired else _SPECIAL)
+        if paired:  # whose this is so and that were so, not: with this and that were so
+            ways = [w for w in ways if w.startswith(("whose", "that"))] or ways
         words = self.dice.choice(ways).format(**slots)
         words = words.replace("that were ", "that was ") if single else words
         v, u = map(literal, values)
@@ -591,29 +583,26 @@ class Draw:
 
     def conditions_on(self, of: str, e: Entity, one: bool) -> tuple:
         "A condition, or now and then two: SQL, words, and whether it is true of a single row."
-        first, words, single = self.condition(of, e, one)
-        if self.dice.random() > 0.2 or single:
-            return first, words, single
+        if self.dice.random() > 0.2:
+            return self.condition(of, e, one, False)
+        first, words, _ = self.condition(of, e, False, True)
         how = self.dice.choice(["and", "and", "or"])
-        sql, more, single = self.condition(of, e, False, words.split()[0])
-        if single:
-            raise LookupError
+        sql, more, _ = self.condition(of, e, False, True)
         return f"{first} {how.upper()} {sql}", f"{words} {how} {more}", False
 
     def tables(self, names: set) -> tuple:
         "The tables of a question by slot, what stands before the columns of t and of o, their join, and its pairs."
-        links = self.links
         if names & {"chain", "path"}:  # t refers to e, or e to t; and e to o
-            ways = [(x.to, e, x.on("T2", "T1"), y) for e, x in links for y in e.links]
+            ways = [(x.to, e, x.on("T2", "T1")) for e, x in self.links]
             if "chain" in names:
-                ways = [(e, x.to, x.on("T1", "T2")) for e, x in links]
-                ways = [(*way, y) for way in ways for y in way[1].links]
+                ways = [(e, x.to, x.on("T1", "T2")) for e, x in self.links]
+            ways = [(*way, y) for way in ways for y in way[1].links]
             t, e, on, y = self.dice.choice([w for w in ways if w[0] is not w[3].to])
             join = f"{t.sql} AS T1 JOIN {e.sql} AS T2 ON {on}"
             join += f" JOIN {y.to.sql} AS T3 ON {y.on('T2', 'T3')}"
             return dict(t=t, e=e, o=y.to), ("T1.", "T3."), join, y.pairs
         if names & {"pair", "o"}:
-            t, x = self.dice.choice(links)
+            t, x = self.dice.choice(self.links)
             # the table that is asked for comes first
             at = ("T2", "T1") if "u" in names else ("T1", "T2")
             (_, a), (_, b) = sorted(zip(at, (t.sql, x.to.sql), strict=True))
@@ -630,33 +619,30 @@ class Draw:
         # nothing is asked of the columns of a join, so that it is needed
         self.used = [a for pair in pairs for a in pair] if join else []
         slots = {name: e.sql for name, e in tables.items()}
-        words = {name: e.row for name, e in tables.items()}
         slots |= dict(pair=join, path=join, chain=join)
+        words = {name: e.row for name, e in tables.items()}
         t, o = tables["t"], tables.get("o")
         single, drawn = set(), {}  # conditions on a single row; attributes by slot
         # a function comes after what it is of
         for name in sorted(dict.fromkeys(names), key=lambda name: name[0] == "f"):
             plain = name.rstrip("2")
-            of = (of_t, t) if plain in "sp" else (of_o, o)
-            if plain in _OF:
-                slots[name] = self.column(of_t, t.of(_OF[plain]))
-                drawn[name] = self.used[-1]
-            elif plain in "su":
-                slots[name] = self.shown(*of, name="key" in names)
-                drawn[name] = self.used[-1]
+            of, e = (of_o, o) if plain in "uq" else (of_t, t)
+            if plain in "sucdnr":
+                named = bool({"key", "path", "chain", "id"}.intersection(names))
+                some = self.shown(e, named) if plain in "su" else e.of(_OF[plain])
+                slots[name], drawn[name] = self.column(of, some), self.used[-1]
             elif plain in "pq":
-                one = any(name in _about_one(way) for way in ways)
-                slots[name], words[name], one = self.conditions_on(*of, one)
+                one = any(name in _ABOUT_ONE.findall(way) for way in ways)
+                slots[name], words[name], one = self.conditions_on(of, e, one)
                 single |= {name} if one else set()
             elif plain in _PHRASES:
-                taken, group = [*slots.values()], plain
-                if plain == "way" and drawn["r"].kind in ("year", "date", "time"):
-                    group = "when" if "verb" in drawn["r"].phrases else "latest"
-                if plain == "f" and set(_NO_SUM.split()) & {*drawn["n"].words.split()}:
-                    taken.append("SUM")
-                k = self.dice.choice([k for k in _PHRASES[group] if k not in taken])
-                phrase = self.dice.choice(_PHRASES[group][k].split("/"))
-                slots[name], words["when" if group == "when" else name] = k, phrase
+                a = drawn.get(dict(f="n", way="r").get(plain))
+                group = a.phrases.get(plain, plain) if a else plain
+                free = [k for k in _PHRASES[group] if k not in slots.values()]
+                slots[name] = k = self.dice.choice(free)
+                name = "when" if group == "when" else name
+                options = _PHRASES[group][k].split("/")
+                words[name] = self.dice.choice(options[: 1 if "f2" in names else None])
             elif plain == "k":
                 slots[name] = words[name] = str(self.dice.randint(2, 5))
             elif plain == "x":
@@ -674,12 +660,16 @@ class Draw:
         words |= {name: a.phrases["w"] for name, a in drawn.items()}
         if "when" in words:
             verb = drawn["r"].phrases["verb"]
-            words |= dict(were=verb, was=verb.replace("were ", "was "))
+            words |= dict(verb=verb, was=verb.replace("were ", "was "))
         words |= {f"{name}s": plural(w) for name, w in words.items() if len(name) < 3}
         if "s" in drawn and "s2" not in drawn and "past" in drawn["s"].phrases:
             words["past"] = drawn["s"].phrases["past"]
         ways = _open(ways, words, single)
         asked = [way.format(**words) for way in (self.dice.choice(ways), *ways)]
+        if "way" in slots and "k" not in slots:  # a tie is seen without asking for it
+            end = max if slots["way"] == "DESC" else min
+            if drawn["r"].values.count(end(drawn["r"].values)) > 1:
+                raise LookupError
         question, *same = [text[0].upper() + text[1:] for text in asked]
         return question, filled, same
 
