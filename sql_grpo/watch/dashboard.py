@@ -506,11 +506,12 @@ def on_log(
     step = state.global_step
     spent = time.perf_counter() - self._start
     pace = spent / max(1, step - self._first)
+    within = getattr(args, "max_seconds", 0) or math.inf
     timed = dict(
         step=step,
         elapsed=self._elapsed0 + spent,
         seconds_per_step=pace,
-        seconds_left=pace * (state.max_steps - step),
+        seconds_left=min(pace * (state.max_steps - step), max(0, within - spent)),
         max_steps=state.max_steps,
     )
     record = self._log.add(timed | logs)
