@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['careful_actions', 'teacher', 'play_demonstrations', 'save_demonstrations', 'load_demonstrations', 'encode_messages',
-           'encode_demonstration', 'fits_run', 'demonstration_rows', 'learning_rate_for', 'batch_for', 'fingerprint',
-           'learn_demonstrations', 'get_demonstrations']
+           'encode_demonstration', 'row_size', 'fits_run', 'demonstration_rows', 'learning_rate_for', 'batch_for',
+           'fingerprint', 'learn_demonstrations', 'get_demonstrations']
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80006
 import json, math, random, re, shutil, time
@@ -339,7 +339,7 @@ def _slips(messages: list[dict]) -> tuple:  # replies, counted from 0
     return tuple(i // 2 for i in queries[:-1] if failed(texts[i + 1]))
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a800f6
-def _size(row: dict) -> tuple[int, int, int]:
+def row_size(row: dict) -> tuple[int, int, int]:
     "What a row needs: turns, tokens of the longest reply, tokens before the last one."
     learned = groupby(row["labels"], lambda label: label != -100)
     replies = [len(list(g)) for is_reply, g in learned if is_reply]
@@ -348,7 +348,7 @@ def _size(row: dict) -> tuple[int, int, int]:
 
 def fits_run(row: dict, config: SQLGRPOConfig) -> bool:  # of input_ids and labels
     "Could a rollout have produced it, and is it short enough to be learned?"
-    turns, reply, before = _size(row)
+    turns, reply, before = row_size(row)
     return (
         turns <= config.rules.max_turns
         and reply <= config.rules.max_turn_tokens
@@ -366,7 +366,7 @@ def demonstration_rows(
     rows = [encode_demonstration(codec, d) for d in demos]
     fit = [row for row in rows if fits_run(row, config)]
     if not fit:
-        turns, reply, before = min(map(_size, rows), key=lambda s: s[2])
+        turns, reply, before = min(map(row_size, rows), key=lambda s: s[2])
         raise ValueError(
             f"none of {len(rows)} demonstrations fits: the smallest needs max_turns {turns}, "
             f"max_turn_tokens {reply}, and max_context {before} more than max_turn_tokens; "

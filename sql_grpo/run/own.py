@@ -30,6 +30,7 @@ from sql_grpo.learner.demonstrations import (
     fits_run,
     learn_demonstrations,
     play_demonstrations,
+    row_size,
     teacher,
 )
 from ..learner.checkpoints import checkpoints_in
@@ -125,7 +126,9 @@ class OwnQuestions:
         "The rows of tokens of those that can be learned from their SQL."
         return [self.rows[t.id] for t in tasks if t.id in self.rows]
 
-    def encode(self, tokenizer: PreTrainedTokenizerBase, config: SQLGRPOConfig) -> None:
+    def encode(
+        self, tokenizer: PreTrainedTokenizerBase, config: SQLGRPOConfig
+    ) -> SQLGRPOConfig:  # with room for replies as long as the longest SQL that was kept
         "Make `rows` of tokens, by the question's id, of all with SQL. Raises ValueError if none fits."
         kind = config.demonstrations, config.seed, config.rules.mode
         with_sql = [t for t in self.drafts + self.kept if t.query]
@@ -133,6 +136,9 @@ class OwnQuestions:
         rules = config.rules
         codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
         rows = {d["task_id"]: encode_demonstration(codec, d) for d in shown}
+        replies = [row_size(rows[t.id])[1] for t in self.kept if t.id in rows]
+        longest = max([rules.max_turn_tokens, *replies])
+        config = config.with_(max_turn_tokens=longest)
         self.rows = {i: row for i, row in rows.items() if fits_run(row, config)}
         if rows and not self.rows:
             demonstration_rows(shown, tokenizer, config)  # says why
@@ -140,6 +146,7 @@ class OwnQuestions:
             say(
                 f"{lost} of {len(with_sql)} questions cannot be shown within the limits of the run"
             )
+        return config
 
     def to_play(self) -> list[Task]:
         "What GRPO would play."

@@ -332,7 +332,7 @@ def prepare(
         demonstrations = None
         plan = None
         if own:
-            own.encode(tokenizer, config)
+            config = own.encode(tokenizer, config)
             rows = [*own.rows.values()]
             plan = Plan(own, config, seconds_a_token(model, rows) if rows else 0.01)
             say(str(plan))
