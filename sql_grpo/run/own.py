@@ -128,7 +128,9 @@ class OwnQuestions:
 
     def encode(
         self, tokenizer: PreTrainedTokenizerBase, config: SQLGRPOConfig
-    ) -> SQLGRPOConfig:  # with room for replies as long as the longest SQL that was kept
+    ) -> (
+        SQLGRPOConfig
+    ):  # with room for replies as long as the longest SQL that was kept
         "Make `rows` of tokens, by the question's id, of all with SQL. Raises ValueError if none fits."
         kind = config.demonstrations, config.seed, config.rules.mode
         with_sql = [t for t in self.drafts + self.kept if t.query]
