@@ -33,8 +33,8 @@ SHORT_FORMS |= dict(pts="points", wt="weight", ht="height", tot="total")
 # words of a table's name that say nothing of its rows
 _OF_TABLES = set("tbl tb table data info information list ref dim fact master".split())
 # how nouns end when there is one, or several; these are alike
-_ONE = dict(movies="movie", ies="y", sses="ss", xes="x", ches="ch", shes="sh", ss="ss")
-_ONE |= {"us": "us", "is": "is", "people": "person", "children": "child", "s": ""}
+_OF_ONE = dict(movies="movie", ies="y", sses="ss", xes="x", ches="ch", shes="sh", ss="ss")
+_OF_ONE |= {"us": "us", "is": "is", "people": "person", "children": "child", "s": ""}
 _MANY = dict(ay="ays", ey="eys", oy="oys", y="ies", person="people", child="children")
 _MANY |= {"sis": "ses", "s": "ses", "x": "xes", "ch": "ches", "sh": "shes", "": "s"}
 _UNITS = set(
@@ -72,7 +72,7 @@ def _with_noun(name: str, several: bool) -> str:
     words = name.split()
     behind = lambda i: words[i] in _BEHIND or _is_done(words[i:])
     at = next(filter(behind, range(1, len(words))), len(words)) - 1
-    noun, ends = words[at], _MANY if several else _ONE
+    noun, ends = words[at], _MANY if several else _OF_ONE
     fit = [end for end in ends if noun.endswith(end) and noun not in _SAME]
     if fit:
         words[at] = noun.removesuffix(fit[0]) + ends[fit[0]]
@@ -93,7 +93,7 @@ _ACTIVE = "started ended arrived departed joined became left died expired".split
 _OF_FLAGS = {"is", "has", "yn", "flag"}
 _OF_DAYS = set("date day time year at datetime timestamp".split())
 # what is not added up
-_RATES = """average rate price age score rating stars rank grade mark level percentage discount
+_UNSUMMED = """average rate price age score rating stars rank grade mark level percentage discount
 weight total height length depth width speed temperature latitude longitude"""
 _TRUE_OF = re.compile(r".*([ai]ble|ive|ful|less|ous|ic)|full|open|new|free|online")
 
@@ -121,7 +121,7 @@ def phrases(name: list[str], kind: str) -> dict[str, str]:  # by slot
             return dict(w=f"amount {words}")
         elif name[1:] and name[-1] in _UNITS:
             words = " ".join([*name[:-1], "in", name[-1]])
-        rate = dict(f="rate") if {*name} & {*_RATES.split()} else {}
+        rate = dict(f="rate") if {*name} & {*_UNSUMMED.split()} else {}
         as_it_is = re.match(r"(minimum|maximum|average|total)\b|.*ings$", words)
         if as_it_is or "in" in words.split() or noun == words and words not in _SAME:
             return dict(w=words) | rate
