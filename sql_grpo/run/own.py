@@ -36,12 +36,11 @@ from sql_grpo.learner.demonstrations import (
 from ..learner.checkpoints import checkpoints_in
 from ..learner.model import best_here
 from ..learner.tree import attending_to_trees, reads_trees, tree_cross_entropy
-from ..learner.fit import A_STEP
 from ..training import load_questions
 from ..watch.report import finished_run
 
 # %% ../../nbs/run/own.ipynb #0e110009
-_FEW, _HELD = 20, 20  # kept questions, below which so many drafts are held back
+_FEW, _HELD = 20, 20  # measured questions, below which so many drafts are held back
 
 
 def kept_questions(
@@ -71,7 +70,7 @@ def drafted(
 ) -> tuple[list, list]:  # learned, held
     "Drafts about the databases, below what people said of their questions. Raises ValueError."
     where = list(dict.fromkeys(t.db_path for t in kept)) or [config.data_source]
-    held, tasks = _HELD if len(kept) < _FEW else 0, []
+    held, tasks = _HELD if len(kept) < 2 * _FEW else 0, []
     n = config.drafts and math.ceil((config.drafts + held) / len(where))
     for path in where if n else ():
         its = [t for t in kept + others if t.db_path == path or not kept]
@@ -89,14 +88,15 @@ def drafted(
 
 
 def in_parts(tasks: list[Task], size: int = 20) -> list[list[Task]]:
-    "Two halves, or of so many questions only a first part, of about this size; those judged alike together."
+    "Two halves, or from so many questions on only a first part, of about this size but no more than half; those judged alike together."
     right = lambda t: t.query or repr(t.answer)
     keys = sorted(
         {*map(right, tasks)}, key=lambda x: hashlib.sha256(x.encode()).digest()
     )
     n = max(2, round(len(tasks) / size))
     parts = [[t for t in tasks if right(t) in keys[i::n]] for i in range(n)]
-    parts = [part for part in parts if part]
+    if not all(parts):  # nothing would be left to learn
+        return []
     return parts[:1] if len(tasks) >= size else parts
 
 
@@ -134,12 +134,14 @@ class OwnQuestions:
         "Make `rows` of tokens, by the question's id, of all with SQL. Raises ValueError if none fits."
         kind = config.demonstrations, config.seed, config.rules.mode
         with_sql = [t for t in self.drafts + self.kept if t.query]
+        config = config.with_(demonstration_count=0)
         shown, _ = play_demonstrations(teacher(*kind), with_sql, config)
         rules = config.rules
         codec = ChatCodec(tokenizer, rules.instructions, rules.mode)
         rows = {d["task_id"]: encode_demonstration(codec, d) for d in shown}
-        replies = [row_size(rows[t.id])[1] for t in self.kept if t.id in rows]
-        longest = max([rules.max_turn_tokens, *replies])
+        sizes = [row_size(rows[t.id])[1:] for t in self.kept if t.id in rows]
+        room = [reply for reply, before in sizes if reply + before <= rules.max_context]
+        longest = max([rules.max_turn_tokens, *room])
         config = config.with_(max_turn_tokens=longest)
         self.rows = {i: row for i, row in rows.items() if fits_run(row, config)}
         if rows and not self.rows:
@@ -152,7 +154,7 @@ class OwnQuestions:
 
     def to_play(self) -> list[Task]:
         "What GRPO would play."
-        return self.without(sum(self.parts[:1], [])) or self.drafts
+        return self.without(sum(self.parts[:1], [])) or self.drafts or self.kept
 
     def counts(self) -> dict:
         names = "kept", "drafts", "held", "others", "parts"
@@ -163,25 +165,19 @@ def own_questions(config: SQLGRPOConfig) -> OwnQuestions:
     "Kept questions, and drafts about their database. Raises ValueError if there are none of both."
     kept, other, marked = kept_questions(config)
     drafts, held = drafted(config, kept, other + marked)
-    if not kept and not drafts:
+    own = OwnQuestions(kept, drafts, held, other, [])
+    own.kept = own.without(other)
+    if not own.kept and not drafts:
         raise ValueError(
             f"there is nothing to learn about {config.data_source}: no kept questions, and drafts is 0"
         )
-    parts = [] if other else in_parts(kept)
-    if config.max_steps:  # GRPO follows once
-        parts = parts[:1]
-    own = OwnQuestions(kept, drafts, held, other, parts)
-    own.kept = own.without(other)
+    if not other:  # GRPO follows once
+        own.parts = in_parts(kept)[: 1 if config.max_steps else None]
     learns = config.max_steps or config.minutes
-    if not (learns or drafts or any(t.query for t in kept)):
+    if not (learns or drafts or any(t.query for t in own.kept)):
         raise ValueError(
             "no kept question has SQL, and drafts is 0: only GRPO would learn, with "
             "--minutes 60"
-        )
-    if config.max_steps and not own.to_play():
-        raise ValueError(
-            "all kept questions are measured, and GRPO has none to play: keep some with "
-            "other SQL, or let some be drafted"
         )
     return own
 
@@ -221,33 +217,49 @@ def seconds_a_token(model: torch.nn.Module, rows: list[dict]) -> float:
 class Plan:
     "What a run on one's own data does, and how long that takes; with `minutes` no more than fits."
 
-    def __init__(self, own: OwnQuestions, config: SQLGRPOConfig, a_token: float):
+    def __init__(
+        self,
+        own: OwnQuestions,
+        config: SQLGRPOConfig,
+        a_token: float,  # seconds to learn one
+        spent: float = 0.0,  # seconds so far
+    ):
         "Takes what there is no time for out of `own`. Raises ValueError if too little is left."
         self.own, self.config, self.a_token = own, config, a_token
         tokens = lambda tasks: sum(len(r["input_ids"]) for r in own.shown(tasks))
         passes = passes_for(max(1, len(own.shown(own.kept))))
         answers = _ANSWER * len(own.kept)
         self.a_round = a_token * (passes * tokens(own.kept) + answers)
-        self.grpo = a_token * _EPISODES * max(0, config.max_steps)
+        self.a_generation = a_token * _EPISODES * config.updates_per_generation
+        updates = config.max_steps if config.max_steps >= 0 else _GRPO
+        self.grpo = a_token * _EPISODES * updates
+        a_draft = a_token * config.demonstration_epochs
+        a_draft *= tokens(own.drafts) / max(1, len(own.drafts))
+        self.drafts = a_draft * len(own.drafts)
+        more = max(a_token * _EPISODES * _GRPO, _WORTH) + self.a_generation
+        self.offer = f"--minutes {math.ceil((self.seconds() + more) / 60) + 1}"
         if config.minutes:
-            self._fit(a_token * tokens(own.drafts) / max(1, len(own.drafts)))
-        self.drafts = a_token * tokens(own.drafts)
+            self._fit(a_draft, 60 * config.minutes - spent)
+            self.drafts = a_draft * len(own.drafts)
 
-    def _fit(self, a_draft: float) -> None:
+    def _fit(self, a_draft: float, left: float) -> None:
         "What was kept comes first, then how new questions fare, drafts, and GRPO."
-        own, minutes = self.own, self.config.minutes
-        left = 60 * minutes - self.measuring() - self.a_round
-        if left < 0 or not (own.rows or left > _WORTH):
-            least = math.ceil(minutes - (left - _WORTH * (not own.rows)) / 60)
+        own, a_part = self.own, 2 * self.a_round
+        needed = self.measuring() + self.a_round
+        if not own.rows:  # answers alone
+            needed, own.parts = needed + _WORTH + self.a_generation, []
+        if left < needed:
+            least = math.ceil(self.config.minutes + (needed - left) / 60)
             raise ValueError(
-                f"minutes is {minutes:g}; learning {len(own.kept)} kept questions and "
-                f"measuring takes at least {least} here"
+                f"minutes is {self.config.minutes:g}; learning {len(own.kept)} kept "
+                f"questions and measuring takes at least {least} minutes here"
             )
-        a_part = 2 * self.a_round
-        own.parts = own.parts[: int(left / 2 / a_part)]
+        left -= self.measuring() + self.a_round
+        own.parts = own.parts[: int(left / 2 / a_part) if a_part else 0]
         left -= self.a_round + a_part * len(own.parts)
         own.drafts = own.drafts[: max(0, int(left / max(a_draft, 1e-9)))]
-        left -= a_draft * len(own.drafts)
+        left -= a_draft * len(own.drafts) + self.a_generation
+        left += a_part * len(own.parts[1:])  # GRPO needs one part alone
         if left > _WORTH and own.kept:
             own.parts, self.grpo = own.parts[:1], left
             # as long as there is time
@@ -263,14 +275,9 @@ class Plan:
         learning = 2 * self.a_round * (1 + len(self.own.parts))
         return learning + self.grpo + self.measuring() / 2
 
-    def minutes(self, grpo: int = 0) -> int:
-        "All that it takes, with so many updates of GRPO besides."
-        seconds = self.measuring() / 2 + self.drafts + self.later()
-        return max(1, round((seconds + grpo * _EPISODES * self.a_token) / 60))
-
-    def offer(self) -> str:
-        "How to have GRPO, too."
-        return f"--minutes {self.minutes(_GRPO)}"
+    def seconds(self) -> float:
+        "All that it takes."
+        return self.measuring() / 2 + self.drafts + self.later()
 
     def __str__(self) -> str:
         own = self.own
@@ -280,102 +287,133 @@ class Plan:
         steps += ["GRPO on answers"] * bool(self.grpo)
         line = f"learning {', then '.join(steps)}"
         if unsaid := sum(not t.query for t in own.kept):
-            how = "" if self.grpo else f" ({self.offer()})"
+            how = "" if self.grpo else f" ({self.offer})"
             line += f"; {unsaid} without SQL, which only GRPO learns{how}"
         if n := sum(map(len, own.parts)):
             halves = ", one half after the other" * (len(own.parts) > 1)
-            line += f"; {n} of them are first held back and measured{halves}"
+            line += f"; {n} kept questions are first held back and measured{halves}"
         if own.others:
             line += f"; {len(own.others)} others are measured"
         if own.held:
             line += f"; {len(own.held)} drafts are held back and measured"
-        line += f"; this takes about {self.minutes()} min"
+        line += f"; this takes about {max(1, round(self.seconds() / 60))} min"
         return f"{line}; output in {self.config.output_dir}"
 
 # %% ../../nbs/run/own.ipynb #0e110016
-def _learn(run, rows: list[dict], batch: int, spare: float) -> None:
-    "Learn rows once, in what time there is, but for some seconds to spare."
+def _weights(model: torch.nn.Module) -> dict:
+    "A copy of what is trained."
+    trained = ((n, p) for n, p in model.named_parameters() if p.requires_grad)
+    return {name: p.detach().clone() for name, p in trained}
+
+
+def _go_back(model: torch.nn.Module, weights: dict) -> None:
+    with torch.no_grad():
+        for name, weight in weights.items():
+            model.get_parameter(name).copy_(weight)
+
+
+def _learn(run, rows: list[dict], seconds: float, **options) -> None:
+    "Learn rows, in no more than so many seconds."
     model, before = run.trainer.model, fingerprint(run.trainer.model)
     try:
         with run.counting("demonstrations"):
-            how = model, run.tokenizer, rows, run.config, batch, run.left() - spare
-            learn_demonstrations(*how)
+            how = model, run.tokenizer, rows, run.config
+            learn_demonstrations(*how, seconds=seconds, **options)
     finally:
         run.learned = run.learned or fingerprint(model) != before
+
+
+_BACK = 0.5, 0.25  # shares of the way back to what the drafts had taught
 
 
 def learn_kept(
     run,  # a `Run`
     tasks: list[Task],
+    drafted: dict,  # the weights as drafts left them
+    spare: float = 0.0,  # seconds for what follows
 ) -> Evaluation:  # of them, as they are answered in the end
-    "Learn what was kept in rounds, until it is right when it is played: a loss does not tell that."
-    own, plan, seed = run.own, run.plan, run.config.seed
-    rows, played, before = own.shown(tasks), None, -1
+    "Learn what was kept in rounds until it is right when it is played, then go back as far as it stays so."
+    own, plan, model = run.own, run.plan, run.trainer.model
+    rows, best, played, weights = own.shown(tasks), -1, None, {}
+
+    def ask() -> tuple[Evaluation, int]:
+        ev = run.play(tasks, "learned")
+        right = {r.id for r in ev.records if r.correct}
+        return ev, sum(t.id in right for t in tasks if t.id in own.rows)
+
     for i in range(_ROUNDS if rows else 0):
         some = rows * passes_for(len(rows))
-        random.Random(f"{seed}/{i}").shuffle(some)
-        _learn(run, some, _AT_ONCE, plan.measuring() / 2)
-        played = run.play(tasks, "learned")
-        right = {r.id for r in played.records if r.correct}
-        known = sum(t.id in right for t in tasks if t.id in own.rows)
-        say(f"{known} of {len(rows)} kept questions are right")
-        # a round that brings nothing is the last
-        if known in range(before + 1) or known == len(rows):
+        random.Random(f"{run.config.seed}/{i}").shuffle(some)
+        # a round has its time, whatever the clock says
+        seconds = max(run.left() - spare, plan.a_round)
+        _learn(run, some, seconds, batch=_AT_ONCE)
+        ev, known = ask()
+        say(f"{known} of the {len(rows)} that are learned are right")
+        if known <= best:  # a round that brings nothing is the last
             break
-        if run.left() < plan.a_round + plan.measuring() / 2:
+        best, played, weights = known, ev, _weights(model)
+        if known == len(rows) or run.left() < plan.a_round + spare:
             break
-        before = known
-    return played or run.play(tasks, "learned")
+    # what drafts taught is forgotten least near them: Wortsman et al. 2022, arXiv:2109.01903
+    for share in _BACK if rows and own.drafts else ():
+        _go_back(model, {n: w.lerp(drafted[n], share) for n, w in weights.items()})
+        ev, known = ask()
+        if known >= best:
+            say(f"and still {known}, {share:.0%} of the way back to what drafts taught")
+            return ev
+    _go_back(model, weights)
+    return played or ask()[0]
+
+
+def _joined(name: str, *evs: Evaluation, ids: set | None = None) -> Evaluation:
+    "Evaluations as one, of these questions."
+    pairs = (zip(ev.records, ev.episodes, strict=True) for ev in evs)
+    pairs = [(r, ep) for some in pairs for r, ep in some if not ids or r.id in ids]
+    return Evaluation(name, *([pair[i] for pair in pairs] for i in (0, 1)))
 
 
 def learn_own(run) -> None:  # a `Run`
     "Drafts, then what was kept: first without a part that is measured, in the end all."
-    own, plan, trainer = run.own, run.plan, run.trainer
-    trained = {n: p for n, p in trainer.model.named_parameters() if p.requires_grad}
-    base = {r.id: r for r in run.evaluations["base"].records}
+    own, plan, model = run.own, run.plan, run.trainer.model
+    base, kept = run.evaluations["base"], {t.id for t in own.kept}
     # a list of its own has ids of its own
-    anew = [t for t in own.kept if own.others or t.id not in base]
-    before = run.play(anew, "before").records
-    before += [base[t.id] for t in own.kept if t not in anew]
-    run.missing = f"all drafts and {len(own.kept)} kept questions"
+    known = [] if own.others else [base]
+    asked = {r.id for ev in known for r in ev.records}
+    before = run.play([t for t in own.kept if t.id not in asked], "before")
+    before = _joined("base", before, *known, ids=kept)
+    run.missing = {"drafts": len(own.drafts), "kept questions": len(kept)}
     if rows := own.shown(own.drafts):
         say(f"learning {len(rows)} drafts")
-        _learn(run, rows, A_STEP, plan.later())
-    drafted = {name: p.detach().clone() for name, p in trained.items()}
-    played = []
-    last = 2 * plan.a_round + plan.measuring() / 2  # what comes in the end
+        _learn(run, rows, run.left() - plan.later())
+    drafted, measured, last = _weights(model), [], plan.a_round + plan.measuring() / 2
     for part in own.parts or [[]] * bool(plan.grpo):
-        if run.left() < 2 * last:  # this machine has become slower
+        if run.left() < plan.a_round + last:  # this machine has become slower
             break
-        run.missing = f"{len(own.kept)} kept questions"
-        with torch.no_grad():
-            for name, weight in drafted.items():
-                trained[name].copy_(weight)
-        learn_kept(run, own.without(part))
-        run.missing = f"{len(part)} kept questions that were held back"
+        _go_back(model, drafted)
+        run.missing = {"kept questions": len(kept)}
+        learn_kept(run, own.without(part), drafted, last + plan.grpo)
+        run.missing = {"kept questions": len(part)}
         if plan.grpo:
             run.begin_grpo()
-            run.learn_from_rewards(run.left() - last)
-            run.choose_checkpoint()
-        played.append(run.play(part, "trained"))
-    if not own.parts:
-        run.missing = f"{len(own.kept)} kept questions"
-    learned = learn_kept(run, own.kept)
-    run.missing = ""
-    played.append(run.play(own.others + own.held, "trained"))
-    records = [r for ev in played for r in ev.records] or learned.records
-    episodes = [ep for ev in played for ep in ev.episodes] or learned.episodes
-    run.evaluations["trained"] = Evaluation("trained", records, episodes)
-    run.remarks["kept"] = dict(
-        n=len(own.kept),
-        before=sum(r.correct for r in before),
-        after=sum(r.correct for r in learned.records),
-        wrong=[
-            ep.task.question
-            for r, ep in zip(learned.records, learned.episodes, strict=True)
-            if not r.correct
-        ],
+            run.learn_from_rewards(run.left() - last - plan.a_generation)
+        measured.append(run.play(part, "trained"))
+    own.parts = own.parts[: len(measured)]
+    run.missing = run.missing if measured else {"kept questions": len(kept)}
+    learned = learn_kept(run, own.kept, drafted, plan.measuring() / 2)
+    run.missing = {}
+    measured.append(run.play(own.others + own.held, "trained"))
+    trained = _joined("trained", *measured)
+    if not trained.records:  # nothing was held back
+        trained, base = _joined("trained", learned), before
+    run.evaluations["trained"] = trained
+    ids = {r.id for r in trained.records}
+    run.evaluations["base"] = _joined("base", base, ids=ids)
+    right, was_right = (
+        {r.id for r in ev.records if r.correct} for ev in (learned, before)
     )
+    wrong = [t.question for t in own.kept if t.id not in right]
+    counts = dict(n=len(kept), before=len(was_right), after=len(right))
+    run.remarks["kept"] = counts | dict(wrong=wrong)
 
 
 def in_short(report: dict) -> str:
@@ -397,7 +435,7 @@ def in_short(report: dict) -> str:
     for what, some in ((which, pairs[False]), ("Of drafts, held back", pairs[True])):
         if some:
             was, now = map(sum, zip(*some, strict=True))
-            few = " Of so few, less than six more or fewer can be chance."
+            few = " With so few, a difference of up to five can be chance."
             line = f"{what}: {now} of {len(some)} ({was} before)."
             line += few * (len(some) < _FEW)
             worse = now < was and some is pairs[False]
@@ -405,7 +443,8 @@ def in_short(report: dict) -> str:
                 0 if worse else len(lines), "New questions got worse. " * worse + line
             )
     if kept["wrong"]:
-        lines.append(f"Still wrong: {'; '.join(kept['wrong'][:5])}")
+        more = "; and more" * (len(kept["wrong"]) > 5)
+        lines.append(f"Still wrong: {'; '.join(kept['wrong'][:5])}{more}")
     return "\n".join(lines)
 
 # %% ../../nbs/run/own.ipynb #0e11000c

@@ -159,7 +159,7 @@ class Run:
     sharded: bool  # does each process hold only a part of the weights?
     own: OwnQuestions | None = None  # where the data is one's own
     plan: Plan | None = None  # of what is done with them
-    missing: str = ""  # what it has not learned yet, in words
+    missing: dict = field(default_factory=dict)  # what is to be learned yet: numbers
     preset: str = "default"
     steps: int = 0  # of GRPO
     learned: bool = False  # is the model another than it was?
@@ -302,6 +302,7 @@ def prepare(
     reward_weights: list[float] | None = None,  # the same
 ) -> Run:
     "All that can be wrong with the input shows here. Raises ValueError or FileNotFoundError."
+    begun = time.perf_counter()
     _check_asked(asked, baselines)
     set_seed(asked.seed)
     own = None if asked.drafts is None else own_questions(asked)
@@ -317,6 +318,7 @@ def prepare(
         _say_what_is_asked(asked, tasks, eval_tasks)
     with ExitStack() as undo:
         settled = settle(asked, tasks[0], reward_funcs, reward_weights, undo)
+        settled = replace(settled, begun=begun)
         config, model, tokenizer = settled.config, settled.model, settled.tokenizer
         if is_main():
             check_room(model, config)
@@ -334,7 +336,8 @@ def prepare(
         if own:
             config = own.encode(tokenizer, config)
             rows = [*own.rows.values()]
-            plan = Plan(own, config, seconds_a_token(model, rows) if rows else 0.01)
+            a_token = seconds_a_token(model, rows) if rows else 0.01
+            plan = Plan(own, config, a_token, time.perf_counter() - begun)
             say(str(plan))
             config = plan.config
             settled = replace(settled, config=config)
@@ -511,7 +514,8 @@ def saving(self: Run):
             say(f"{at}: a checkpoint is what is kept{going_on(self.config.output_dir)}")
         elif self.learned:
             self.save()
-            missing = f"; it has not learned {self.missing}" * bool(self.missing)
+            rest = [f"{n} {what}" for what, n in self.missing.items() if n]
+            missing = f"; not learned yet: {', '.join(rest)}" * bool(rest)
             goes_on = going_on(self.config.output_dir)
             say(f"{at}: the model is in {self.saved}{missing}{goes_on}")
         else:
@@ -607,7 +611,7 @@ def say_what_changed(self: Run, report: dict) -> None:
         pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
         say(what_changed([*map(pair, both)], 5))
         if self.own.kept and not self.plan.grpo:
-            say(f"GRPO on their answers can bring more: {self.plan.offer()}")
+            say(f"GRPO on their answers can bring more: {self.plan.offer}")
 
 
 @patch

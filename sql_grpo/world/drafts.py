@@ -33,7 +33,9 @@ SHORT_FORMS |= dict(pts="points", wt="weight", ht="height", tot="total")
 # words of a table's name that say nothing of its rows
 _OF_TABLES = set("tbl tb table data info information list ref dim fact master".split())
 # how nouns end when there is one, or several; these are alike
-_OF_ONE = dict(movies="movie", ies="y", sses="ss", xes="x", ches="ch", shes="sh", ss="ss")
+_OF_ONE = dict(
+    movies="movie", ies="y", sses="ss", xes="x", ches="ch", shes="sh", ss="ss"
+)
 _OF_ONE |= {"us": "us", "is": "is", "people": "person", "children": "child", "s": ""}
 _MANY = dict(ay="ays", ey="eys", oy="oys", y="ies", person="people", child="children")
 _MANY |= {"sis": "ses", "s": "ses", "x": "xes", "ch": "ches", "sh": "shes", "": "s"}
