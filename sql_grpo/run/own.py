@@ -88,7 +88,7 @@ def drafted(
 
 
 def in_parts(tasks: list[Task], size: int = 20) -> list[list[Task]]:
-    "Two halves, or from so many questions on only a first part, of about this size but no more than half; those judged alike together."
+    "Two halves, or from so many on only a first part, of about this size; those judged alike together."
     right = lambda t: t.query or repr(t.answer)
     keys = sorted(
         {*map(right, tasks)}, key=lambda x: hashlib.sha256(x.encode()).digest()
@@ -312,29 +312,30 @@ def _go_back(model: torch.nn.Module, weights: dict) -> None:
             model.get_parameter(name).copy_(weight)
 
 
-def _learn(run, rows: list[dict], seconds: float, **options) -> None:
+def _learn(run, rows: list[dict], config: SQLGRPOConfig, seconds: float, **options):
     "Learn rows, in no more than so many seconds."
     model, before = run.trainer.model, fingerprint(run.trainer.model)
     try:
         with run.counting("demonstrations"):
-            how = model, run.tokenizer, rows, run.config
+            how = model, run.tokenizer, rows, config
             learn_demonstrations(*how, seconds=seconds, **options)
     finally:
         run.learned = run.learned or fingerprint(model) != before
 
 
-_BACK = 0.5, 0.25  # shares of the way back to what the drafts had taught
+_BACK = 0.5, 0.25  # shares of the way back to what was learned before
 
 
 def learn_kept(
-    run,  # a `Run`
+    run,  # of run.train
     tasks: list[Task],
-    drafted: dict,  # the weights as drafts left them
+    before: dict,  # weights to go back to: as drafts left them, or GRPO
     spare: float = 0.0,  # seconds for what follows
 ) -> Evaluation:  # of them, as they are answered in the end
     "Learn what was kept in rounds until it is right when it is played, then go back as far as it stays so."
     own, plan, model = run.own, run.plan, run.trainer.model
     rows, best, played, weights = own.shown(tasks), -1, None, {}
+    config = run.config.with_(demonstration_epochs=1)
 
     def ask() -> tuple[Evaluation, int]:
         ev = run.play(tasks, "learned")
@@ -346,7 +347,7 @@ def learn_kept(
         random.Random(f"{run.config.seed}/{i}").shuffle(some)
         # a round has its time, whatever the clock says
         seconds = max(run.left() - spare, plan.a_round)
-        _learn(run, some, seconds, batch=_AT_ONCE)
+        _learn(run, some, config, seconds, batch=_AT_ONCE)
         ev, known = ask()
         say(f"{known} of the {len(rows)} that are learned are right")
         if known <= best:  # a round that brings nothing is the last
@@ -354,12 +355,16 @@ def learn_kept(
         best, played, weights = known, ev, _weights(model)
         if known == len(rows) or run.left() < plan.a_round + spare:
             break
-    # what drafts taught is forgotten least near them: Wortsman et al. 2022, arXiv:2109.01903
+    # what was learned before is forgotten least near it: Wortsman et al. 2022, arXiv:2109.01903
     for share in _BACK if rows and own.drafts else ():
-        _go_back(model, {n: w.lerp(drafted[n], share) for n, w in weights.items()})
-        ev, known = ask()
+        _go_back(model, {n: w.lerp(before[n], share) for n, w in weights.items()})
+        try:
+            ev, known = ask()
+        except BaseException:  # what is saved then has been tried
+            _go_back(model, weights)
+            raise
         if known >= best:
-            say(f"and still {known}, {share:.0%} of the way back to what drafts taught")
+            say(f"and still {known}, {share:.0%} of the way back")
             return ev
     _go_back(model, weights)
     return played or ask()[0]
@@ -372,7 +377,7 @@ def _joined(name: str, *evs: Evaluation, ids: set | None = None) -> Evaluation:
     return Evaluation(name, *([pair[i] for pair in pairs] for i in (0, 1)))
 
 
-def learn_own(run) -> None:  # a `Run`
+def learn_own(run) -> None:  # of run.train
     "Drafts, then what was kept: first without a part that is measured, in the end all."
     own, plan, model = run.own, run.plan, run.trainer.model
     base, kept = run.evaluations["base"], {t.id for t in own.kept}
@@ -384,8 +389,9 @@ def learn_own(run) -> None:  # a `Run`
     run.missing = {"drafts": len(own.drafts), "kept questions": len(kept)}
     if rows := own.shown(own.drafts):
         say(f"learning {len(rows)} drafts")
-        _learn(run, rows, run.left() - plan.later())
-    drafted, measured, last = _weights(model), [], plan.a_round + plan.measuring() / 2
+        _learn(run, rows, run.config, run.left() - plan.later())
+    drafted = reached = _weights(model)
+    measured, last = [], plan.a_round + plan.measuring() / 2
     for part in own.parts or [[]] * bool(plan.grpo):
         if run.left() < plan.a_round + last:  # this machine has become slower
             break
@@ -396,10 +402,11 @@ def learn_own(run) -> None:  # a `Run`
         if plan.grpo:
             run.begin_grpo()
             run.learn_from_rewards(run.left() - last - plan.a_generation)
+            reached = _weights(model)  # so that nothing goes back behind GRPO
         measured.append(run.play(part, "trained"))
     own.parts = own.parts[: len(measured)]
     run.missing = run.missing if measured else {"kept questions": len(kept)}
-    learned = learn_kept(run, own.kept, drafted, plan.measuring() / 2)
+    learned = learn_kept(run, own.kept, reached, plan.measuring() / 2)
     run.missing = {}
     measured.append(run.play(own.others + own.held, "trained"))
     trained = _joined("trained", *measured)
