@@ -323,7 +323,7 @@ def _learn(run, rows: list[dict], config: SQLGRPOConfig, seconds: float, **optio
         run.learned = run.learned or fingerprint(model) != before
 
 
-_BACK = 0.5, 0.25  # shares of the way back to what was learned before
+_BACK = 0.9, 0.75, 0.5, 0.25  # shares of the way back to what was learned before
 
 
 def learn_kept(
@@ -357,6 +357,8 @@ def learn_kept(
             break
     # what was learned before is forgotten least near it: Wortsman et al. 2022, arXiv:2109.01903
     for share in _BACK if rows and own.drafts else ():
+        if run.left() < spare:
+            break
         _go_back(model, {n: w.lerp(before[n], share) for n, w in weights.items()})
         try:
             ev, known = ask()
