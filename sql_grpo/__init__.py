@@ -1,6 +1,6 @@
 "Teach a small language model to answer questions by exploring a SQL database, with GRPO."
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 import logging, os
 
