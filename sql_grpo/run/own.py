@@ -22,7 +22,7 @@ from ..world.task import Task
 from ..world.sources import database_name, find_source
 from ..world.difficulty import sql_difficulty
 from ..engine.codec import ChatCodec
-from ..evaluation import Evaluation
+from ..evaluation import Evaluation, mcnemar
 from sql_grpo.learner.demonstrations import (
     demonstration_rows,
     encode_demonstration,
@@ -447,10 +447,12 @@ def in_short(report: dict) -> str:
             few = " With so few, a difference of up to five can be chance."
             line = f"{what}: {now} of {len(some)} ({was} before)."
             line += few * (len(some) < _FEW)
+            won, lost = some.count((False, True)), some.count((True, False))
             worse = now < was and some is pairs[False]
-            lines.insert(
-                0 if worse else len(lines), "New questions got worse. " * worse + line
-            )
+            if worse and mcnemar(won, lost) < 0.05:
+                before = f"--model {report['model']}"
+                line = f"New questions got worse ({before} is as before). {line}"
+            lines.insert(0 if worse else len(lines), line)
     if kept["wrong"]:
         more = "; and more" * (len(kept["wrong"]) > 5)
         lines.append(f"Still wrong: {'; '.join(kept['wrong'][:5])}{more}")
