@@ -185,6 +185,7 @@ def own_questions(config: SQLGRPOConfig) -> OwnQuestions:
 # what was kept is learned in rounds: so many at most, of these updates and passes at least
 _ROUNDS, _UPDATES, _PASSES = 4, 24, 5
 _AT_ONCE = 4  # questions of such an update
+_BACK = 0.9, 0.75, 0.5, 0.25  # then, shares of the way back to what was learned before
 # tokens that are learned while a question is answered, and in an update of GRPO
 _ANSWER, _EPISODES = 250, 7000
 _WORTH, _GRPO = 600, 80  # seconds from which on GRPO has a part; its updates
@@ -230,6 +231,7 @@ class Plan:
         passes = passes_for(max(1, len(own.shown(own.kept))))
         answers = _ANSWER * len(own.kept)
         self.a_round = a_token * (passes * tokens(own.kept) + answers)
+        self.until_right = 2 * self.a_round + a_token * answers * len(_BACK)
         self.a_generation = a_token * _EPISODES * config.updates_per_generation
         updates = config.max_steps if config.max_steps >= 0 else _GRPO
         self.grpo = a_token * _EPISODES * updates
@@ -237,14 +239,16 @@ class Plan:
         a_draft *= tokens(own.drafts) / max(1, len(own.drafts))
         self.drafts = a_draft * len(own.drafts)
         more = max(a_token * _EPISODES * _GRPO, _WORTH) + self.a_generation
+        self.most = math.inf
         self.offer = f"--minutes {math.ceil((self.seconds() + more) / 60) + 1}"
         if config.minutes:
-            self._fit(a_draft, 60 * config.minutes - spent)
+            self.most = 60 * config.minutes - spent
+            self._fit(a_draft, self.most)
             self.drafts = a_draft * len(own.drafts)
 
     def _fit(self, a_draft: float, left: float) -> None:
         "What was kept comes first, then how new questions fare, drafts, and GRPO."
-        own, a_part = self.own, 2 * self.a_round
+        own, a_part = self.own, self.until_right
         needed = self.measuring() + self.a_round
         if not own.rows:  # answers alone
             needed, own.parts = needed + _WORTH + self.a_generation, []
@@ -256,7 +260,7 @@ class Plan:
             )
         left -= self.measuring() + self.a_round
         own.parts = own.parts[: int(left / 2 / a_part) if a_part else 0]
-        left -= self.a_round + a_part * len(own.parts)
+        left -= a_part * (1 + len(own.parts)) - self.a_round
         own.drafts = own.drafts[: max(0, int(left / max(a_draft, 1e-9)))]
         left -= a_draft * len(own.drafts) + self.a_generation
         left += a_part * len(own.parts[1:])  # GRPO needs one part alone
@@ -272,12 +276,12 @@ class Plan:
 
     def later(self) -> float:  # seconds
         "What comes after the drafts."
-        learning = 2 * self.a_round * (1 + len(self.own.parts))
+        learning = self.until_right * (1 + len(self.own.parts))
         return learning + self.grpo + self.measuring() / 2
 
     def seconds(self) -> float:
         "All that it takes."
-        return self.measuring() / 2 + self.drafts + self.later()
+        return min(self.measuring() / 2 + self.drafts + self.later(), self.most)
 
     def __str__(self) -> str:
         own = self.own
@@ -321,9 +325,6 @@ def _learn(run, rows: list[dict], config: SQLGRPOConfig, seconds: float, **optio
             learn_demonstrations(*how, seconds=seconds, **options)
     finally:
         run.learned = run.learned or fingerprint(model) != before
-
-
-_BACK = 0.9, 0.75, 0.5, 0.25  # shares of the way back to what was learned before
 
 
 def learn_kept(
