@@ -24,7 +24,6 @@ from ..common.command import read_options
 from ..options import train_parser
 from sql_grpo.use.options import (
     AskOptions,
-    BenchOptions,
     DraftOptions,
     EvalOptions,
     ServeOptions,
@@ -69,12 +68,6 @@ def _data(argv: list[str]) -> None:
     main_data(argv)
 
 
-def _bench(argv: list[str]) -> None:
-    from sql_grpo.bench.rollouts import main
-
-    main(argv)
-
-
 def _look_first(name: str, values: dict) -> None:
     "Look at once whether what a command names is there, and say that it takes a while."
     from sql_grpo.use.player import check_places, say_loading
@@ -91,7 +84,6 @@ COMMANDS = {  # name: function, options (None: it reads its own), what it does
     "serve": (_serve, ServeOptions, "put the environment behind an address"),
     "draft": (_draft, DraftOptions, "draft questions about a database"),
     "data": (_data, None, "check a list of questions, or fetch Spider"),
-    "bench": (_bench, BenchOptions, "time rollouts beside TRL's own loop"),
 }
 
 # %% ../../nbs/cli/main.ipynb #0d333834
@@ -167,7 +159,7 @@ def _command(argv: list | None) -> int | None:
     if alone:
         short_warnings(f"sql_grpo {name}")
     try:
-        if name in ("train", "eval", "serve", "bench"):
+        if name in ("train", "eval", "serve"):
             _look_first(name, values)
         return command(rest)
     except ModuleNotFoundError as e:
