@@ -461,10 +461,11 @@ def enough_questions(prompts: Dataset, config: SQLGRPOConfig) -> Dataset:
     times = math.ceil(groups / len(prompts))
     if times == 1:
         return prompts
-    say(
-        f"fewer questions ({len(prompts)}) than a generation takes ({groups}): "
-        f"each is asked up to {times} times in it"
-    )
+    if config.max_steps:  # else none is played
+        say(
+            f"fewer questions ({len(prompts)}) than a generation takes ({groups}): "
+            f"each is asked up to {times} times in it"
+        )
     return concatenate_datasets([prompts] * times)
 
 # %% ../../nbs/learner/trainer.ipynb #d4155a52

@@ -50,16 +50,18 @@ def kept_questions(
     where = config.data_source, config.data_path, config.question_file
     try:
         source = find_source(*where)
-        marked = source.load("all" if source.one_list else "train", marked=True)
-        if source.one_list:
-            every = load_questions(config, "all")
-            kept, other = sorted(every, key=lambda t: t.split != "train"), []
-        else:
-            kept, other = (load_questions(config, split) for split in ("train", "eval"))
+        one_list = source.one_list or config.question_file
+        marked = source.load("all" if one_list else "train", marked=True)
+        kept = load_questions(config, "all" if one_list else "train")
     except FileNotFoundError:
         if config.question_file:
             raise
         return [], [], []
+    try:
+        other = [] if one_list else load_questions(config, "eval")
+    except FileNotFoundError:  # parts of what was kept are held back instead
+        other = []
+    kept.sort(key=lambda t: t.split != "train")
     return [replace(t, split="train") for t in kept], other, marked
 
 
@@ -89,11 +91,11 @@ def drafted(
 
 def in_parts(tasks: list[Task], size: int = 20) -> list[list[Task]]:
     "Two halves, or from so many on only a first part, of about this size; those judged alike together."
-    right = lambda t: t.query or repr(t.answer)
+    right = lambda t: " ".join((t.query or repr(t.answer)).lower().split())
     keys = sorted(
         {*map(right, tasks)}, key=lambda x: hashlib.sha256(x.encode()).digest()
     )
-    n = max(2, round(len(tasks) / size))
+    n = max(2, math.ceil(len(tasks) / size))
     parts = [[t for t in tasks if right(t) in keys[i::n]] for i in range(n)]
     if not all(parts):  # nothing would be left to learn
         return []
@@ -231,10 +233,12 @@ class Plan:
         passes = passes_for(max(1, len(own.shown(own.kept))))
         answers = _ANSWER * len(own.kept)
         self.a_round = a_token * (passes * tokens(own.kept) + answers)
-        self.until_right = 2 * self.a_round + a_token * answers * len(_BACK)
+        self.until_right = a_token * answers  # all that it takes without SQL
+        if own.shown(own.kept):
+            self.until_right = 2 * self.a_round + a_token * answers * len(_BACK)
         self.a_generation = a_token * _EPISODES * config.updates_per_generation
         updates = config.max_steps if config.max_steps >= 0 else _GRPO
-        self.grpo = a_token * _EPISODES * updates
+        self.grpo = min(a_token * _EPISODES * updates, config.max_seconds or math.inf)
         a_draft = a_token * config.demonstration_epochs
         a_draft *= tokens(own.drafts) / max(1, len(own.drafts))
         self.drafts = a_draft * len(own.drafts)
@@ -324,7 +328,10 @@ def _learn(run, rows: list[dict], config: SQLGRPOConfig, seconds: float, **optio
             how = model, run.tokenizer, rows, config
             learn_demonstrations(*how, seconds=seconds, **options)
     finally:
-        run.learned = run.learned or fingerprint(model) != before
+        # a checkpoint that is still to be read knows more
+        knows_more = run.config.resume_from_checkpoint and run.config.max_steps
+        changed = fingerprint(model) != before
+        run.learned = run.learned or changed and not knows_more
 
 
 def learn_kept(
@@ -335,40 +342,44 @@ def learn_kept(
 ) -> Evaluation:  # of them, as they are answered in the end
     "Learn what was kept in rounds until it is right when it is played, then go back as far as it stays so."
     own, plan, model = run.own, run.plan, run.trainer.model
-    rows, best, played, weights = own.shown(tasks), -1, None, {}
+    rows, best, played, weights = own.shown(tasks), None, None, {}
     config = run.config.with_(demonstration_epochs=1)
+    left_out = len(own.kept) - len(tasks)
 
-    def ask() -> tuple[Evaluation, int]:
+    def ask() -> tuple[Evaluation, set]:  # and the ids of those that are right
         ev = run.play(tasks, "learned")
-        right = {r.id for r in ev.records if r.correct}
-        return ev, sum(t.id in right for t in tasks if t.id in own.rows)
+        return ev, {r.id for r in ev.records if r.correct}
 
-    for i in range(_ROUNDS if rows else 0):
-        some = rows * passes_for(len(rows))
-        random.Random(f"{run.config.seed}/{i}").shuffle(some)
-        # a round has its time, whatever the clock says
-        seconds = max(run.left() - spare, plan.a_round)
-        _learn(run, some, config, seconds, batch=_AT_ONCE)
-        ev, known = ask()
-        say(f"{known} of the {len(rows)} that are learned are right")
-        if known <= best:  # a round that brings nothing is the last
-            break
-        best, played, weights = known, ev, _weights(model)
-        if known == len(rows) or run.left() < plan.a_round + spare:
-            break
-    # what was learned before is forgotten least near it: Wortsman et al. 2022, arXiv:2109.01903
-    for share in _BACK if rows and own.drafts else ():
-        if run.left() < spare:
-            break
-        _go_back(model, {n: w.lerp(before[n], share) for n, w in weights.items()})
-        try:
-            ev, known = ask()
-        except BaseException:  # what is saved then has been tried
-            _go_back(model, weights)
-            raise
-        if known >= best:
-            say(f"and still {known}, {share:.0%} of the way back")
-            return ev
+    try:
+        for i in range(_ROUNDS if rows else 0):
+            some = rows * passes_for(len(rows))
+            random.Random(f"{run.config.seed}/{i}").shuffle(some)
+            # a round has its time, whatever the clock says
+            seconds = max(run.left() - spare, plan.a_round)
+            _learn(run, some, config, seconds, batch=_AT_ONCE)
+            ev, right = ask()
+            known = sum(t.id in right for t in tasks if t.id in own.rows)
+            say(f"{known} of the {len(rows)} that are learned are right")
+            # a round that brings nothing is the last
+            if best is not None and len(right) <= len(best):
+                break
+            best, played, weights = right, ev, _weights(model)
+            run.missing = {"kept questions": left_out}
+            if known == len(rows) or run.left() < plan.a_round + spare:
+                break
+        # what was learned before is forgotten least near it: Wortsman et al. 2022, arXiv:2109.01903
+        for share in _BACK if rows else ():
+            if run.left() < spare:
+                break
+            back = {n: w.lerp(before[n], share) for n, w in weights.items()}
+            _go_back(model, back)
+            ev, right = ask()
+            if right >= best:
+                say(f"all that is right stays so {share:.0%} of the way back")
+                return ev
+    except BaseException:  # what is saved then has been tried
+        _go_back(model, weights)
+        raise
     _go_back(model, weights)
     return played or ask()[0]
 
@@ -376,7 +387,7 @@ def learn_kept(
 def _joined(name: str, *evs: Evaluation, ids: set | None = None) -> Evaluation:
     "Evaluations as one, of these questions."
     pairs = (zip(ev.records, ev.episodes, strict=True) for ev in evs)
-    pairs = [(r, ep) for some in pairs for r, ep in some if not ids or r.id in ids]
+    pairs = [(r, ep) for some in pairs for r, ep in some if ids is None or r.id in ids]
     return Evaluation(name, *([pair[i] for pair in pairs] for i in (0, 1)))
 
 
@@ -394,14 +405,13 @@ def learn_own(run) -> None:  # of run.train
         say(f"learning {len(rows)} drafts")
         _learn(run, rows, run.config, run.left() - plan.later())
     drafted = reached = _weights(model)
-    measured, last = [], plan.a_round + plan.measuring() / 2
+    measured, last = [], plan.until_right + plan.measuring() / 2
     for part in own.parts or [[]] * bool(plan.grpo):
         if run.left() < plan.a_round + last:  # this machine has become slower
             break
         _go_back(model, drafted)
         run.missing = {"kept questions": len(kept)}
         learn_kept(run, own.without(part), drafted, last + plan.grpo)
-        run.missing = {"kept questions": len(part)}
         if plan.grpo:
             run.begin_grpo()
             run.learn_from_rewards(run.left() - last - plan.a_generation)
@@ -442,18 +452,19 @@ def in_short(report: dict) -> str:
         which = "Of your evaluation questions"
     elif not report["own"]["parts"]:
         pairs[False] = []  # they were learned
-    for what, some in ((which, pairs[False]), ("Of drafts, held back", pairs[True])):
-        if some:
-            was, now = map(sum, zip(*some, strict=True))
-            few = " With so few, a difference of up to five can be chance."
-            line = f"{what}: {now} of {len(some)} ({was} before)."
-            line += few * (len(some) < _FEW)
-            won, lost = some.count((False, True)), some.count((True, False))
-            worse = now < was and some is pairs[False]
-            if worse and mcnemar(won, lost) < 0.05:
-                before = f"--model {report['model']}"
-                line = f"New questions got worse ({before} is as before). {line}"
-            lines.insert(0 if worse else len(lines), line)
+    for what, kind in ((which, "New questions"), ("Of drafts, held back", "Drafts")):
+        if not (some := pairs[kind == "Drafts"]):
+            continue
+        was, now = map(sum, zip(*some, strict=True))
+        won, lost = some.count((False, True)), some.count((True, False))
+        chance = mcnemar(won, lost) >= 0.05
+        line = f"{what}: {now} of {len(some)} ({was} before)."
+        line += " The difference may be chance." * (chance and now != was)
+        if now < was and not chance:
+            before = f"--model {report['model']}"
+            line = f"{kind} got worse ({before} is as before). {line}"
+        first = now < was and (kind == "New questions" or not chance)
+        lines.insert(0 if first else len(lines), line)
     if kept["wrong"]:
         more = "; and more" * (len(kept["wrong"]) > 5)
         lines.append(f"Still wrong: {'; '.join(kept['wrong'][:5])}{more}")

@@ -608,6 +608,7 @@ def say_what_changed(self: Run, report: dict) -> None:
     say(report.get("in_short") or better_or_not(report))
     if self.own:
         both = [q for q in report["questions"] if "base" in q["right"]]
+        both = [q for q in both if q["kind"] != "draft"] or both
         pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
         say(what_changed([*map(pair, both)], 5))
         if self.own.kept and not self.plan.grpo:
