@@ -611,8 +611,8 @@ def say_what_changed(self: Run, report: dict) -> None:
         both = [q for q in both if q["kind"] != "draft"] or both
         pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
         say(what_changed([*map(pair, both)], 5))
-        if self.own.kept and not self.plan.grpo:
-            say(f"GRPO on their answers can bring more: {self.plan.offer}")
+        if not self.plan.grpo and any(not t.query for t in self.own.kept):
+            say(f"GRPO learns those without SQL, from their answers: {self.plan.offer}")
 
 
 @patch
