@@ -21,8 +21,8 @@ from .world.verbs import VERBS
 class DataOptions:
     "Where questions come from."
 
-    # embedded, spider, spider_by_database, bird, context, sqlite, a path, or a URL:
-    # postgresql://, mysql://, duckdb://
+    # embedded, spider, spider_by_database, spider_syn, bird, context, sqlite, a path, or
+    # a URL: postgresql://, mysql://, duckdb://
     data_source: str | Path = field(
         default="embedded", metadata=dict(also="--database")
     )

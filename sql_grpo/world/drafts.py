@@ -19,7 +19,7 @@ from ..common.basics import say
 from .answers import in_answer
 from .database import Column, Database, format_value, one_line
 from .embedded import literal
-from .task import question_key
+from .task import query_key, question_key
 from .ties import ties
 
 # %% ../../nbs/world/drafts.ipynb #d4af0011
@@ -693,11 +693,6 @@ def _is_good(question: str, sql: str, db: Database) -> bool:
     return " LIMIT " not in sql or not ties(sql, db, result)
 
 
-def _same_sql(sql: str) -> str:
-    "A query in lower case, without quotes and with any blanks."
-    return " ".join(re.findall(r"\w+|[^\w\s\"`;]", sql.lower()))
-
-
 def _contradicts(sql: str, kept: dict, db: Database) -> bool:
     "Does a query give other than what somebody said is right, or what was said to be wrong?"
     rows = lambda query: sorted(map(repr, db.query(query).rows))
@@ -720,7 +715,7 @@ def draft_questions(
     draw = Draw(read_entities(db, dice), dice, db.dialect != "sqlite")
     judged = {question_key(e["question"]): e for e in kept}
     asked |= {key for key, e in judged.items() if e.get("query") or e.get("wrong")}
-    taken = {_same_sql(str(e.get(k))) for e in kept for k in ("query", "wrong")}
+    taken = {query_key(str(e.get(k))) for e in kept for k in ("query", "wrong")}
     room = {word: share * n for word, share in _ROOM_FOR.items()}
     for _ in range(_DRAWS * n):
         if len(drafts) == n:
@@ -729,7 +724,7 @@ def draft_questions(
             question, sql, ways = draw.question()
         except LookupError:  # there is nothing to choose from
             continue
-        key, same = question_key(question), _same_sql(sql)
+        key, same = question_key(question), query_key(sql)
         others = (judged[k] for k in map(question_key, ways) if k in judged)
         if any(_contradicts(sql, e, db) for e in others):
             taken.add(same)  # in other words, too
