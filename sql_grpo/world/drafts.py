@@ -360,6 +360,10 @@ time 2: {c} >= {v}
     whose {w} is {v} or later / that {verb} on {v} or later
 year date 1: {c} BETWEEN {v} AND {u}
     whose {w} is between {v} and {u} / that {verb} between {v} and {u}
+date time 3: {c} LIKE '{y}-%'
+    in {y} / whose {w} is in {y} / that {verb} in {y}
+number few year date time category place text 3: {c} IS NULL
+    with no {w} / whose {w} is missing / whose {w} is not known / that have no {w} / without any {w}
 few year date place 4: {c} = {v}
     with {w} {v} / whose {w} is {v} / with {v} {many} / that {verb} {on} {v}
 category link text 4: {c} = {v}
@@ -376,10 +380,12 @@ QUESTIONS = """
     How many {ts} are there? / Count the {ts}. / What is the number of {ts}?
 7: SELECT COUNT(*) FROM {t} WHERE {p}
     How many {ts} are there {p}? / Count the {ts} {p}. / Find the number of {ts} {p}. / How many {ts} {p} are there?
+    How many {ts} do we have {p}? / {ts} {p}: how many are there?
 9: SELECT {s} FROM {t} WHERE {p}
     What are the {ss} of the {ts} {p}? / Show the {s} of {ts} {p}. / List the {ss} of all {ts} {p}.
     Find the {s} of the {ts} {p}. / Give the {ss} for {ts} {p}. / When were the {ts} {p} {past}?
     What is the {s} of the {t} {p}? / Find the {s} of the {t} {p}. / When was the {t} {p} {past}?
+    I need the {ss} of all {ts} {p}. / {ts} {p}: just the {ss}, please. / Which {ts} are there {p}? I only need the {ss}.
 4: SELECT {s}, {s2} FROM {t} WHERE {p}
     Show the {s} and {s2} of {ts} {p}. / List the {ss} and {s2s} of all {ts} {p}. / What are the {s} and {s2} of the {t} {p}?
 2: SELECT DISTINCT {c} FROM {t}
@@ -422,6 +428,11 @@ QUESTIONS = """
     How many {ts} {p} are there for each {c}? / For every {c}, count the {ts} {p}.
 4: SELECT {c}, {f}({n}) FROM {t} GROUP BY {c}
     What is the {f} {n} of the {ts} for each {c}? / Show the {f} {n} of {ts} by {c}. / For each {c}, find the {f} {n} of its {ts}.
+1: SELECT (SELECT AVG({n}) FROM {t} WHERE {p}) - (SELECT AVG({n}) FROM {t} WHERE {p2})
+    By how much does the average {n} of the {ts} {p} exceed that of the {ts} {p2}? / How much higher is the average {n} of {ts} {p} than that of {ts} {p2}?
+    What is the average {n} of the {ts} {p}, minus that of the {ts} {p2}?
+2: SELECT {c}, COUNT(*) FROM {t} GROUP BY {c} ORDER BY COUNT(*) DESC LIMIT 1
+    Which {c} has the most {ts}, and how many? / What is the most common {c} of the {ts}, and how many {ts} have it?
 3: SELECT {c} FROM {t} GROUP BY {c} ORDER BY COUNT(*) DESC LIMIT 1
     What is the most common {c} of the {ts}? / Which {c} has the most {ts}? / Find the {c} that most {ts} have.
 1: SELECT {d} FROM {t} GROUP BY {d} ORDER BY COUNT(*) ASC LIMIT 1
@@ -445,6 +456,10 @@ QUESTIONS = """
     Show the {u} and the number of {ts} of each {o} that has {ts}. / For each {o} that has {ts}, give the {u} and the number of {ts}.
 4: SELECT {u} FROM {pair} GROUP BY {key} ORDER BY COUNT(*) DESC LIMIT 1
     Which {o} has the most {ts}? Show the {u}. / What is the {u} of the {o} with the most {ts}?
+2: SELECT {u}, COUNT(*) FROM {pair} GROUP BY {key} ORDER BY COUNT(*) DESC LIMIT 1
+    Which {o} has the most {ts}, and how many? Show the {u} and the number. / Give the {u} of the {o} with the most {ts}, and how many {ts} it has.
+2: SELECT T1.{u}, COUNT(T2.{ref}) FROM {o} AS T1 LEFT JOIN {t} AS T2 ON T1.{id} = T2.{ref} GROUP BY T1.{id}
+    For every {o}, give the {u} and the number of {ts}, also where there are none. / List the {u} of all {os} with the number of {ts}, including {os} without any.
 1: SELECT {u}, {f}({n}) FROM {pair} GROUP BY {key}
     Show the {u} of each {o} that has {ts}, and the {f} {n} of their {ts}. / For each {o} with {ts}, what are the {u} and the {f} {n} of the {ts}?
 3: SELECT {u} FROM {pair} GROUP BY {key} HAVING COUNT(*) {over} {k}
@@ -453,11 +468,14 @@ QUESTIONS = """
     What is the {u} of the {o} of the {t} with the {way} {r}? / Which {o} has the {t} with the {way} {r}? Show the {u}.
     What is the {u} of the {o} of the {t} that {was} {when}?
 3: SELECT {u} FROM {o} WHERE {id} NOT IN (SELECT {ref} FROM {t})
-    Which {os} have no {ts}? Show their {us}. / List the {u} of {os} without any {ts}.
+    Which {os} have no {ts}? Show their {us}. / List the {u} of {os} without any {ts}. / Which {os} do not have a single {t}? Give their {us}.
+    Are there {os} that have never had any {ts}? I need the {us}. / {us} of all {os} for which there are no {ts} yet?
 1: SELECT COUNT(*) FROM {o} WHERE {id} NOT IN (SELECT {ref} FROM {t})
     How many {os} have no {ts}? / Count the {os} without any {ts}.
 3: SELECT DISTINCT {s} FROM {path} WHERE {q}
     What are the different {ss} of the {ts} with {es} of the {o} {q}? / Show the different {ss} of {ts} that have {es} of {os} {q}.
+1: SELECT {f}({n}) FROM {chain} WHERE {q}
+    What is the {f} {n} of the {ts} for {es} of the {o} {q}? / What is the {f} {n} of all {ts} for {es} of {os} {q}?
 2: SELECT DISTINCT {s} FROM {chain} WHERE {q}
     What are the different {ss} of the {ts} for {es} of the {o} {q}? / Show the different {ss} of {ts} for {es} of {os} {q}.
 1: SELECT COUNT(*) FROM {chain} WHERE {q}
@@ -557,6 +575,7 @@ class Draw:
         column = self.column(of, e.of(_TELLING))
         a = self.used[-1]
         out = ["!="] * (a.unique or a.has_null) + [" = "] * (a.unique and not one)
+        out += ["IS NULL"] * (not a.has_null)
         fit = [x for x in self.conditions if a.kind in x[0]]
         sql, ways = self.entry([x for x in fit if not any(o in x[2] for o in out)])
         single = a.unique and " = " in sql
@@ -572,7 +591,7 @@ class Draw:
         if "{x}" in sql and (x == v or all(x in str(text) for text in a.values)):
             raise LookupError
         having, are = ("with", "are") if v.lower() in _TRUE else ("without", "are not")
-        slots = a.phrases | dict(v=v, u=u, x=x, having=having, are=are)
+        slots = a.phrases | dict(v=v, u=u, x=x, y=v[:4], having=having, are=are)
         if "many" in slots and v == "1" and "{u}" not in sql:
             slots["many"] = singular(slots["many"])
         ways = _open(ways, slots, set(), _SPECIAL - {"many"} if paired else _SPECIAL)
@@ -580,8 +599,8 @@ class Draw:
             ways = [w for w in ways if w.startswith(("whose", "that"))] or ways
         words = self.dice.choice(ways).format(**slots)
         words = words.replace("that were ", "that was ") if single else words
-        v, u = map(literal, values)
-        return sql.format(c=column, v=v, u=u, x=x), words, single
+        y, v, u = v[:4], *map(literal, values)
+        return sql.format(c=column, v=v, u=u, x=x, y=y), words, single
 
     def conditions_on(self, of: str, e: Entity, one: bool) -> tuple:
         "A condition, or now and then two: SQL, words, and whether it is true of a single row."
