@@ -257,13 +257,9 @@ class SpiderByDatabase(Spider):
         for t in tasks:
             t.split = split_of.get(t.db_id, "train")
             t.extra["heldout"] = t.split != "train"
-            query = query_key(t.query)
-            if (
-                t.split == "train"
-                and query in tested
-                and (t.db_id, query) not in queries
-            ):
-                t.fault = f"held out: its query is that of {tested[query]}"
+            same = tested.get(query := query_key(t.query))
+            if same and t.split == "train" and (t.db_id, query) not in queries:
+                t.fault = f"held out: its query is that of {same}"
         return tasks
 
 
