@@ -31,10 +31,12 @@ from sql_grpo.learner.checkpoints import (
     whole_checkpoint,
 )
 from ..world.database import Database, format_value
+from ..world.embedded import literal
 from ..world.question_files import from_jsonl
 from ..world.task import Task
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
+from ..world.values import NAMED
 from ..world.verbs import ANSWER, DESCRIBE, QUERY, SAMPLE
 from ..judge.results import is_correct, is_grounded, suite_correct
 from ..judge.games import find_game, parse_query
@@ -169,15 +171,24 @@ def _misspelt(tree: exp.Expression, db: Database) -> str:
 _MISTAKES, _LOOKS = 1 / 6, 2
 
 
-def _explored(task: Task, seed: int) -> list[str]:  # actions
-    "An episode of somebody who looks first."
+def _explored(
+    task: Task,
+    seed: int,
+    said: str = "",  # by DESCRIBE, of the values that the question names
+) -> list[str]:  # actions
+    "An episode of somebody who looks first, at what was not said."
     db = task.database()
     gold = parse_query(task.query, db.dialect)
     if gold is None:
         return careful_actions(task.query, [first_table(task)])
     tree = _respelt(gold, db)
     dice = random.Random(f"{seed}/{task.id}")
-    looks = [_look_first(task, *place) for place in _compared(tree, db)]
+    unsaid = [
+        p
+        for p in _compared(tree, db)
+        if f"{db.spelt(p[1])} = {literal(p[2])}" not in said
+    ]
+    looks = [_look_first(task, *place) for place in unsaid]
     looks = list(dict.fromkeys(looks))[:_LOOKS]
     slips = dice.random() < _MISTAKES
     if slips and looks and dice.random() < 0.5 and (sql := _misspelt(tree, db)):
@@ -197,13 +208,15 @@ def teacher(
     if kind == "oracle":
         return built_in_policy("oracle", seed, mode)
     known = {}
-    explored = find_game(mode).teacher or _explored
+    own = find_game(mode).teacher
 
     def script(ep):
         need_sql([ep.task], kind)
-        key = ep.task.db_id, ep.task.id, ep.task.query
+        texts = (turn.observation.text for turn in ep.turns)
+        said = "".join(text.partition(NAMED)[2] for text in texts)
+        key = ep.task.db_id, ep.task.id, ep.task.query, said
         if key not in known:
-            known[key] = explored(ep.task, seed)
+            known[key] = own(ep.task, seed) if own else _explored(ep.task, seed, said)
         return known[key][: len(ep.turns) + 1][-1]
 
     return ScriptedPolicy(script, kind)
