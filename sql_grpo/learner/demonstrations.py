@@ -36,7 +36,7 @@ from ..world.question_files import from_jsonl
 from ..world.task import Task
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
-from ..world.values import NAMED
+from ..world.values import NAMED, named_values
 from ..world.verbs import ANSWER, DESCRIBE, QUERY, SAMPLE
 from ..judge.results import is_correct, is_grounded, suite_correct
 from ..judge.games import find_game, parse_query
@@ -171,24 +171,30 @@ def _misspelt(tree: exp.Expression, db: Database) -> str:
 _MISTAKES, _LOOKS = 1 / 6, 2
 
 
+def _is_named(task: Task, table: str, column: str, text: str) -> bool:
+    "Does DESCRIBE say how the column spells the text?"
+    db = task.database()
+    line = named_values(db, table, task.question).removeprefix(NAMED)
+    return f", {db.spelt(column)} = {literal(text)}," in f", {line},"
+
+
 def _explored(
     task: Task,
     seed: int,
-    said: str = "",  # by DESCRIBE, of the values that the question names
+    named: bool = False,  # does DESCRIBE name the values that the question names?
 ) -> list[str]:  # actions
-    "An episode of somebody who looks first, at what was not said."
+    "An episode of somebody who looks first, at what was not named."
     db = task.database()
     gold = parse_query(task.query, db.dialect)
     if gold is None:
         return careful_actions(task.query, [first_table(task)])
     tree = _respelt(gold, db)
     dice = random.Random(f"{seed}/{task.id}")
-    unsaid = [
-        p
-        for p in _compared(tree, db)
-        if f"{db.spelt(p[1])} = {literal(p[2])}" not in said
+    looks = [
+        _look_first(task, *place)
+        for place in _compared(tree, db)
+        if not (named and _is_named(task, *place))
     ]
-    looks = [_look_first(task, *place) for place in unsaid]
     looks = list(dict.fromkeys(looks))[:_LOOKS]
     slips = dice.random() < _MISTAKES
     if slips and looks and dice.random() < 0.5 and (sql := _misspelt(tree, db)):
@@ -212,11 +218,13 @@ def teacher(
 
     def script(ep):
         need_sql([ep.task], kind)
-        texts = (turn.observation.text for turn in ep.turns)
-        said = "".join(text.partition(NAMED)[2] for text in texts)
-        key = ep.task.db_id, ep.task.id, ep.task.query, said
+        told = (
+            t.observation.text for t in ep.turns if t.text.startswith(DESCRIBE.word)
+        )
+        named = own is None and any(NAMED in text for text in told)
+        key = ep.task.db_id, ep.task.id, ep.task.query, named
         if key not in known:
-            known[key] = own(ep.task, seed) if own else _explored(ep.task, seed, said)
+            known[key] = own(ep.task, seed) if own else _explored(ep.task, seed, named)
         return known[key][: len(ep.turns) + 1][-1]
 
     return ScriptedPolicy(script, kind)

@@ -297,7 +297,7 @@ def _find_links(db: Database, e: Entity, to: Entity) -> list[Link]:
     for a, key in product(e.attributes, keys if len(keys) == 1 else others):
         taken = a.column.fk or a.column.pk and alone
         fewer = len(keys) != 1 and len(a.values) < len(key.values)
-        if taken or fewer or not _same_name(a, to, key):
+        if taken or fewer or not key.unique or not _same_name(a, to, key):
             continue
         every = f"SELECT {key.sql} FROM {to.sql}"
         lost = f"{a.sql} IS NOT NULL AND {a.sql} NOT IN ({every})"
@@ -361,9 +361,11 @@ time 2: {c} >= {v}
 year date 1: {c} BETWEEN {v} AND {u}
     whose {w} is between {v} and {u} / that {verb} between {v} and {u}
 date time 3: {c} LIKE '{y}-%'
-    in {y} / whose {w} is in {y} / that {verb} in {y}
-number few year date time category place text 3: {c} IS NULL
+    whose {w} is in {y} / that {verb} in {y}
+category place text 3: {c} IS NULL
     with no {w} / whose {w} is missing / whose {w} is not known / that have no {w} / without any {w}
+number few year date time 3: {c} IS NULL
+    whose {w} is missing / whose {w} is not known
 few year date place 4: {c} = {v}
     with {w} {v} / whose {w} is {v} / with {v} {many} / that {verb} {on} {v}
 category link text 4: {c} = {v}
@@ -458,7 +460,7 @@ QUESTIONS = """
     Which {o} has the most {ts}? Show the {u}. / What is the {u} of the {o} with the most {ts}?
 2: SELECT {u}, COUNT(*) FROM {pair} GROUP BY {key} ORDER BY COUNT(*) DESC LIMIT 1
     Which {o} has the most {ts}, and how many? Show the {u} and the number. / Give the {u} of the {o} with the most {ts}, and how many {ts} it has.
-2: SELECT T1.{u}, COUNT(T2.{ref}) FROM {o} AS T1 LEFT JOIN {t} AS T2 ON T1.{id} = T2.{ref} GROUP BY T1.{id}
+2: SELECT T1.{u}, COUNT(T2.{ref}) FROM {o} AS T1 LEFT JOIN {t} AS T2 ON T1.{id} = T2.{ref} GROUP BY T1.{id}, T1.{u}
     For every {o}, give the {u} and the number of {ts}, also where there are none. / List the {u} of all {os} with the number of {ts}, including {os} without any.
 1: SELECT {u}, {f}({n}) FROM {pair} GROUP BY {key}
     Show the {u} of each {o} that has {ts}, and the {f} {n} of their {ts}. / For each {o} with {ts}, what are the {u} and the {f} {n} of the {ts}?
@@ -469,7 +471,7 @@ QUESTIONS = """
     What is the {u} of the {o} of the {t} that {was} {when}?
 3: SELECT {u} FROM {o} WHERE {id} NOT IN (SELECT {ref} FROM {t})
     Which {os} have no {ts}? Show their {us}. / List the {u} of {os} without any {ts}. / Which {os} do not have a single {t}? Give their {us}.
-    Are there {os} that have never had any {ts}? I need the {us}. / {us} of all {os} for which there are no {ts} yet?
+    Are there {os} that have never had any {ts}? I need the {us}. / What are the {us} of all {os} for which there are no {ts} yet?
 1: SELECT COUNT(*) FROM {o} WHERE {id} NOT IN (SELECT {ref} FROM {t})
     How many {os} have no {ts}? / Count the {os} without any {ts}.
 3: SELECT DISTINCT {s} FROM {path} WHERE {q}
@@ -575,7 +577,7 @@ class Draw:
         column = self.column(of, e.of(_TELLING))
         a = self.used[-1]
         out = ["!="] * (a.unique or a.has_null) + [" = "] * (a.unique and not one)
-        out += ["IS NULL"] * (not a.has_null)
+        out += ["IS NULL"] * (not a.has_null or "" in a.values)
         fit = [x for x in self.conditions if a.kind in x[0]]
         sql, ways = self.entry([x for x in fit if not any(o in x[2] for o in out)])
         single = a.unique and " = " in sql
@@ -587,6 +589,8 @@ class Draw:
         v, u = (format_value(v).strip().removesuffix(".0") for v in values)
         x = self.dice.choice(re.findall(r"[^\W\d_]{3,}", v) or [""])
         if "{u}" in sql and u == v:
+            raise LookupError
+        if "{y}" in sql and all(str(w).startswith(v[:4]) for w in a.values):
             raise LookupError
         if "{x}" in sql and (x == v or all(x in str(text) for text in a.values)):
             raise LookupError
@@ -704,7 +708,9 @@ def _is_good(question: str, sql: str, db: Database) -> bool:
     "Has a question one answer, of few rows, that its own words do not give away?"
     result = db.query(sql)
     cells = [c for row in result.rows for c in row]
-    if result.truncated or not 0 < len(result.rows) <= _FEW_ROWS or cells == [0]:
+    if result.truncated or not 0 < len(result.rows) <= _FEW_ROWS or "" in cells:
+        return False
+    if len(cells) == 1 and type(cells[0]) in (int, float) and cells[0] <= 0:
         return False
     lower = question.lower()
     if None in cells or all(isinstance(c, str) and c.lower() in lower for c in cells):

@@ -9,6 +9,7 @@ __all__ = ['share_out', 'in_split', 'Source', 'EmbeddedWorld', 'Folder', 'Spider
 # %% ../../nbs/world/sources.ipynb #50c50507
 import hashlib, os, random, warnings
 from collections import Counter
+from copy import copy
 from functools import lru_cache
 from importlib.metadata import entry_points
 from itertools import zip_longest
@@ -46,7 +47,7 @@ def in_split(tasks: list[Task], split: str) -> list[Task]:
     "The tasks of a split, or of `all`; a list that is too small to be shared out serves for each."
     small = int(_EVAL_SHARE * len({question_key(t.question) for t in tasks})) == 0
     chosen = [t for t in tasks if split in ("all", t.split)]
-    return chosen or (tasks if small else [])
+    return chosen or [t for t in tasks if small and not t.extra.get("heldout")]
 
 
 class Source:
@@ -238,7 +239,9 @@ class SpiderByDatabase(Spider):
 
     def read(self, split: str) -> list[Task]:
         "The tasks of whole databases. Raises ValueError, and FileNotFoundError for what is not there."
-        of_spider = Spider(self.path).read("train")
+        whole = copy(self)
+        whole.questions = None  # Spider's own list says what is held out
+        of_spider = super(SpiderByDatabase, whole).read("train")
         names = sorted({t.db_id for t in of_spider} - self.left_out)
         if len(names) <= (held := sum(self.shares.values())):
             raise ValueError(
@@ -258,7 +261,11 @@ class SpiderByDatabase(Spider):
             t.split = split_of.get(t.db_id, "train")
             t.extra["heldout"] = t.split != "train"
             same = tested.get(query := query_key(t.query))
-            if same and t.split == "train" and (t.db_id, query) not in queries:
+            if t.db_id not in split_of:
+                t.fault = (
+                    f"held out: {t.db_id} is no database of Spider's training list"
+                )
+            elif same and t.split == "train" and (t.db_id, query) not in queries:
                 t.fault = f"held out: its query is that of {same}"
         return tasks
 
@@ -273,7 +280,7 @@ class SpiderSyn(SpiderByDatabase):
         tasks = super().read(split) if self.questions else []
         if not any("SpiderQuestion" in t.extra for t in tasks):
             raise ValueError(
-                f"{self.name} needs reworded questions, with the field "
+                f"{self.name} needs reworded questions, with the fields SpiderQuestion and "
                 f"SpiderSynQuestion, as question_file; got {self.questions}"
             )
         return tasks

@@ -37,7 +37,7 @@ def question_key(question: object, db_id: str = "") -> tuple:
 
 def query_key(sql: str) -> str:
     "What queries have in common that are written alike: in any case, without quotes, with any blanks."
-    return " ".join(re.findall(r"\w+|[^\w\s\"`;]", sql.lower()))
+    return " ".join(re.findall(r"\w+|[^\w\s\"'`;]", sql.lower()))
 
 
 @dataclass(repr=False)
