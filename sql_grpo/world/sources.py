@@ -44,7 +44,7 @@ def share_out(tasks: list[Task]) -> None:
 
 
 def in_split(tasks: list[Task], split: str) -> list[Task]:
-    "The tasks of a split, or of `all`; a list that is too small to be shared out serves for each."
+    "The tasks of a split, or of `all`; a list that is too small to be shared out serves for each, but for what is held out."
     small = int(_EVAL_SHARE * len({question_key(t.question) for t in tasks})) == 0
     chosen = [t for t in tasks if split in ("all", t.split)]
     return chosen or [t for t in tasks if small and not t.extra.get("heldout")]
