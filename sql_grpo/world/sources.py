@@ -232,6 +232,8 @@ class Bird(Folder):
 
 # %% ../../nbs/world/sources.ipynb #50c5050f
 class SpiderByDatabase(Spider):
+    "Spider's training questions, or a list about their databases, in splits of whole databases."
+
     name, title = "spider_by_database", "Spider's training questions, by database"
     splits = dict(dev="dev", eval="eval", train="train")
     shares = dict(eval=30, dev=15)  # databases; the others are for training
@@ -271,8 +273,10 @@ class SpiderByDatabase(Spider):
 
 
 class SpiderSyn(SpiderByDatabase):
+    "Spider's training questions as people reworded them, in the same splits."
+
     name, title = "spider_syn", "Spider-Syn, Spider's questions in other words"
-    licence = "MIT, of Spider's CC BY-SA 4.0"
+    licence = "MIT; Spider's own questions CC BY-SA 4.0"
     fields = dict(SpiderSynQuestion="question")
 
     def read(self, split: str) -> list[Task]:
