@@ -203,11 +203,8 @@ class Rules:
 
     @classmethod
     def from_saved(cls, saved: dict) -> "Rules":
-        "The rules in a saved model's file; version 0.2.0 had a field for each note."
-        older = "all_actions", "note_repeats", "suggest", "show_values"
-        saved, notes = dict(saved), zip(COACH_NOTES, older, strict=True)
-        known = dict(coach=[note for note, name in notes if saved.get(name)]) | saved
-        return cls(**{f.name: known[f.name] for f in fields(cls) if f.name in known})
+        "The rules in a saved model's file, which another version may have written."
+        return cls(**{f.name: saved[f.name] for f in fields(cls) if f.name in saved})
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
 LAST_TURN = f"\nLast turn: send {ANSWER}."  # ends the last but one observation
