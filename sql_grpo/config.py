@@ -454,9 +454,9 @@ def preset_config(
         options = {
             k: v for k, v in options.items() if not k.startswith("demonstration_")
         }
-    model = find_model(str((options | overrides).get("model_name", Options.model_name)))
-    if model.options.get("sql_grpo"):  # it was trained by rules of its own
-        options = {k: v for k, v in options.items() if k not in _RULES}
+    rules = options.keys() & {*_RULES} - {"max_context"}  # that is by the memory
+    if rules and find_model((options | overrides)["model_name"]).options.get("sql_grpo"):
+        options = {k: v for k, v in options.items() if k not in rules}  # it has its own
     if _is_sharded(overrides) and "steps_per_generation" not in overrides:
         options |= _in_one_update(options)
     return SQLGRPOConfig(**options | overrides)

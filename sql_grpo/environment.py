@@ -204,7 +204,8 @@ class Rules:
     @classmethod
     def from_saved(cls, saved: dict) -> "Rules":
         "The rules in a saved model's file, which another version may have written."
-        return cls(**{f.name: saved[f.name] for f in fields(cls) if f.name in saved})
+        known = dict(saved)
+        return cls(**{f.name: known[f.name] for f in fields(cls) if f.name in known})
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
 LAST_TURN = f"\nLast turn: send {ANSWER}."  # ends the last but one observation

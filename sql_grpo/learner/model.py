@@ -90,6 +90,7 @@ class Model:
         words = {}
         if not (saved and trained.mode == game.name):
             words["instructions"] = "" if self.small else game.instructions
+            words["max_turns"] = usual.max_turns
         end = dict(max_turns=1) if game.one_reply else {}
         return replace(trained, **words | chosen | dict(mode=game.name) | end)
 
