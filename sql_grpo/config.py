@@ -455,9 +455,8 @@ def preset_config(
             k: v for k, v in options.items() if not k.startswith("demonstration_")
         }
     rules = options.keys() & {*_RULES} - {"max_context"}  # that is by the memory
-    if rules and find_model((options | overrides)["model_name"]).options.get(
-        "sql_grpo"
-    ):
+    whole = options | overrides
+    if rules and find_model(whole["model_name"]).options.get("sql_grpo"):
         options = {k: v for k, v in options.items() if k not in rules}  # it has its own
     if _is_sharded(overrides) and "steps_per_generation" not in overrides:
         options |= _in_one_update(options)
