@@ -217,7 +217,7 @@ def _fit_to(c, runtime: Runtime) -> None:
 
 # %% ../nbs/learner/config.ipynb #c0a20001
 def _expand_paths(c) -> None:
-    "Put the home folder for ~ in what may be a path. Raises ValueError for an empty one."
+    "Put the home folder for ~ in what may be a path. Raises ValueError for one that is empty or missing."
     hints = get_type_hints(Options)
     ours = [name for name in hints if Path in get_args(hints[name])]
     for name in (
@@ -227,7 +227,9 @@ def _expand_paths(c) -> None:
         "fsdp_config",
         "accelerator_config",
     ):
-        if isinstance(value := getattr(c, name), (str, Path)):
+        value = getattr(c, name)
+        needed = name in hints and type(None) not in get_args(hints[name])
+        if isinstance(value, (str, Path)) or value is None and needed:
             setattr(c, name, full_path(value, name))
 
 

@@ -24,7 +24,6 @@ __all__ = ['grpo_loss', 'load_questions', 'question_prompts', 'load_question_pro
 # - Episodes with advantage 0 are not read at all, where that leaves the gradient as it is.
 # `grpo_loss` is the formula. A training uses TRL's loss, with all its options; the page
 # compares their gradients.
-from collections import Counter
 from collections.abc import Callable
 
 import torch
@@ -86,13 +85,7 @@ def load_questions(
         variants=variants and not config.answers_only,
     )
     if config.question_file:  # one list for both
-        every, tasks = tasks, in_split(tasks, source.splits.get(split, split))
-        if not tasks:
-            counts = Counter(t.split for t in every).items()
-            others = ", ".join(f"{n} in {name}" for name, n in counts)
-            raise ValueError(
-                f"{config.question_file} has no question in split {split!r}, but {others}"
-            )
+        tasks = in_split(tasks, source.splits.get(split, split), config.question_file)
     if config.answers_only:
         tasks = [without_sql(t) for t in tasks]
     if config.world_size > 1:  # a slow gold query may be in time in one process alone

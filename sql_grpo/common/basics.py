@@ -175,8 +175,8 @@ def full_path(
     path: str | Path,  # may begin with ~
     name: str = "",  # of the option, for the error
 ) -> str:
-    "A path with the home folder for ~. Raises ValueError if it is empty, or there is no such home."
-    full, option = os.path.expanduser(path), name and f"{name}: "
+    "A path with the home folder for ~. Raises ValueError if it is empty or None, or there is no such home."
+    full, option = os.path.expanduser(path or ""), name and f"{name}: "
     if not full.strip():
         raise ValueError(f"{option}expected a path, got {path!r}")
     if full.startswith("~") and not os.path.exists(full):

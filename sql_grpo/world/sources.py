@@ -43,11 +43,23 @@ def share_out(tasks: list[Task]) -> None:
         t.extra["heldout"] = False
 
 
-def in_split(tasks: list[Task], split: str) -> list[Task]:
-    "The tasks of a split, or of `all`; a list that is too small to be shared out serves for each, but for what is held out."
+def in_split(
+    tasks: list[Task],
+    split: str,  # of the tasks, or `all`
+    where: str,  # they stand, for the error
+) -> list[Task]:
+    "The tasks of a split; a list that is too small to be shared out serves for each, but for what is held out. Raises FileNotFoundError if others alone are there."
     small = int(_EVAL_SHARE * len({question_key(t.question) for t in tasks})) == 0
     chosen = [t for t in tasks if split in ("all", t.split)]
-    return chosen or [t for t in tasks if small and not t.extra.get("heldout")]
+    chosen = chosen or [t for t in tasks if small and not t.extra.get("heldout")]
+    if tasks and not chosen:
+        others = ", ".join(
+            f"{n} in {k}" for k, n in Counter(t.split for t in tasks).items()
+        )
+        raise FileNotFoundError(
+            f"{where} has no question in split {split!r}, but {others}"
+        )
+    return chosen
 
 
 class Source:
@@ -98,7 +110,8 @@ class Source:
             what = "marked as answered wrong, without an SQL yet: left out"
             warnings.warn(f"{wrong[0].found_at}: {len(wrong)} {what}", stacklevel=2)
         every = [t for t in every if not t.marked]
-        tasks = in_split(every, self.splits.get(split, split))
+        where = str(self.questions or self.path or self.name)
+        tasks = in_split(every, self.splits.get(split, split), where)
         ids = Counter(t.id for t in tasks if split != "all")
         if twice := [name for name, n in ids.items() if n > 1]:
             raise ValueError(
