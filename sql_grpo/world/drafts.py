@@ -9,6 +9,7 @@ __all__ = ['SHORT_FORMS', 'CONDITIONS', 'QUESTIONS', 'name_words', 'singular', '
 # %% ../../nbs/world/drafts.ipynb #d4af0008
 import random
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -186,6 +187,7 @@ class Entity:
 # %% ../../nbs/world/drafts.ipynb #d4af0015
 _LOOKED_AT = 1000  # rows of a table from which values are taken
 _NAMED = 40  # characters of a text that a question names
+_ASKED = 80  # characters of most texts of a column that is often asked for
 # a day that sorts as it reads; with an hour, the sign before it
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?:([ T])\d\d:\d\d(:\d\d(\.\d+)?)?)?")
 _TOO_BIG = re.compile(r"(text|blob) of \d+ bytes")  # as `sample` shows it
@@ -217,7 +219,8 @@ def _kind(values: list, column: Column, alone: bool) -> str:  # alone: is it the
     days = [*map(_DAY.fullmatch, texts)]
     if all(days) and len({day[1] for day in days if day[1]}) < 2:
         return "time" if any(day[1] for day in days) else "date"
-    if max(map(len, texts)) > _NAMED or any(map(_TOO_BIG.fullmatch, texts)):
+    usual = sorted(map(len, texts))[len(texts) // 2]
+    if usual > _ASKED or any(map(_TOO_BIG.fullmatch, texts)):
         return "long"
     names = len({*texts}) > max(3, len(texts) // 2) or _OF_PEOPLE.intersection(words)
     kind = "link" if column.fk else "category"
@@ -387,21 +390,27 @@ QUESTIONS = """
     What are the {ss} of the {ts} {p}? / Show the {s} of {ts} {p}. / List the {ss} of all {ts} {p}.
     Find the {s} of the {ts} {p}. / Give the {ss} for {ts} {p}. / When were the {ts} {p} {past}?
     What is the {s} of the {t} {p}? / Find the {s} of the {t} {p}. / When was the {t} {p} {past}?
+    What are the {ss} {p}? / Find the {ss} {p}. / List all {ss} {p}.
     I need the {ss} of all {ts} {p}. / {ts} {p}: just the {ss}, please. / Which {ts} are there {p}? I only need the {ss}.
 4: SELECT {s}, {s2} FROM {t} WHERE {p}
     Show the {s} and {s2} of {ts} {p}. / List the {ss} and {s2s} of all {ts} {p}. / What are the {s} and {s2} of the {t} {p}?
+    What are the {ss} and {s2s} {p}?
 2: SELECT DISTINCT {c} FROM {t}
     What are the different {cs} of the {ts}? / List all distinct {cs} of {ts}.
+    What are all the different {cs}? / Show the distinct {cs}.
 1: SELECT * FROM {t} WHERE {p}
     Show all information about the {ts} {p}. / List all details of the {ts} {p}. / List all details of the {t} {p}.
 1: SELECT DISTINCT {c} FROM {t} WHERE {p}
     What are the different {cs} of the {ts} {p}? / Show the distinct {cs} of {ts} {p}.
 3: SELECT {s} FROM {t} ORDER BY {r} {order}
     List the {s} of all {ts} in {order} order of {r}. / Show the {ss} of the {ts}, sorted by {r} in {order} order.
+    List the {ss} in {order} order of {r}.
 2: SELECT COUNT(DISTINCT {c}) FROM {t}
     How many different {cs} are there among the {ts}? / Count the distinct {cs} of the {ts}.
+    How many different {cs} are there?
 3: SELECT {f}({n}) FROM {t}
     What is the {f} {n} of all {ts}? / Find the {f} {n} of the {ts}. / Show the {f} {n} across all {ts}.
+    What is the {f} {n}?
 4: SELECT {f}({n}) FROM {t} WHERE {p}
     What is the {f} {n} of the {ts} {p}? / Find the {f} {n} of all {ts} {p}.
 1: SELECT {f}({n}), {f2}({n}) FROM {t}
@@ -410,6 +419,7 @@ QUESTIONS = """
     What is the {s} of the {t} with the {way} {r}? / Which {t} has the {way} {r}? Give the {s}.
     Find the {s} of the {t} that has the {way} {r}. / When was the {t} with the {way} {r} {past}?
     What is the {s} of the {t} that {was} {when}? / Which {t} {was} {when}? Give the {s}.
+    What is the {s} with the {way} {r}? / Which {s} has the {way} {r}?
 1: SELECT {s}, {s2} FROM {t} WHERE {r} IS NOT NULL ORDER BY {r} {way} LIMIT 1
     What are the {s} and {s2} of the {t} with the {way} {r}? / Which {t} has the {way} {r}? Give the {s} and {s2}.
     What are the {s} and {s2} of the {t} that {was} {when}?
@@ -426,10 +436,12 @@ QUESTIONS = """
 5: SELECT {c}, COUNT(*) FROM {t} GROUP BY {c}
     How many {ts} are there for each {c}? / Show each {c} and the number of {ts} with it.
     For every {c}, count the {ts}. / What is the number of {ts} for each {c}?
+    Show each {c} and how often it occurs.
 1: SELECT {c}, COUNT(*) FROM {t} WHERE {p} GROUP BY {c}
     How many {ts} {p} are there for each {c}? / For every {c}, count the {ts} {p}.
 4: SELECT {c}, {f}({n}) FROM {t} GROUP BY {c}
     What is the {f} {n} of the {ts} for each {c}? / Show the {f} {n} of {ts} by {c}. / For each {c}, find the {f} {n} of its {ts}.
+    What is the {f} {n} for each {c}?
 1: SELECT (SELECT AVG({n}) FROM {t} WHERE {p}) - (SELECT AVG({n}) FROM {t} WHERE {p2})
     By how much does the average {n} of the {ts} {p} exceed that of the {ts} {p2}? / How much higher is the average {n} of {ts} {p} than that of {ts} {p2}?
     What is the average {n} of the {ts} {p}, minus that of the {ts} {p2}?
@@ -437,6 +449,7 @@ QUESTIONS = """
     Which {c} has the most {ts}, and how many? / What is the most common {c} of the {ts}, and how many {ts} have it?
 3: SELECT {c} FROM {t} GROUP BY {c} ORDER BY COUNT(*) DESC LIMIT 1
     What is the most common {c} of the {ts}? / Which {c} has the most {ts}? / Find the {c} that most {ts} have.
+    What is the most common {c}? / Which {c} occurs most often?
 1: SELECT {d} FROM {t} GROUP BY {d} ORDER BY COUNT(*) ASC LIMIT 1
     What is the least common {d} of the {ts}? / Which {d} has the fewest {ts}?
 3: SELECT {d} FROM {t} GROUP BY {d} HAVING COUNT(*) {than} {k}
@@ -447,6 +460,7 @@ QUESTIONS = """
     What are the {ss} of the {ts} of the {o} {q}? / When were the {ts} of the {o} {q} {past}?
     What are the {ss} of the {ts} of {os} {q}? / Show the {s} of {ts} for {os} {q}. / When were the {ts} of {os} {q} {past}?
     Find the {s} of the {ts} that belong to {os} {q}. / Which {ts} belong to {os} {q}? Give their {ss}.
+    What are the {ss} of the {o} {q}? / Find the {ss} for {os} {q}. / What are the {ss} of {os} {q}?
 4: SELECT DISTINCT {u} FROM {pair} WHERE {p}
     What are the different {us} of the {os} that have {ts} {p}? / Find the distinct {us} of {os} that have {ts} {p}.
 5: SELECT COUNT(*) FROM {pair} WHERE {q}
@@ -454,6 +468,7 @@ QUESTIONS = """
     How many {ts} are there for {os} {q}? / How many {ts} belong to {os} {q}? / Count the {ts} of {os} {q}.
 3: SELECT {f}({n}) FROM {pair} WHERE {q}
     What is the {f} {n} of the {ts} of the {o} {q}? / Find the {f} {n} of all {ts} that belong to {os} {q}.
+    What is the {f} {n} of the {o} {q}? / What is the {f} {n} for {os} {q}?
 5: SELECT {u}, COUNT(*) FROM {pair} GROUP BY {key}
     Show the {u} and the number of {ts} of each {o} that has {ts}. / For each {o} that has {ts}, give the {u} and the number of {ts}.
 4: SELECT {u} FROM {pair} GROUP BY {key} ORDER BY COUNT(*) DESC LIMIT 1
@@ -468,6 +483,7 @@ QUESTIONS = """
     Show the {u} of the {os} with {over} {k} {ts}. / Which {os} have {over} {k} {ts}? Give their {us}.
 3: SELECT {u} FROM {pair} WHERE {r} IS NOT NULL ORDER BY {r} {way} LIMIT 1
     What is the {u} of the {o} of the {t} with the {way} {r}? / Which {o} has the {t} with the {way} {r}? Show the {u}.
+    What is the {u} of the {o} with the {way} {r}?
     What is the {u} of the {o} of the {t} that {was} {when}?
 3: SELECT {u} FROM {o} WHERE {id} NOT IN (SELECT {ref} FROM {t})
     Which {os} have no {ts}? Show their {us}. / List the {u} of {os} without any {ts}. / Which {os} do not have a single {t}? Give their {us}.
@@ -551,6 +567,9 @@ class Draw:
         self.conditions, self.questions = map(read_grammar, (CONDITIONS, QUESTIONS))
         self.links = [(e, x) for e in entities for x in e.links]
         self.weights = [1 + len(e.of(_TELLING)) for e in entities]
+        called = [a.words for e in entities for a in e.attributes]
+        called += [w for e in entities for w in (e.row, e.words)]
+        self.telling = {w for w, n in Counter(called).items() if n == 1}  # their table
         self.used = []  # attributes of this question
 
     def entry(self, entries: list) -> tuple:  # SQL, questions
@@ -584,7 +603,9 @@ class Draw:
         # a comparison is true of some rows, and not of others
         sided = a.kind in _ORDERED and " = " not in sql
         ends = {min(a.values), max(a.values)} if sided else {}
-        values = self.dice.choices([v for v in a.values if v not in ends], k=2)
+        short = lambda v: len(str(v)) <= _NAMED and str(v).isprintable()
+        some = [v for v in a.values if v not in ends and short(v)]
+        values = self.dice.choices(some, k=2)
         values = sorted(map(_rounded, values)) if sided else values
         v, u = (format_value(v).strip().removesuffix(".0") for v in values)
         x = self.dice.choice(re.findall(r"[^\W\d_]{3,}", v) or [""])
@@ -642,7 +663,8 @@ class Draw:
         names = _slots(sql)
         tables, (of_t, of_o), join, pairs = self.tables({*names})
         # nothing is asked of the columns of a join, so that it is needed
-        self.used = [a for pair in pairs for a in pair] if join else []
+        joined = [a for pair in pairs for a in pair] if join else []
+        self.used = [*joined]
         slots = {name: e.sql for name, e in tables.items()}
         slots |= dict(pair=join, path=join, chain=join)
         words = {name: e.row for name, e in tables.items()}
@@ -690,6 +712,13 @@ class Draw:
         if "s" in drawn and "s2" not in drawn and "past" in drawn["s"].phrases:
             words["past"] = drawn["s"].phrases["past"]
         ways = _open(ways, words, single)
+        bare = [way for way in ways if not {"t", "ts"} & {*_slots(way)}]
+        if bare:  # the table is not named: half the time, if all that is said tells it
+            said = {a.words for a in self.used if a in t.attributes and a not in joined}
+            if said and said <= self.telling and self.dice.random() < 0.5:
+                ways = bare
+            else:
+                ways = [way for way in ways if way not in bare]
         asked = [way.format(**words) for way in (self.dice.choice(ways), *ways)]
         if "way" in slots and "k" not in slots:  # a tie is seen without asking for it
             end = max if slots["way"] == "DESC" else min
