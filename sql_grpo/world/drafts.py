@@ -569,7 +569,8 @@ class Draw:
         self.weights = [1 + len(e.of(_TELLING)) for e in entities]
         called = [a.words for e in entities for a in e.attributes]
         called += [w for e in entities for w in (e.row, e.words)]
-        self.telling = {w for w, n in Counter(called).items() if n == 1}  # their table
+        once = (w for w, n in Counter(called).items() if n == 1)
+        self.telling = {*once} - {"name"}  # words that tell the table
         self.used = []  # attributes of this question
 
     def entry(self, entries: list) -> tuple:  # SQL, questions
