@@ -148,6 +148,7 @@ class Attribute:
     values: list  # of the rows that were looked at, but no NULL
     column: Column
     has_null: bool
+    has_blank: bool  # an empty text
     unique: bool  # a value tells which row is meant
     phrases: dict[str, str]  # the words for it, by slot
 
@@ -269,7 +270,8 @@ def read_entity(db: Database, table: str) -> Entity | None:  # None if nothing i
             kind = "text"
         if kind in ("year", "date", "time"):  # of an order placed, not order placed
             words = [w for w in words if w not in called] or words
-        more = kind, values, column, has_null, unique, phrases(words, kind)
+        has = has_null, "" in cells
+        more = kind, values, column, *has, unique, phrases(words, kind)
         attributes.append(Attribute(name, " ".join(words), *more))
     row = " ".join([*called[:-1], _ROWS.get(called[-1], called[-1])])
     named = db.label(table), " ".join(called), row, table
@@ -558,6 +560,11 @@ def _open(ways: list, words: dict, single: set, special: set = _SPECIAL) -> list
     return [w for w in ways if special.intersection(_slots(w))] or ways
 
 
+def _said(a: Attribute) -> set[str]:
+    "The nouns for a column, in the plural."
+    return {plural(a.phrases[k]) for k in ("w", "many") if k in a.phrases}
+
+
 class Draw:
     "Dice, and the tables and columns of one question after the other."
 
@@ -567,10 +574,10 @@ class Draw:
         self.conditions, self.questions = map(read_grammar, (CONDITIONS, QUESTIONS))
         self.links = [(e, x) for e in entities for x in e.links]
         self.weights = [1 + len(e.of(_TELLING)) for e in entities]
-        called = [a.words for e in entities for a in e.attributes]
-        called += [w for e in entities for w in (e.row, e.words)]
-        once = (w for w, n in Counter(called).items() if n == 1)
-        self.telling = {*once} - {"name"}  # words that tell the table
+        said = [name for e in entities for name in {plural(e.row), plural(e.words)}]
+        said += [name for e in entities for a in e.attributes for name in _said(a)]
+        once = (name for name, n in Counter(said).items() if n == 1)
+        self.telling = {*once} - {"names"}  # what tells the table
         self.used = []  # attributes of this question
 
     def entry(self, entries: list) -> tuple:  # SQL, questions
@@ -597,7 +604,7 @@ class Draw:
         column = self.column(of, e.of(_TELLING))
         a = self.used[-1]
         out = ["!="] * (a.unique or a.has_null) + [" = "] * (a.unique and not one)
-        out += ["IS NULL"] * (not a.has_null or "" in a.values)
+        out += ["IS NULL"] * (not a.has_null or a.has_blank)
         fit = [x for x in self.conditions if a.kind in x[0]]
         sql, ways = self.entry([x for x in fit if not any(o in x[2] for o in out)])
         single = a.unique and " = " in sql
@@ -715,7 +722,8 @@ class Draw:
         ways = _open(ways, words, single)
         bare = [way for way in ways if not {"t", "ts"} & {*_slots(way)}]
         if bare:  # the table is not named: half the time, if all that is said tells it
-            said = {a.words for a in self.used if a in t.attributes and a not in joined}
+            asked = [a for a in self.used if a in t.attributes and a not in joined]
+            said = set().union(*map(_said, asked))
             if said and said <= self.telling and self.dice.random() < 0.5:
                 ways = bare
             else:
