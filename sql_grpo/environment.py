@@ -204,7 +204,7 @@ class Rules:
     @classmethod
     def from_saved(cls, saved: dict) -> "Rules":
         "The rules in a saved model's file, which another version may have written."
-        known = dict(saved)
+        known = dict(saved)  # whatever stands in the file: a list is an error
         return cls(**{f.name: known[f.name] for f in fields(cls) if f.name in known})
 
 # %% ../nbs/01_environment.ipynb #fb6fe06d
