@@ -330,16 +330,17 @@ def sample_std(xs: list) -> float:  # 0 for one number
 def group_advantages(
     rewards: list,  # (P*G,) the completions of a prompt side by side
     num_generations: int,  # G, size of a group
-    scale: str = "group",  # whose spread divides: "group" or "batch"
+    scale: str = "group",  # whose spread divides: "group", "batch" or "none"
 ) -> list:  # advantages (P*G,)
     "GRPO's advantages, as in TRL 1.16. Raises ValueError for wrong groups."
     G = num_generations
-    if scale not in ("group", "batch"):
-        raise ValueError(f"scale must be 'group' or 'batch', got {scale!r}")
+    if scale not in ("group", "batch", "none"):
+        raise ValueError(f"scale must be 'group', 'batch' or 'none', got {scale!r}")
     if G < 1 or len(rewards) % G:
         raise ValueError(f"{len(rewards)} rewards cannot be split into groups of {G}")
     out = []
     for group in (rewards[i : i + G] for i in range(0, len(rewards), G)):
         std = sample_std(group if scale == "group" else rewards)
-        out += [(r - math.fsum(group) / G) / (std + STD_EPS) for r in group]
+        spread = 1 if scale == "none" else std + STD_EPS
+        out += [(r - math.fsum(group) / G) / spread for r in group]
     return out

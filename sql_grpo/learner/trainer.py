@@ -148,13 +148,10 @@ def _show_group(trainer: EpisodeTrainer, rewards: torch.Tensor) -> None:
     "Hand the first group to a dashboard, where there is one."
     group = trainer.episodes[: trainer.num_generations]
     parts = [name.removeprefix("reward_") for name in trainer.reward_func_names]
-    weights = trainer.reward_weights.tolist()
-    scale = "group" if trainer.scale_rewards == "group" else "batch"
+    weights, totals = trainer.reward_weights.tolist(), rewards.nan_to_num().tolist()
     for callback in trainer.callback_handler.callbacks:
         if hasattr(callback, "see_group") and len(group) == trainer.num_generations:
-            callback.see_group(
-                group, rewards.nan_to_num().tolist(), parts, weights, scale
-            )
+            callback.see_group(group, totals, parts, weights, trainer.scale_rewards)
 
 # %% ../../nbs/learner/trainer.ipynb #84c2d7f7
 _ROUNDING = 1e-5  # of the largest advantage

@@ -281,7 +281,7 @@ def _group_table(
     rewards,  # of each episode of the step, this group's first, before they are weighted
     parts,  # their names
     weights,
-    scale,  # by whose spread the run divides: group, batch
+    scale,  # by whose spread the run divides: group, batch, none
 ):  # Markdown
     "A group's episodes with their rewards and advantages."
     totals = [sum(w * r for w, r in zip(weights, row, strict=True)) for row in rewards]
