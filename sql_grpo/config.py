@@ -153,10 +153,6 @@ def _check_together(c) -> None:
             "a number of epochs above 0",
         ),
         (
-            c.unparseable_bound > 1,
-            f"unparseable_bound is {c.unparseable_bound}; expected a share, 0 to 1",
-        ),
-        (
             not 0 < c.temperature < math.inf,
             f"temperature is {c.temperature}; expected a number above 0: at 0 all "
             "episodes of a group would be alike",
@@ -485,11 +481,10 @@ def preset_for(runtime: Runtime) -> str:  # a key of PRESETS
 
 def parse_args(
     argv: list,  # the words of a command line
-    prog: str = "sql_grpo train",  # name of the command
     own_defaults: Callable = dict,  # adds to the options what preset own takes
 ) -> tuple:  # SQLGRPOConfig, and the words for preset and baselines
     "Read a configuration from a command line. Raises ValueError, and SystemExit with 2."
-    options = read_options(train_parser(SQLGRPOConfig, prog=prog), argv)
+    options = read_options(train_parser(SQLGRPOConfig), argv)
     words = {name: options.pop(name) for name in ("preset", "baselines", "help_all")}
     if words["preset"] is None:
         its_own = OneDatabase(options.get("data_source", "embedded")).one_list

@@ -47,7 +47,6 @@ class Options(DataOptions):
     save_merged: bool = True  # adapters: also save the whole model, with them in it
 
     curriculum: bool = False  # begin with easy questions, bring in harder ones later
-    answers_only: bool = False  # gold SQL is run once, for its result, and thrown away
     eval_questions: int = 0  # of an evaluation; 0 takes all
     base_questions: int = 0  # of the one before demonstrations; 0 takes the same
 
@@ -71,8 +70,6 @@ class Options(DataOptions):
     rewards: str | None = None
     negative_weight: float = 0.0  # of episodes below their group's mean; in GRPO 1
     scale_rewards: str = "batch"  # whose spread divides advantages; or group, none
-    # share of turns without an action, from which a run that gets less right is ended
-    unparseable_bound: float = 0.2
     keep_going: bool = False  # GRPO goes on where it would end a run that comes apart
 
     # last, or the folder of a checkpoint: goes on from there
@@ -211,14 +208,12 @@ it and your questions (--preset own: max_steps is 0, no GRPO), in outputs/NAME.
 def train_parser(
     cls: type = Options,  # the options; SQLGRPOConfig has TRL's, too
     every: bool = False,  # does the help list all, or those that matter most?
-    prog: str = "sql_grpo train",
 ) -> Parser:
     "What reads the command line of a training."
     form = argparse.RawDescriptionHelpFormatter
-    usage = f"{prog} [--preset NAME] [--option value ...]"
     p = Parser(
-        prog,
-        usage=usage,
+        "sql_grpo train",
+        usage="sql_grpo train [--preset NAME] [--option value ...]",
         description=_EXAMPLE,
         formatter_class=form,
         allow_abbrev=False,

@@ -37,7 +37,6 @@ from .config import SQLGRPOConfig
 from .world.task import Task
 from .world.tasks import load_tasks
 from .world.sources import find_source, in_split
-from .judge.results import without_sql
 from .rewards import as_trl
 from .rollout import need_sql
 from .engine.policy import LMPolicy, half_precision, RolloutFunc, task_prompt
@@ -82,16 +81,13 @@ def load_questions(
         source,
         "all" if config.question_file else split,
         check="drop",  # a table may have changed since; the others are learned
-        variants=variants and not config.answers_only,
+        variants=variants,
     )
     if config.question_file:  # one list for both
         tasks = in_split(tasks, source.splits.get(split, split), config.question_file)
-    if config.answers_only:
-        tasks = [without_sql(t) for t in tasks]
-    if config.world_size > 1:  # a slow gold query may be in time in one process alone
-        both = set.intersection(*map(set, gather_object([[t.id for t in tasks]])))
-        tasks = [t for t in tasks if t.id in both]
-    return tasks
+    # a slow gold query may be in time in one process alone
+    both = set.intersection(*map(set, gather_object([[t.id for t in tasks]])))
+    return [t for t in tasks if t.id in both]
 
 
 def question_prompts(
@@ -173,15 +169,11 @@ def greedy_policy(
     )
 
 
-def draw_eval_tasks(
-    config: SQLGRPOConfig,
-    every: bool = False,  # all of them, whatever `eval_questions` says?
-) -> list[Task]:
+def draw_eval_tasks(config: SQLGRPOConfig) -> list[Task]:
     "The evaluation questions: all, or `eval_questions` of them, drawn by the seed. Raises ValueError."
     tasks = load_questions(config, "eval", variants=True)
     if not tasks:
         raise ValueError(
             f"there are no questions in {config.data_source!r}, split 'eval'"
         )
-    n = config.eval_questions
-    return tasks if every or not n else pick_some(tasks, n, config.seed)
+    return pick_some(tasks, config.eval_questions or len(tasks), config.seed)

@@ -7,6 +7,7 @@ __all__ = ['COMMANDS', 'main']
 
 # %% ../../nbs/cli/main.ipynb #45cba523
 import os, signal, sys, sysconfig, traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import sql_grpo
@@ -31,59 +32,31 @@ from sql_grpo.use.options import (
 )
 
 # %% ../../nbs/cli/main.ipynb #ab753672
-# each imports what it needs when it is called: here alone, so that help comes at once
-def _train(argv: list[str]) -> None:
-    from sql_grpo.run.train import main
-
-    main(argv)
-
-
-def _eval(argv: list[str]) -> None:
-    from sql_grpo.use.evaluate import main
-
-    main(argv)
-
-
-def _ask(argv: list[str]) -> int | None:
-    from sql_grpo.use.ask import main
-
-    return main(argv)
-
-
-def _serve(argv: list[str]) -> int | None:
-    from sql_grpo.use.serve import main
-
-    return main(argv)
+def _main_of(command: str) -> Callable:
+    "What carries out a command; imported here alone, so that help comes at once."
+    match command:
+        case "train":
+            from sql_grpo.run.train import main
+        case "eval":
+            from sql_grpo.use.evaluate import main
+        case "ask":
+            from sql_grpo.use.ask import main
+        case "serve":
+            from sql_grpo.use.serve import main
+        case "draft":
+            from sql_grpo.use.questions import main_draft as main
+        case "data":
+            from sql_grpo.use.questions import main_data as main
+    return main
 
 
-def _draft(argv: list[str]) -> None:
-    from sql_grpo.use.questions import main_draft
-
-    main_draft(argv)
-
-
-def _data(argv: list[str]) -> None:
-    from sql_grpo.use.questions import main_data
-
-    main_data(argv)
-
-
-def _look_first(name: str, values: dict) -> None:
-    "Look at once whether what a command names is there, and say that it takes a while."
-    from sql_grpo.use.player import check_places, say_loading
-
-    with or_exit(f"sql_grpo {name}"):
-        check_places(values)
-    say_loading(name)
-
-
-COMMANDS = {  # name: function, options (None: it reads its own), what it does
-    "train": (_train, None, "teach a model, and report how well it does"),
-    "eval": (_eval, EvalOptions, "measure a model on questions"),
-    "ask": (_ask, AskOptions, "put questions about a database to a model"),
-    "serve": (_serve, ServeOptions, "put the environment behind an address"),
-    "draft": (_draft, DraftOptions, "draft questions about a database"),
-    "data": (_data, None, "check a list of questions, or fetch Spider"),
+COMMANDS = {  # name: options (None: it reads its own), what it does
+    "train": (None, "teach a model, and report how well it does"),
+    "eval": (EvalOptions, "measure a model on questions"),
+    "ask": (AskOptions, "put questions about a database to a model"),
+    "serve": (ServeOptions, "put the environment behind an address"),
+    "draft": (DraftOptions, "draft questions about a database"),
+    "data": (None, "check a list of questions, or fetch Spider"),
 }
 
 # %% ../../nbs/cli/main.ipynb #0d333834
@@ -140,7 +113,7 @@ def _command(argv: list | None) -> int | None:
             signal.signal(number, signal.default_int_handler)
     name, *rest = (sys.argv[1:] if alone else list(argv)) or ["--help"]
     if name in ("-h", "--help"):
-        lines = [f"  {name:8}{what}" for name, (*_, what) in COMMANDS.items()]
+        lines = [f"  {name:8}{what}" for name, (_, what) in COMMANDS.items()]
         usage = "usage: sql_grpo COMMAND [options]"
         hint = "(--help after a command lists its options)"
         return print("\n".join([f"{usage}      {hint}", "", *lines]))
@@ -148,20 +121,22 @@ def _command(argv: list | None) -> int | None:
         if name not in COMMANDS:
             near = did_you_mean(name, COMMANDS)
             raise ValueError(f"there is no command {name!r}{near} (--help lists them)")
-    command, options, _ = COMMANDS[name]
+    options, _ = COMMANDS[name]
     parser = train_parser() if name == "train" else options and command_parser(options)
-    if name == "train" and "--help_all" in rest:  # TRL's follow, once it is loaded
-        print(train_parser(every=True).format_help())
-    elif {"-h", "--help"} & set(rest) and parser:
+    if {"-h", "--help"} & set(rest) and parser:
         return print(parser.format_help())
     # TRL knows more of a training's options
     values = read_options(parser, rest, strict=name != "train") if parser else {}
     if alone:
         short_warnings(f"sql_grpo {name}")
     try:
-        if name in ("train", "eval", "serve"):
-            _look_first(name, values)
-        return command(rest)
+        if name in ("train", "eval", "serve"):  # these take a while to begin
+            from sql_grpo.use.player import check_places, say_loading
+
+            with or_exit(f"sql_grpo {name}"):
+                check_places(values)
+            say_loading(name)
+        return _main_of(name)(rest)
     except ModuleNotFoundError as e:
         package = (e.name or "").partition(".")[0]
         if name != "serve" or package == "sql_grpo":

@@ -103,39 +103,37 @@ _IN_A_ROW = 10  # questions refused one after the other: it is the request
 class EndpointPolicy(Policy):
     "A model behind an address that speaks the chat-completions API; many episodes at once."
 
+    name = "model"
+
     def __init__(
         self,
         base_url: str,  # such as http://localhost:8000/v1
         model: str,  # its name there
         rules: Rules = Rules(instructions=INSTRUCTIONS),  # the context is the server's
         temperature: float | None = 0.0,  # 0 is greedy
-        seed: int | None = None,  # for servers that sample with one
-        fields: dict | None = None,  # further fields of a request; None leaves one out
+        request: dict | None = None,  # further fields of one; None leaves one out
         concurrency: int = 8,  # episodes at once
         timeout: float = 300.0,  # seconds without a word from the server
         retries: int = 10,  # of one request; with pauses from half a second to 8
         api_key_env: str | None = None,  # variable with the key; None: OPENAI_API_KEY
         prices: tuple | None = None,  # for a million prompt, and completion tokens
         replies: str | Path | None = None,  # a file that keeps replies
-        name: str = "model",
     ):
         "Raises ValueError for what cannot be an address, or a number out of range."
-        taken = {"model", "messages"} & {*(fields or {})}
+        taken = {"model", "messages"} & {*(request or {})}
         for what, got, good, least in (
             ("concurrency", concurrency, concurrency >= 1, "at least 1"),
             ("timeout", timeout, timeout > 0, "above 0"),
             ("retries", retries, retries >= 0, "at least 0"),
             ("prices", prices, not prices or min(prices) >= 0, "at least 0"),
-            ("request", fields, not taken, "without model and messages"),
+            ("request", request, not taken, "without model and messages"),
         ):
             if not good:
                 raise ValueError(f"{what} must be {least}, got {got}")
         self.url = _endpoint_url(base_url)
-        self.model, self.rules, self.name = model, rules, name
-        defaults = dict(
-            temperature=temperature, max_tokens=rules.max_turn_tokens, seed=seed
-        )
-        self.fields = defaults | (fields or {})
+        self.model, self.rules = model, rules
+        usual = dict(temperature=temperature, max_tokens=rules.max_turn_tokens)
+        self.fields = usual | (request or {})
         self.temperature = self.fields.get("temperature")
         self.concurrency, self.timeout, self.retries = concurrency, timeout, retries
         self.api_key_env, self.prices = api_key_env, prices
@@ -278,16 +276,8 @@ def _request(self: EndpointPolicy, start: SQLObservation, messages: list) -> dic
 
 # %% ../../nbs/engine/endpoint.ipynb #888b9bd8
 _CHECKED = 2  # retries of a check
-_REFUSES = (
-    400,
-    403,
-    413,
-    422,
-    451,
-    500,
-    504,
-    524,
-)  # statuses that may be about one question
+# statuses that may be about one question
+_REFUSES = 400, 403, 413, 422, 451, 500, 504, 524
 
 
 def _hide(text: str, key: str, least: int = 1) -> str:
@@ -530,10 +520,7 @@ _FULL = re.compile(
 )
 
 
-def _context_full(
-    status: int,
-    body: str,
-) -> bool:
+def _context_full(status: int, body: str) -> bool:
     "Does an error say that the conversation is too long for the model?"
     return status in (400, 413, 422, 500) and _FULL.search(body) is not None
 

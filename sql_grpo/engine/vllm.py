@@ -6,13 +6,14 @@
 __all__ = ['VLLMPolicy', 'check_vllm_server']
 
 # %% ../../nbs/engine/vllm.ipynb #0e6d0f17
-import math, os, time
+import math, time
 from collections.abc import Callable
 
 import httpx2
 from accelerate.utils import gather_object
 from transformers import PreTrainedTokenizerBase, Trainer
 
+from ..common.basics import is_main
 from ..environment import Rules, SQLEnvironment
 from .policy import TokenPolicy
 
@@ -25,9 +26,8 @@ class VLLMPolicy(TokenPolicy):
         generate: Callable,  # (prompts, max_tokens, stop_token_ids) -> (completion_ids, logprobs)
         tokenizer: PreTrainedTokenizerBase,  # with a chat template
         rules: Rules = Rules(),
-        name: str = "vllm",
     ):
-        super().__init__(tokenizer, rules, name)
+        super().__init__(tokenizer, rules, "vllm")
         self.generate = generate
         self.stop_token_ids = sorted(self.codec.end_ids)
 
@@ -88,20 +88,18 @@ def check_vllm_server(
     patience: float,  # seconds to wait for it
 ) -> None:
     "Raises ValueError unless vLLM's server is up with the right options. One process asks."
-    if int(os.environ.get("RANK", 0)):  # TRL's first process alone talks to it
+    if not is_main():  # TRL's first process alone talks to it
         return
-    end, fault = time.monotonic() + patience, None
+    end, fault = time.monotonic() + patience, "was started with other options"
     asked = dict(params=dict(config_format="json"), timeout=10)
     while True:
         try:
             info = httpx2.get(f"{url}/server_info", **asked).json()["vllm_config"]
             model = info["model_config"]
-            if (
-                info["weight_transfer_config"] is None
-                or model["logprobs_mode"] != "processed_logprobs"
-                or model["max_model_len"] < max_context
-            ):
-                fault = "was started with other options"
+            room, weights = model["max_model_len"], info["weight_transfer_config"]
+            exact = model["logprobs_mode"] == "processed_logprobs"
+            if exact and room >= max_context and weights is not None:
+                return
             break
         except (httpx2.HTTPError, httpx2.InvalidURL) as e:
             if time.monotonic() >= end:
@@ -109,13 +107,11 @@ def check_vllm_server(
                 break
             time.sleep(0.5)
         except (ValueError, KeyError, TypeError):  # not in VLLM_SERVER_DEV_MODE
-            fault = "was started with other options"
             break
-    if fault:
-        raise ValueError(
-            f"the vLLM server at {url} {fault}; start it on a GPU of its own, with\n"
-            f"VLLM_SERVER_DEV_MODE=1 vllm serve {model_name} "
-            f"--max-model-len {max_context} "
-            '--weight-transfer-config \'{"backend": "nccl"}\' '
-            "--logprobs-mode processed_logprobs"
-        )
+    raise ValueError(
+        f"the vLLM server at {url} {fault}; start it on a GPU of its own, with\n"
+        f"VLLM_SERVER_DEV_MODE=1 vllm serve {model_name} "
+        f"--max-model-len {max_context} "
+        '--weight-transfer-config \'{"backend": "nccl"}\' '
+        "--logprobs-mode processed_logprobs"
+    )

@@ -214,8 +214,7 @@ def _more_warmup(start: Start) -> tuple[Policy, list]:  # what plays, and a log
         return rows, info["learning_rate"] * END_RATE
 
     sizes = dict(batch=info["batch_size"], gradient_accumulation_steps=1)
-    one = dict(dispatch_batches=False)
-    return _taught(start, "more_warmup", make, accelerator_config=one, **sizes)
+    return _taught(start, "more_warmup", make, **sizes)
 
 # %% ../../nbs/learner/baselines.ipynb #4868a748
 def _all_shown(start: Start, model, kind: str) -> tuple[Dataset, float]:
@@ -258,9 +257,7 @@ def pass_at_k(
     k: int,  # drawn without putting back, 1 to n
 ) -> float:
     "The chance that at least one of `k` of the samples is right (arXiv:2107.03374, equation 1)."
-    if n - c < k:
-        return 1.0
-    return 1 - math.prod(1 - k / i for i in range(n - c + 1, n + 1))
+    return 1 - math.comb(n - c, k) / math.comb(n, k)
 
 # %% ../../nbs/learner/baselines.ipynb #63a90bb6
 def _count_right(

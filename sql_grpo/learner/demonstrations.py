@@ -400,14 +400,10 @@ def demonstration_rows(
     return fit, dict(fit=len(fit), other_system_message=other)
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80038
-_RATES = dict(embedded=3e-4, adapters=2e-4, weights=2e-5)
-
-
 def learning_rate_for(config: SQLGRPOConfig) -> float:
     "The configuration's, or what suits the weights that are trained."
-    kind = "embedded" if config.model.embedded else "weights"
-    kind = kind if config.peft == "none" else "adapters"
-    return config.demonstration_learning_rate or _RATES[kind]
+    usual = 2e-4 if config.peft != "none" else 3e-4 if config.model.embedded else 2e-5
+    return config.demonstration_learning_rate or usual
 
 
 def batch_for(config: SQLGRPOConfig) -> int:  # 1, 2, 4, 8 or 16
@@ -525,8 +521,6 @@ def _made_demonstrations(
 ) -> tuple[list[dict], dict]:  # demonstrations; what there is to report about them
     "Demonstrations of the run's own, from its folder if they have been made before."
     kind, rules = config.demonstrations, config.rules
-    if kind != "self":
-        need_sql(tasks, kind)
     right = lambda t: t.query or repr((t.answer, t.ordered))
     asked = [(t.digest, right(t)) for t in tasks]
     key = [asked, asdict(rules), config.demonstration_count]

@@ -7,11 +7,10 @@ __all__ = ['END_RATE', 'A_STEP', 'batch_that_fits', 'SupervisedTrainer', 'fallin
            'Timekeeper', 'MemoryRanOut', 'free_trainer', 'train_on', 'steps_done', 'run_training_with_metrics']
 
 # %% ../../nbs/learner/fit.ipynb #9d000006
-import gc, json, math, os, signal, time
+import gc, math, os, signal, time
 from collections.abc import Callable
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 
 import torch
 from accelerate.utils import gather_object
@@ -196,7 +195,6 @@ def sft_trainer(
         save_strategy="no",
         save_total_limit=1,
         logging_steps=1,
-        report_to="none",
         disable_tqdm=True,
         dataset_kwargs=dict(skip_prepare_dataset=True),
         remove_unused_columns=False,
@@ -359,10 +357,8 @@ def train_on(
 
 def steps_done(checkpoint: str | None) -> int:
     "Steps before a checkpoint."
-    if not checkpoint:
-        return 0
-    state = Path(checkpoint) / "trainer_state.json"
-    return json.loads(state.read_text())["global_step"]
+    state = f"{checkpoint}/trainer_state.json"
+    return TrainerState.load_from_json(state).global_step if checkpoint else 0
 
 # %% ../../nbs/learner/fit.ipynb #4214013b
 def run_training_with_metrics(

@@ -352,6 +352,7 @@ def _load_optimizer_and_scheduler(self: EpisodeTrainer, checkpoint):
 
 # %% ../../nbs/learner/trainer.ipynb #e29c720c
 _WINDOW = 10  # generations that are looked at together
+_LOST = 0.2  # share of turns without an action, from which a model has lost the game
 _LITTLE = 0.065  # nats of entropy, below which there is hardly anything to explore
 _SIGNS = dict(  # what a generation shows, by its name in the log
     right="rewards/reward_correctness/mean",
@@ -368,7 +369,6 @@ def _means(records: list[dict]) -> dict[str, float]:  # NaN for what was not log
 
 def comes_apart(
     log: list[dict],  # TRL's, of generations
-    bound: float = 0.2,  # `unparseable_bound`
     since: int = 0,  # the step from which this process has trained
 ) -> str:  # empty if it does not
     "What the last generations of a run show that has come apart."
@@ -377,7 +377,7 @@ def comes_apart(
         return ""
     now, before = _means(played[-_WINDOW:]), played[:-_WINDOW]
     if now["right"] == 0:
-        known = "does not know the actions" if now["lost"] > bound else "finds nothing"
+        known = "does not know the actions" if now["lost"] > _LOST else "finds nothing"
         return f"no episode of {_WINDOW} generations was right: the model {known}"
     if now["dead"] > 0.99:
         return f"in {_WINDOW} generations all episodes of a question earned the same"
@@ -387,7 +387,7 @@ def comes_apart(
     best = max(windows, key=lambda means: means["right"], default=now)
     fell = now["right"] < best["right"] / 2 and best["right"] - now["right"] > 0.1
     share = now["entropy"] / best["entropy"] if best["entropy"] else math.nan
-    signs = share > 2, share < 0.1, now["dead"] > 0.9, now["lost"] > bound
+    signs = share > 2, share < 0.1, now["dead"] > 0.9, now["lost"] > _LOST
     if not (fell and any(signs)):
         return ""
     changes = (
@@ -427,8 +427,7 @@ class RunWatch(TrainerCallback):
                 line += ": hardly anything to explore, so GRPO will find little; fewer "
                 line += "demonstrations leave more"
             say(line)
-        bound = args.unparseable_bound
-        seen = comes_apart(state.log_history, bound, self.since)
+        seen = comes_apart(state.log_history, self.since)
         if seen and not args.keep_going:
             say(
                 f"step {state.global_step}: the run has come apart, and ends here "
@@ -480,6 +479,5 @@ def save_reference(model: PreTrainedModel, config: SQLGRPOConfig) -> None:
     folder = str(Path(config.output_dir) / "reference")
     if is_main():
         model.save_pretrained(folder)
-    if config.world_size > 1:
-        config.distributed_state.wait_for_everyone()
+    config.distributed_state.wait_for_everyone()
     model.config._name_or_path = folder

@@ -175,8 +175,7 @@ def _keep_base(config: SQLGRPOConfig) -> Model:
         with whole_folder(out / "base") as folder:
             for part in load_pretrained(config.model, torch.float32):
                 part.save_pretrained(folder)
-    if config.world_size > 1:
-        config.distributed_state.wait_for_everyone()
+    config.distributed_state.wait_for_everyone()
     return replace(config.model, folder=(out / "base").resolve())
 
 
@@ -187,14 +186,7 @@ def load_model_and_tokenizer(
     "The model to train, or to play with. Raises ValueError if there is no such chat model."
     config = config.with_(**adapter_options(config))
     origin, adapting = config.model, train and config.peft != "none"
-    base, merged = origin.base or origin, Path(config.output_dir) / "model"
-    if adapting and config.save_merged and base.folder:
-        if base.folder.resolve() == merged.resolve():
-            raise ValueError(
-                f"the adapters need the model in {str(base.folder)!r} as it is, where the "
-                "merged model would be written: give another output_dir, or save_merged "
-                "false"
-            )
+    base = origin.base or origin
     if adapting and origin.packaged and origin.kind == "weights":
         base = _keep_base(config)
     peft = config.peft if adapting else origin.base and origin.options.get("peft")

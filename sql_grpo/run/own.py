@@ -187,7 +187,6 @@ def own_questions(config: SQLGRPOConfig) -> OwnQuestions:
 # what was kept is learned in rounds: so many at most, of these updates and passes at least
 _ROUNDS, _UPDATES, _PASSES = 4, 24, 5
 _AT_ONCE = 4  # questions of such an update
-_BACK = 0.9, 0.75, 0.5, 0.25  # then, shares of the way back to what was learned before
 # tokens that are learned while a question is answered, and in an update of GRPO
 _ANSWER, _EPISODES = 250, 7000
 _WORTH, _GRPO = 600, 80  # seconds from which on GRPO has a part; its updates
@@ -229,13 +228,14 @@ class Plan:
     ):
         "Takes what there is no time for out of `own`. Raises ValueError if too little is left."
         self.own, self.config, self.a_token = own, config, a_token
+        self.unsaid = sum(not t.query for t in own.kept)  # what only GRPO learns
         tokens = lambda tasks: sum(len(r["input_ids"]) for r in own.shown(tasks))
         passes = passes_for(max(1, len(own.shown(own.kept))))
         answers = _ANSWER * len(own.kept)
         self.a_round = a_token * (passes * tokens(own.kept) + answers)
         self.until_right = a_token * answers  # all that it takes without SQL
         if own.shown(own.kept):
-            self.until_right = 2 * self.a_round + a_token * answers * len(_BACK)
+            self.until_right = 2 * self.a_round
         self.a_generation = a_token * _EPISODES * config.updates_per_generation
         updates = config.max_steps if config.max_steps >= 0 else _GRPO
         self.grpo = min(a_token * _EPISODES * updates, config.max_seconds or math.inf)
@@ -268,7 +268,7 @@ class Plan:
         own.drafts = own.drafts[: max(0, int(left / max(a_draft, 1e-9)))]
         left -= a_draft * len(own.drafts) + self.a_generation
         left += a_part * len(own.parts[1:])  # GRPO needs one part alone
-        if left > _WORTH and own.kept:
+        if left > _WORTH and self.unsaid:
             own.parts, self.grpo = own.parts[:1], left
             # as long as there is time
             self.config = self.config.with_(max_steps=10 * _GRPO, max_seconds=left)
@@ -294,9 +294,9 @@ class Plan:
         steps += [f"{n_kept} kept questions until they are right"] * bool(n_kept)
         steps += ["GRPO on answers"] * bool(self.grpo)
         line = f"learning {', then '.join(steps)}"
-        if unsaid := sum(not t.query for t in own.kept):
+        if self.unsaid:
             how = "" if self.grpo else f" ({self.offer})"
-            line += f"; {unsaid} without SQL, which only GRPO learns{how}"
+            line += f"; {self.unsaid} without SQL, which only GRPO learns{how}"
         if n := sum(map(len, own.parts)):
             halves = ", one half after the other" * (len(own.parts) > 1)
             line += f"; {n} kept questions are first held back and measured{halves}"
@@ -337,19 +337,13 @@ def _learn(run, rows: list[dict], config: SQLGRPOConfig, seconds: float, **optio
 def learn_kept(
     run,  # of run.train
     tasks: list[Task],
-    before: dict,  # weights to go back to: as drafts left them, or GRPO
     spare: float = 0.0,  # seconds for what follows
 ) -> Evaluation:  # of them, as they are answered in the end
-    "Learn what was kept in rounds until it is right when it is played, then go back as far as it stays so."
+    "Learn what was kept in rounds until it is right when it is played."
     own, plan, model = run.own, run.plan, run.trainer.model
     rows, best, played, weights = own.shown(tasks), None, None, {}
     config = run.config.with_(demonstration_epochs=1)
     left_out = len(own.kept) - len(tasks)
-
-    def ask() -> tuple[Evaluation, set]:  # and the ids of those that are right
-        ev = run.play(tasks, "learned")
-        return ev, {r.id for r in ev.records if r.correct}
-
     try:
         for i in range(_ROUNDS if rows else 0):
             some = rows * passes_for(len(rows))
@@ -357,7 +351,8 @@ def learn_kept(
             # a round has its time, whatever the clock says
             seconds = max(run.left() - spare, plan.a_round)
             _learn(run, some, config, seconds, batch=_AT_ONCE)
-            ev, right = ask()
+            ev = run.play(tasks, "learned")
+            right = {r.id for r in ev.records if r.correct}
             known = sum(t.id in right for t in tasks if t.id in own.rows)
             say(f"{known} of the {len(rows)} that are learned are right")
             # a round that brings nothing is the last
@@ -367,21 +362,9 @@ def learn_kept(
             run.missing = {"kept questions": left_out}
             if known == len(rows) or run.left() < plan.a_round + spare:
                 break
-        # forgotten least near what was learned before: Wortsman et al., arXiv:2109.01903
-        for share in _BACK if rows else ():
-            if run.left() < spare:
-                break
-            back = {n: w.lerp(before[n], share) for n, w in weights.items()}
-            _go_back(model, back)
-            ev, right = ask()
-            if right >= best:
-                say(f"all that is right stays so {share:.0%} of the way back")
-                return ev
-    except BaseException:  # what is saved then has been tried
+    finally:  # what is saved then has been tried
         _go_back(model, weights)
-        raise
-    _go_back(model, weights)
-    return played or ask()[0]
+    return played or run.play(tasks, "learned")
 
 
 def _joined(name: str, *evs: Evaluation, ids: set | None = None) -> Evaluation:
@@ -404,22 +387,21 @@ def learn_own(run) -> None:  # of run.train
     if rows := own.shown(own.drafts):
         say(f"learning {len(rows)} drafts")
         _learn(run, rows, run.config, run.left() - plan.later())
-    drafted = reached = _weights(model)
+    drafted = _weights(model)
     measured, last = [], plan.until_right + plan.measuring() / 2
     for part in own.parts or [[]] * bool(plan.grpo):
         if run.left() < plan.a_round + last:  # this machine has become slower
             break
         _go_back(model, drafted)
         run.missing = {"kept questions": len(kept)}
-        learn_kept(run, own.without(part), drafted, last + plan.grpo)
+        learn_kept(run, own.without(part), last + plan.grpo)
         if plan.grpo:
             run.begin_grpo()
             run.learn_from_rewards(run.left() - last - plan.a_generation)
-            reached = _weights(model)  # so that nothing goes back behind GRPO
         measured.append(run.play(part, "trained"))
     own.parts = own.parts[: len(measured)]
     run.missing = run.missing if measured else {"kept questions": len(kept)}
-    learned = learn_kept(run, own.kept, reached, plan.measuring() / 2)
+    learned = learn_kept(run, own.kept, plan.measuring() / 2)
     run.missing = {}
     measured.append(run.play(own.others + own.held, "trained"))
     trained = _joined("trained", *measured)

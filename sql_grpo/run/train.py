@@ -9,7 +9,7 @@ __all__ = ['train', 'measure', 'Run', 'make_dashboard', 'prepare']
 import copy, json, math, os, sys, tempfile, time, warnings
 from collections.abc import Callable
 from contextlib import contextmanager, ExitStack
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
@@ -26,7 +26,6 @@ from sql_grpo.common.basics import (
     is_main,
     json_object,
     or_exit,
-    Parser,
     pick_some,
     say,
     set_seed,
@@ -35,7 +34,7 @@ from sql_grpo.common.basics import (
 )
 from ..config import parse_args, SQLGRPOConfig
 from ..common.command import add_options
-from ..options import Options
+from ..options import train_parser
 from ..world.engines import source_digest
 from ..world.task import Task
 from ..world.sources import find_source
@@ -79,7 +78,7 @@ from sql_grpo.run.own import (
     Plan,
     seconds_a_token,
 )
-from .settle import Settled, settle
+from .settle import settle
 from ..use.share import card_facts, share_model
 
 # %% ../../nbs/run/train.ipynb #7a813880
@@ -151,7 +150,9 @@ def measure(
 class Run:
     "A training: what it works on, and what it has found so far."
 
-    settled: Settled
+    config: SQLGRPOConfig  # as it is carried out: what TRL's trainer is handed
+    tokenizer: PreTrainedTokenizerBase
+    begun: float  # by time.perf_counter
     trainer: GRPOTrainer
     tasks: list[Task]  # of the training
     eval_tasks: list[Task]
@@ -171,12 +172,7 @@ class Run:
     counted: dict = field(default_factory=dict)
     evaluations: dict = field(default_factory=dict)  # by name
     remarks: dict = field(default_factory=dict)  # what the report has besides
-    seconds: dict = field(
-        default_factory=lambda: dict(warmup=None, eval=0.0)
-    )  # by phase
-
-    config = property(lambda self: self.settled.config)
-    tokenizer = property(lambda self: self.settled.tokenizer)
+    seconds: dict = field(default_factory=dict)  # by phase
 
     def play(self, tasks: list[Task], name: str) -> Evaluation:
         "The model as it is now, or a random policy, on some questions."
@@ -215,8 +211,8 @@ class Run:
 
     def left(self) -> float:  # seconds
         "What is left of the minutes that were given."
-        spent = time.perf_counter() - self.settled.begun
-        return 60 * (self.settled.asked.minutes or math.inf) - spent
+        spent = time.perf_counter() - self.begun
+        return 60 * (self.config.minutes or math.inf) - spent
 
     @contextmanager
     def counting(self, phase: str):
@@ -307,23 +303,18 @@ def prepare(
     set_seed(asked.seed)
     own = None if asked.drafts is None else own_questions(asked)
     if own:
-        tasks, evaluated = own.to_play(), own.asked()
-        prompts = question_prompts(tasks, asked)
+        tasks, eval_tasks = own.to_play(), own.asked()
     else:
         prompts, tasks = load_question_prompts(asked)
-        evaluated = draw_eval_tasks(asked, every=True)
-    n = not own and asked.eval_questions or len(evaluated)
-    eval_tasks = pick_some(evaluated, n, asked.seed)
-    if not own:
+        evaluated = draw_eval_tasks(asked.with_(eval_questions=0))
+        n = asked.eval_questions or len(evaluated)
+        eval_tasks = pick_some(evaluated, n, asked.seed)
         _say_what_is_asked(asked, tasks, eval_tasks)
     with ExitStack() as undo:
-        settled = settle(asked, tasks[0], reward_funcs, reward_weights, undo)
-        settled = replace(settled, begun=begun)
-        config, model, tokenizer = settled.config, settled.model, settled.tokenizer
+        how = reward_funcs, reward_weights
+        config, model, tokenizer = settle(asked, tasks[0], *how, undo)
         if is_main():
             check_room(model, config)
-        if config.model.embedded:
-            say("base model: from the package")
         greedy_policy(model, tokenizer, config).check(tasks + eval_tasks)
         large = model.num_parameters() > _LARGE and config.peft == "none"
         if large and config.learning_rate > 1e-5:
@@ -331,8 +322,7 @@ def prepare(
                 f"a learning rate of {config.learning_rate:g} suits a small model or adapters "
                 "(peft); for all weights of a larger one, about 1e-6 is usual"
             )
-        demonstrations = None
-        plan = None
+        demonstrations = plan = None
         if own:
             config = own.encode(tokenizer, config)
             rows = [*own.rows.values()]
@@ -340,7 +330,6 @@ def prepare(
             plan = Plan(own, config, a_token, time.perf_counter() - begun)
             say(str(plan))
             config = plan.config
-            settled = replace(settled, config=config)
             tasks, eval_tasks = own.to_play(), own.asked()
             prompts = question_prompts(tasks, config)
         elif config.demonstrations != "none":
@@ -348,15 +337,13 @@ def prepare(
             demonstrations = get_demonstrations(*parts)
         dashboard = make_dashboard(config, model, tokenizer, tasks, eval_tasks)
         parts = model, tokenizer, prompts, tasks, config, [dashboard]
-        trainer = build_trainer(*parts, reward_funcs, reward_weights)
+        trainer = build_trainer(*parts, *how)
         sharded = _each_has_a_part(trainer)
         if sharded:  # one process cannot play alone
             dashboard.play = None
         parts = tasks, eval_tasks, demonstrations, sharded, own, plan
-        run = Run(settled, trainer, *parts)
+        run = Run(config, tokenizer, begun, trainer, *parts)
         run.undo = undo.pop_all()
-        if not config.model.embedded:
-            run.seconds["warmup"] = settled.seconds
         return run
 
 # %% ../../nbs/run/train.ipynb #3b1c7f60
@@ -565,8 +552,7 @@ def report(self: Run, remarks: dict | None = None) -> dict:
     config, model = self.config, self.trainer.model
     self.remarks |= remarks or {}
     if "trained" in self.evaluations:
-        begun = self.settled.begun
-        self.seconds.setdefault("total", time.perf_counter() - begun)
+        self.seconds.setdefault("total", time.perf_counter() - self.begun)
     gold = dict(none="nothing", oracle="gold SQL", explore="gold SQL", self="answers")
     first = gold.get(str(config.demonstrations), "demonstrations")
     trained = first if first == "gold SQL" else NEEDS["trained"]
@@ -583,7 +569,6 @@ def report(self: Run, remarks: dict | None = None) -> dict:
         learned_tokens=self.counted.get("tokens", 0),
         parameters=model.num_parameters(),
         trained_parameters=model.num_parameters(only_trainable=True),
-        base_origin="from the package" if config.model.embedded else None,
         device="cpu" if config.use_cpu else torch.cuda.get_device_name(),
         torch=torch.__version__,
         threads=torch.get_num_threads(),
@@ -627,20 +612,17 @@ def share(self: Run, report: dict) -> None:
 def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     "The command `sql_grpo train`. Raises SystemExit: 2 for bad input, 1 for no room or network."
     prog = "sql_grpo train"
-    if "--help_all" in argv:  # `sql_grpo` has shown ours
-        theirs = Parser(usage=f"{prog}: TRL's options are taken, too", add_help=False)
-        names = {f.name for f in fields(SQLGRPOConfig)} - {
-            f.name for f in fields(Options)
-        }
-        add_options(theirs, SQLGRPOConfig, shown=(*names,))
-        return print(theirs.format_help())
+    if "--help_all" in argv:  # ours, then TRL's
+        parser = train_parser(every=True)
+        add_options(parser.add_argument_group("TRL's options"), SQLGRPOConfig)
+        return print(parser.format_help())
     # no bars and warnings of others between our lines
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     for name in ("is_gradient_checkpointing", "broadcast_buffers"):
         warnings.filterwarnings("ignore", f"`{name}`", FutureWarning)
     hf_logging.disable_progress_bar()
     with or_exit(prog):
-        config, words = parse_args(argv, prog, own_defaults)
+        config, words = parse_args(argv, own_defaults)
         run = prepare(config, words.baselines)
     try:
         train(config, words.preset, words.baselines, run)
@@ -659,5 +641,4 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     if run.own:
         where = f"--model {config.output_dir} --database {config.data_source}"
         say(f"to ask it: sql_grpo ask {where}")
-    if config.world_size > 1:
-        config.distributed_state.destroy_process_group()
+    config.distributed_state.destroy_process_group()

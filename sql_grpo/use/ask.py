@@ -21,8 +21,8 @@ from ..world.verbs import ANSWER, QUERY
 from ..world.question_files import READERS, from_lines, plain_name, raw_entries
 from ..world.task import Task, database_key
 from ..world.answers import answer_cell
-from ..environment import Episode, SQLEnvironment
-from ..rollout import BUILT_IN, Policy, rollout
+from ..environment import Episode, Rules
+from ..rollout import BUILT_IN, Policy, rollout, ScriptedPolicy
 from ..learner.playing import player_named
 from .answer import Answer, csv_text, result_text, vote
 from .options import AskOptions, read_command
@@ -53,17 +53,6 @@ def question_task(
     return Task("ask", db.name, as_text(question.strip()), db_path=db)
 
 
-def _by_sql(task: Task, sql: str, watch: Callable | None) -> Episode:
-    "An episode that sends this SQL."
-    env = SQLEnvironment()
-    env.reset(task)
-    for action in (SQLAction(QUERY.word, sql), SQLAction(ANSWER.word)):
-        env.step(action)
-        if watch:
-            watch(env.episode)
-    return env.episode
-
-
 def ask(
     policy: Policy | Callable,  # what plays, or loads that when it is needed
     database: str | os.PathLike | Database,  # a file or URL, or one that is open
@@ -78,14 +67,14 @@ def ask(
     file = KeptQuestions(keep, task.db_path) if keep else None
     if sql := file and file.sql(task.question):
         own = replace(task, db_path=patient(task.db_path, sql_timeout))
-        answer = Answer(_by_sql(own, sql, watch), keep=file, sql_timeout=sql_timeout)
+        sent = ScriptedPolicy([SQLAction(QUERY.word, sql), SQLAction(ANSWER.word)])
+        [episode] = rollout(sent, [own], Rules(coach=()), watch=watch)
+        answer = Answer(episode, keep=file, sql_timeout=sql_timeout)
         by = f"by the SQL in {file.path.name}"
         answer.note = "; ".join(filter(None, [by, answer.note]))
         if answer.sql:
             return answer
-        failed = (
-            f"the SQL in {file.path.name} fails: {answer.episode.turns[0].result.error}"
-        )
+        failed = f"the SQL in {file.path.name} fails: {episode.turns[0].result.error}"
     if votes < 1:
         raise ValueError(f"votes must be at least 1, got {votes}")
     policy = policy() if callable(policy) else policy

@@ -17,7 +17,6 @@ from ..world.tasks import check_tasks, load_tasks
 from ..world.question_files import from_jsonl
 from ..world.sources import find_source
 from ..environment import Rules
-from ..judge.results import without_sql
 from sql_grpo.evaluation import (
     GROUPS,
     Comparison,
@@ -55,7 +54,7 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
     source = find_source(args.data_source, args.data_path, args.question_file)
     whole = args.question_file and source.one_list and not args.split
     split = "all" if whole else args.split or "eval"
-    tasks = load_tasks(source, split, variants=not args.answers_only)
+    tasks = load_tasks(source, split, variants=True)
     args.split = f"all of {args.question_file}" if whole else split
     if not tasks:
         where = f"{args.data_source}, split {args.split}"
@@ -67,7 +66,7 @@ def _draw_questions(args: EvalOptions) -> list[Task]:
         print(f"sql_grpo eval: {report}", file=sys.stderr)
     if not report.tasks:
         raise ValueError(f"no question can be judged: {report.left_out[0][1]}")
-    return [without_sql(t) for t in report.tasks] if args.answers_only else report.tasks
+    return report.tasks
 
 
 def _take_folder(folder: str) -> None:

@@ -55,7 +55,6 @@ class EvalOptions(ModelOptions, DataOptions):
     # train, eval; of the embedded ones also dev, plain, eval_train_dbs, eval_heldout_dbs
     # (default: all questions of question_file about one database, else eval)
     split: str | None = None
-    answers_only: bool = False  # gold SQL is run once, for its result, and thrown away
     n: int | None = None  # how many questions, drawn with the seed (default: all)
     # for report.json, report.md, transcripts.md, episodes.jsonl; until then an
     # endpoint's replies

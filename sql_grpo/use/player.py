@@ -54,8 +54,6 @@ def policy_asked(
 ) -> Policy:
     "The policy that `--model` names. Raises ValueError and OSError."
     more |= _endpoint_options(args)
-    if "request" in more:  # its name in EndpointPolicy
-        more["fields"] = more.pop("request")
     return load_policy(args.model, rules, args.endpoint, **more)
 
 

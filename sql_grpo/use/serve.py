@@ -472,11 +472,10 @@ class SQLEnvTools(SQLToolEnvironment):
 def served_tasks(
     base_url: str,  # of the server
     split: str = "train",
-    timeout: float = 60,  # seconds
 ) -> list:  # of dicts: task_id, split, index, db_id, question, difficulty
     "The tasks of a split, without the answers. Raises `ValueError` if there is no such split."
     url = f"{base_url}/sql_grpo/tasks"
-    answer = httpx2.post(url, json=dict(split=split), timeout=timeout)
+    answer = httpx2.post(url, json=dict(split=split), timeout=60)
     if answer.is_error:
         raise ValueError(answer.json().get("detail"))
     return answer.json()["tasks"]
@@ -588,7 +587,7 @@ app = sql_grpo.use.serve.app_for({argv})
 
 # %% ../../nbs/use/serve.ipynb #5e4ec018
 # of the package's requirements, those that a Space has
-_SPACE_REQUIREMENTS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<3 starlette>=1.9 apsw>=3.50 sqlglot>=26 pyarrow>=15 tqdm>=4.60 httpx2>=2,<3 psutil>=5.9 packaging"
+_SPACE_REQUIREMENTS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<3 starlette>=1.9 apsw>=3.50 sqlglot>=30.5 pyarrow>=15 tqdm>=4.60 httpx2>=2,<3 psutil>=5.9 packaging"
 
 
 def _write_space(folder: str | Path, splits: dict, options: list):

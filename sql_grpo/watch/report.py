@@ -150,7 +150,7 @@ def plot_policies(
     return fig
 
 # %% ../../nbs/watch/report.ipynb #703df0c7
-_PHASES = ("warmup", "grpo", "eval", "total")
+_PHASES = ("grpo", "eval", "total")
 _QUESTION_FIELDS = "id db_id question kind words difficulty heldout".split()
 
 
@@ -328,11 +328,10 @@ def show_episodes(
 def better_or_not(
     report: dict,
     before: str | None = None,  # a policy; by default what GRPO began with
-    after: str = "trained",
 ) -> str:
-    "One sentence: is a policy better than another one, as far as the questions can show?"
+    "One sentence: is the trained policy better than another one, as far as the questions can show?"
     before = before or ("warmed" if "warmed" in report else "base")
-    d = report["paired"][f"{before} -> {after}"]["all"]
+    d = report["paired"][f"{before} -> trained"]["all"]
     points, low, high = (100 * d[k] for k in ("difference", "ci_low", "ci_high"))
     word = "better" if low > 0 else "worse"
     if low <= 0 <= high:
@@ -340,7 +339,7 @@ def better_or_not(
     asked = report[before]["all"]  # perhaps fewer questions than the other
     start = 100 * asked["success"]
     return (
-        f"On {asked['n']} questions {after} is {word} than {before}: {start + points:.1f} % right "
+        f"On {asked['n']} questions trained is {word} than {before}: {start + points:.1f} % right "
         f"instead of {start:.1f} % ({points:+.1f} points; 95 % interval {low:+.1f} to {high:+.1f})."
     )
 
@@ -375,8 +374,6 @@ def _fact_rows(report: dict) -> list:
     tables = "paired wall_seconds questions pass_at_k baselines needs".split()
     facts = {k: v for k, v in report.items() if k not in tables + policies_of(report)}
     facts |= {f"seconds of {k}": v for k, v in report["wall_seconds"].items()}
-    if report.get("base_origin") == "from the package":
-        facts["seconds of warmup"] = "none, the base model came with the package"
     text = lambda v: v if isinstance(v, (str, int, float)) else json.dumps(v)
     return [[k, text(v)] for k, v in facts.items() if v is not None]
 

@@ -659,11 +659,8 @@ def whole(self: Database, sql: str, like: Result | None = None) -> Result:
     result = self.query(sql)
     if not result.truncated or like and len(like.rows) <= len(result.rows):
         return result
-    if not like:
-        return self.run(sql, _WHOLE_CELLS // len(result.columns), _WHOLE_BYTES)
-    cells = (c for row in like.rows for c in row)
-    size = sum(4 * len(c) if type(c) in (str, bytes) else 32 for c in cells)
-    return self.run(sql, len(like.rows), size + 1)
+    most = len(like.rows) if like else _WHOLE_CELLS // len(result.columns)
+    return self.run(sql, most, _WHOLE_BYTES)
 
 # %% ../../nbs/world/database.ipynb #55c4ba2b
 _LISTED = r"""SELECT name, type, rootpage FROM sqlite_master WHERE type IN ('table', 'view')
@@ -675,16 +672,10 @@ _KEYS = """SELECT value, k."from", k."table", k."to", k.seq
     FROM json_each(?), pragma_foreign_key_list(value) k ORDER BY k.id DESC"""
 
 
-_BESIDE = "", "-wal", "-journal", ".wal"  # ends of a file, and of journals beside it
-
-
-def file_state(
-    path: str | Path,
-    real: str | Path | None = None,  # of a link the target, if it is known
-) -> tuple:  # for each of `_BESIDE`, the size first
+def file_state(path: str | Path) -> tuple:  # for each file, the size first
     "Marks that change with all that is written to a database's file; None where there is no file."
-    real, marks = str(real or os.path.realpath(path)), []  # journals lie beside it
-    for end in _BESIDE:
+    real, marks = os.path.realpath(path), []  # journals lie beside a link's target
+    for end in ("", "-wal", "-journal", ".wal"):
         try:
             s = os.stat(real + end if end else path)
             changed = s.st_ctime_ns if not end else 0  # a reader changes a journal's
@@ -726,10 +717,10 @@ class SQLiteDatabase(Database):
             self.now = now
             self._begin()
         path = self.source
-        if path is None or self.path and file_state(path, self.path) == self.state:
+        if path is None or self.path and file_state(path) == self.state:
             return
         real = path.resolve()  # of a link the target: its journals lie beside it
-        state = file_state(path, real)
+        state = file_state(path)
         if not path.exists():
             raise FileNotFoundError(f"no such database: {path}")
         head = None

@@ -235,9 +235,9 @@ class EngineDatabase(Database):
     def refresh(self) -> None:
         "Read the schema again, if it may have changed."
         if self.stale():
-            with suppress(Lost, TimeoutError, ValueError):  # the next query says it
-                with self._connection() as con:
-                    self._read_catalogue(con)
+            unread = suppress(Lost, TimeoutError, ValueError)  # the next query says it
+            with unread, self._connection() as con:
+                self._read_catalogue(con)
 
     def half(self, table: str, rest: int) -> str | None:
         if "." in table:
@@ -354,12 +354,10 @@ def _read_catalogue(self: EngineDatabase, con):
     self.effects = words, {n for n, _ in effects if not _SQL_WORD.fullmatch(n)}
     named = "\n".join({*every}.union(*self._where.values())).casefold()
     like = {m[m.lastindex or 0] for p in self.refused for m in re.finditer(p, named)}
-    if like:  # names of the database that look like those of the engine
-        known = (
-            self._rows(con, self.internal) if self.internal else [(x,) for x in like]
-        )
-        like -= {name.casefold() for (name,) in known}
-    self._named = like
+    # names of the database that look like those of the engine
+    known = self._rows(con, self.internal) if like and self.internal else ()
+    like -= {name.casefold() for (name,) in known}
+    self._named = like if self.internal else set()
     self._counts, self._texts, self._read_at = {}, {}, perf_counter()
 
 
@@ -639,14 +637,13 @@ class MySQLDatabase(EngineDatabase):
                 f"{other} cannot be set in a MySQL URL, only unix_socket: "
                 "options belong under [client] in ~/.my.cnf"
             )
-        defaults = Path("~/.my.cnf").expanduser()
         options = dict(
             host=u.hostname,
             port=u.port,
             user=unquote(u.username or ""),
             password=password_of(self.url),
             unix_socket=settings.get("unix_socket"),
-            read_default_file=str(defaults) if defaults.exists() else None,
+            read_default_file="~/.my.cnf",
         )
         # TIMESTAMP, DATE, TIME, DATETIME: as the server prints them
         kinds = self.module.converters.conversions.items()
@@ -951,15 +948,10 @@ def engine_of(where: str | Path | Database) -> type | None:  # None: nothing kno
         entry = others.get(name + driver) or others.get(name)
         return entry and entry.load()
     where = full_path(where)
-    if os.path.isfile(where):
-        return _file_kind(where, file_state(where))
-    return FilesDatabase if os.path.isdir(where) and is_files(where) else None
-
-
-@lru_cache(maxsize=1000)
-def _file_kind(where: str, state: tuple) -> type:  # of a file in this state
-    if is_files(where):
+    if os.path.exists(where) and is_files(where):
         return FilesDatabase
+    if not os.path.isfile(where):
+        return None
     with open(where, "rb") as f:
         return DuckDBDatabase if f.read(12)[8:] == b"DUCK" else SQLiteDatabase
 

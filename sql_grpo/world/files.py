@@ -411,11 +411,8 @@ _ARROW |= dict.fromkeys("binary large_binary fixed_size_binary".split(), "BLOB")
 
 def _arrow_kind(kind) -> str:  # of a column; a pyarrow.DataType
     "What SQLite makes of a column, by the words of `_type_of`."
-    kind = (
-        getattr(kind, "value_type", kind)
-        if str(kind).startswith("dictionary")
-        else kind
-    )
+    if str(kind).startswith("dictionary"):
+        kind = kind.value_type
     if str(kind).startswith("decimal") and kind.scale == 0:
         return "INTEGER"
     return _ARROW.get(re.match("[a-z_]*", str(kind))[0], "TEXT")
@@ -445,18 +442,14 @@ class _Parquet:
         self.file, self.said = _arrow().parquet.ParquetFile(path), []
         self.odd, self.long = {}, {}
         index = re.compile(r"__index_level_[0-9]+__")  # of pandas, which hides it, too
-        fields = enumerate(self.file.schema_arrow)
-        self.places = [i for i, field in fields if not index.fullmatch(field.name)]
         names = self.file.schema_arrow.names
+        self.places = [i for i, n in enumerate(names) if not index.fullmatch(n)]
         self.names = _each_once([names[i] for i in self.places])
 
     def kinds(self) -> list[Counter]:
-        types = self.file.schema_arrow.types
+        types = [self.file.schema_arrow.types[i] for i in self.places]
         # a column of nothing says nothing of those of other files
-        kinds = [
-            [_arrow_kind(types[i])] * (str(types[i]) != "null") for i in self.places
-        ]
-        return [*map(Counter, kinds)]
+        return [Counter([_arrow_kind(t)] * (str(t) != "null")) for t in types]
 
     def cells(self, _types: dict) -> Iterator[tuple]:
         for batch in self.file.iter_batches():

@@ -10,7 +10,7 @@ __all__ = ['share_out', 'in_split', 'Source', 'EmbeddedWorld', 'Folder', 'Spider
 import hashlib, os, random, warnings
 from collections import Counter
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import entry_points
 from itertools import zip_longest
 from pathlib import Path
@@ -23,7 +23,7 @@ from .database import Database, one_line
 from .download import context_database
 from .embedded import data_folder, variant_files, world_file
 from .engines import engine_of, open_database, without_password
-from .files import SQLITE, is_files, refuse_table
+from .files import FilesDatabase, refuse_table, SQLITE
 from .question_files import READERS, file_tasks, plain_name, raw_entries
 from .sql import parse_sql
 from .task import Task, database_key, query_key, question_key
@@ -319,13 +319,11 @@ class OneDatabase(Folder):
 
     def read(self, split: str) -> list[Task]:
         "The tasks of a list about one database. Raises ValueError and FileNotFoundError."
-        made, path = isinstance(self.path, Database), Path(str(self.path))
-        files = not made and is_files(path)
-        if path.is_dir() and not files:
+        if not self.one_list and os.path.isdir(self.path):
             return super().read(split)
-        db = open_database(self.path)
-        name = plain_name(db.name)
-        if path.is_file() and not files:
+        db, path = open_database(self.path), Path(str(self.path))
+        name, files = plain_name(db.name), isinstance(db, FilesDatabase)
+        if not files and os.path.isfile(path):
             file = _question_file(path.parent, self.questions, (path.stem,), path)
         elif self.questions:
             file = Path(self.questions)
@@ -334,7 +332,7 @@ class OneDatabase(Folder):
                 f"{self.path}: give the questions about it as question_file"
             )
         refuse_table(file, db)
-        where = path if path.exists() else self.path
+        where = path if os.path.exists(path) else self.path
         form = dict(db_id=name, dialect=db.dialect)
         tasks = file_tasks(file, "train", lambda e: where, **form)
         others = [t for t in tasks if database_key(t.db_id) != database_key(name)]
@@ -401,10 +399,8 @@ class Context(Source):
 _OURS = EmbeddedWorld, Spider, SpiderByDatabase, SpiderSyn, Bird, OneDatabase, Context
 
 
-@lru_cache
-def _entry_points() -> list:
-    "What other packages have registered."
-    return list(entry_points(group="sql_grpo.sources"))
+# what other packages have registered
+_entry_points = lru_cache(partial(entry_points, group="sql_grpo.sources"))
 
 
 def source_class(name: str) -> type[Source] | None:  # None: no source has this name
@@ -436,14 +432,11 @@ def find_source(
     path, questions = whole(path), whole(questions)
     if isinstance(source, Source):
         return source
-    if isinstance(source, Database) and path is None:
-        return OneDatabase(source, questions)
-    if kind := source_class(str(source)):
+    is_open = isinstance(source, Database)
+    if not is_open and (kind := source_class(str(source))):
         return kind(path, questions)
-    source = source if isinstance(source, Database) else whole(source)
-    there = (
-        "://" in str(source) or isinstance(source, Database) or os.path.exists(source)
-    )
+    source = source if is_open else whole(source)
+    there = is_open or "://" in str(source) or os.path.exists(source)
     if path is None and there:
         return OneDatabase(source, questions)
     names = ", ".join([kind.name for kind in _OURS] + [e.name for e in _entry_points()])

@@ -14,7 +14,6 @@ from pathlib import Path
 from ..common.basics import markdown_table
 from .answers import in_answer
 from .database import Database, format_value, one_line
-from .difficulty import LEVELS
 from .sources import Source, find_source
 from .task import Task, question_key
 
@@ -143,20 +142,14 @@ def load_tasks(
     split: str | None = None,
     path: str | Path | None = None,  # where it is, if `source` is a name
     questions: str | Path | None = None,  # the question file, if it has no usual name
-    difficulty: str | list | None = None,  # keep only these levels
     limit: int | None = None,  # keep at most this many
     seed: int | None = None,  # shuffle first
     check: bool | str = False,  # run gold queries: raise at a fault; "drop" it
     variants: bool = False,  # give each task the variants of its database
 ) -> list[Task]:
     "Load tasks. Raises ValueError and FileNotFoundError with the file, the entry and the field."
-    every = (*LEVELS, "unknown")
-    levels = [difficulty] if isinstance(difficulty, str) else difficulty or every
-    if odd := set(levels) - set(every):
-        expected = f"must be one of {', '.join(every)}"
-        raise ValueError(f"difficulty is {min(odd)!r}; it {expected}")
     source = find_source(source, path, questions)
-    tasks = [t for t in source.load(split) if t.difficulty in levels]
+    tasks = source.load(split)
     if seed is not None:
         random.Random(seed).shuffle(tasks)
     tasks = tasks[:limit]
