@@ -123,7 +123,9 @@ def _command(argv: list | None) -> int | None:
             raise ValueError(f"there is no command {name!r}{near} (--help lists them)")
     options, _ = COMMANDS[name]
     parser = train_parser() if name == "train" else options and command_parser(options)
-    if {"-h", "--help"} & set(rest) and parser:
+    if name == "train" and "--help_all" in rest:  # TRL's follow, once it is loaded
+        print(train_parser(every=True).format_help())
+    elif {"-h", "--help"} & set(rest) and parser:
         return print(parser.format_help())
     # TRL knows more of a training's options
     values = read_options(parser, rest, strict=name != "train") if parser else {}

@@ -521,6 +521,8 @@ def _made_demonstrations(
 ) -> tuple[list[dict], dict]:  # demonstrations; what there is to report about them
     "Demonstrations of the run's own, from its folder if they have been made before."
     kind, rules = config.demonstrations, config.rules
+    if kind != "self":
+        need_sql(tasks, kind)
     right = lambda t: t.query or repr((t.answer, t.ordered))
     asked = [(t.digest, right(t)) for t in tasks]
     key = [asked, asdict(rules), config.demonstration_count]

@@ -228,7 +228,7 @@ class Plan:
     ):
         "Takes what there is no time for out of `own`. Raises ValueError if too little is left."
         self.own, self.config, self.a_token = own, config, a_token
-        self.unsaid = sum(not t.query for t in own.kept)  # what only GRPO learns
+        self.unsaid = sum(t.id not in own.rows for t in own.kept)  # by their SQL
         tokens = lambda tasks: sum(len(r["input_ids"]) for r in own.shown(tasks))
         passes = passes_for(max(1, len(own.shown(own.kept))))
         answers = _ANSWER * len(own.kept)
@@ -269,7 +269,8 @@ class Plan:
         left -= a_draft * len(own.drafts) + self.a_generation
         left += a_part * len(own.parts[1:])  # GRPO needs one part alone
         if left > _WORTH and self.unsaid:
-            own.parts, self.grpo = own.parts[:1], left
+            learned = lambda part: [t for t in part if t.id in own.rows]
+            own.parts, self.grpo = [*filter(None, map(learned, own.parts[:1]))], left
             # as long as there is time
             self.config = self.config.with_(max_steps=10 * _GRPO, max_seconds=left)
 
@@ -296,7 +297,7 @@ class Plan:
         line = f"learning {', then '.join(steps)}"
         if self.unsaid:
             how = "" if self.grpo else f" ({self.offer})"
-            line += f"; {self.unsaid} without SQL, which only GRPO learns{how}"
+            line += f"; {self.unsaid} without SQL that can be learned, but by GRPO{how}"
         if n := sum(map(len, own.parts)):
             halves = ", one half after the other" * (len(own.parts) > 1)
             line += f"; {n} kept questions are first held back and measured{halves}"

@@ -9,7 +9,7 @@ __all__ = ['train', 'measure', 'Run', 'make_dashboard', 'prepare']
 import copy, json, math, os, sys, tempfile, time, warnings
 from collections.abc import Callable
 from contextlib import contextmanager, ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import torch
@@ -26,6 +26,7 @@ from sql_grpo.common.basics import (
     is_main,
     json_object,
     or_exit,
+    Parser,
     pick_some,
     say,
     set_seed,
@@ -34,7 +35,7 @@ from sql_grpo.common.basics import (
 )
 from ..config import parse_args, SQLGRPOConfig
 from ..common.command import add_options
-from ..options import train_parser
+from ..options import Options
 from ..world.engines import source_digest
 from ..world.task import Task
 from ..world.sources import find_source
@@ -596,7 +597,7 @@ def say_what_changed(self: Run, report: dict) -> None:
         both = [q for q in both if q["kind"] != "draft"] or both
         pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
         say(what_changed([*map(pair, both)], 5))
-        if not self.plan.grpo and any(not t.query for t in self.own.kept):
+        if not self.plan.grpo and self.plan.unsaid:
             say(f"GRPO learns those without SQL, from their answers: {self.plan.offer}")
 
 
@@ -612,10 +613,13 @@ def share(self: Run, report: dict) -> None:
 def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
     "The command `sql_grpo train`. Raises SystemExit: 2 for bad input, 1 for no room or network."
     prog = "sql_grpo train"
-    if "--help_all" in argv:  # ours, then TRL's
-        parser = train_parser(every=True)
-        add_options(parser.add_argument_group("TRL's options"), SQLGRPOConfig)
-        return print(parser.format_help())
+    if "--help_all" in argv:  # `sql_grpo` has shown ours
+        theirs = Parser(usage=f"{prog}: TRL's options are taken, too", add_help=False)
+        names = {f.name for f in fields(SQLGRPOConfig)} - {
+            f.name for f in fields(Options)
+        }
+        add_options(theirs, SQLGRPOConfig, shown=(*names,))
+        return print(theirs.format_help())
     # no bars and warnings of others between our lines
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     for name in ("is_gradient_checkpointing", "broadcast_buffers"):

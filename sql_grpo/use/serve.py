@@ -587,7 +587,7 @@ app = sql_grpo.use.serve.app_for({argv})
 
 # %% ../../nbs/use/serve.ipynb #5e4ec018
 # of the package's requirements, those that a Space has
-_SPACE_REQUIREMENTS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<3 starlette>=1.9 apsw>=3.50 sqlglot>=30.5 pyarrow>=15 tqdm>=4.60 httpx2>=2,<3 psutil>=5.9 packaging"
+_SPACE_REQUIREMENTS = "openenv>=0.10,<0.11 pillow<13 fastcore>=1.12.3,<3 starlette>=1.9 apsw>=3.50 sqlglot>=26 pyarrow>=15 tqdm>=4.60 httpx2>=2,<3 psutil>=5.9 packaging"
 
 
 def _write_space(folder: str | Path, splits: dict, options: list):

@@ -655,7 +655,7 @@ def texts(self: Database, table: str) -> dict:  # column -> texts, sorted
 
 @patch
 def whole(self: Database, sql: str, like: Result | None = None) -> Result:
-    "Run `sql`, beyond `max_rows` and `max_bytes` if need be; no more is taken than `like` has."
+    "Run `sql`, beyond `max_rows` and `max_bytes` if need be; no more rows are taken than `like` has."
     result = self.query(sql)
     if not result.truncated or like and len(like.rows) <= len(result.rows):
         return result

@@ -7,6 +7,7 @@ __all__ = ['Parsed', 'parse_sql']
 
 # %% ../../nbs/world/sql.ipynb #59a10008
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 import sqlglot
@@ -14,9 +15,29 @@ from sqlglot import exp
 
 # %% ../../nbs/world/sql.ipynb #59a1000a
 _MAX_CHARS = 50_000  # of a text, about 4 seconds
-_MAX_NODES = 10  # of the parser, for each token
+_MAX_STEPS = 10  # of the parser, for each token
 _MAX_DEPTH = 100  # levels of a tree
 _CHAINS = exp.Connector, exp.SetOperation, exp.Add, exp.DPipe
+
+
+class _Bounded:
+    "What makes a parser of sqlglot give up when it goes back and forth too often."
+
+    def parse(self, raw_tokens, sql):
+        self.steps_left = _MAX_STEPS * len(raw_tokens) + 100
+        return super().parse(raw_tokens, sql)
+
+    def _advance(self, times=1):
+        self.steps_left -= 1
+        if self.steps_left < 0:
+            raise sqlglot.ParseError("there are too many ways to read it")
+        super()._advance(times)
+
+
+@lru_cache
+def _parser_of(dialect: str):  # the dialect, a class
+    known = sqlglot.Dialect.get_or_raise(dialect)
+    return known, type("Parser", (_Bounded, known.parser_class), {})
 
 
 def _too_deep(trees: Iterable) -> bool:
@@ -50,11 +71,9 @@ def parse_sql(
     "Parse SQL in bounded time; what cannot be parsed has a fault. Raises ValueError for an unknown dialect."
     if len(sql) > _MAX_CHARS:
         return Parsed([], f"it is longer than {_MAX_CHARS} characters")
-    known = sqlglot.Dialect.get_or_raise(dialect)
+    known, parser = _parser_of(dialect)
     try:
-        tokens = known.tokenize(sql)
-        parser = known.parser(max_nodes=_MAX_NODES * len(tokens) + 100)
-        trees = parser.parse(tokens, sql)
+        trees = parser(dialect=known).parse(known.tokenize(sql), sql)
     except sqlglot.errors.SqlglotError as e:
         return Parsed([], f"not SQL: {str(e).splitlines()[0]}")
     except RecursionError:
