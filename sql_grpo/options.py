@@ -62,7 +62,8 @@ class Options(DataOptions):
     # about a database of your own: so many questions are drafted and learned first, once;
     # then those of question_file, until they are right
     drafts: int | None = None
-    # what that may take, all counted: kept questions come first, then drafts, then GRPO for those without SQL
+    # what that may take, all counted: kept questions come first, then drafts, then GRPO
+    # for those without SQL
     minutes: float | None = None
 
     # the game's and your own, with weights, such as
