@@ -228,7 +228,8 @@ class Plan:
     ):
         "Takes what there is no time for out of `own`. Raises ValueError if too little is left."
         self.own, self.config, self.a_token = own, config, a_token
-        self.unsaid = sum(t.id not in own.rows for t in own.kept)  # by their SQL
+        # kept questions that cannot be learned by their SQL
+        self.by_answer = sum(t.id not in own.rows for t in own.kept)
         tokens = lambda tasks: sum(len(r["input_ids"]) for r in own.shown(tasks))
         passes = passes_for(max(1, len(own.shown(own.kept))))
         answers = _ANSWER * len(own.kept)
@@ -268,7 +269,7 @@ class Plan:
         own.drafts = own.drafts[: max(0, int(left / max(a_draft, 1e-9)))]
         left -= a_draft * len(own.drafts) + self.a_generation
         left += a_part * len(own.parts[1:])  # GRPO needs one part alone
-        if left > _WORTH and self.unsaid:
+        if left > _WORTH and self.by_answer:
             learned = lambda part: [t for t in part if t.id in own.rows]
             own.parts, self.grpo = [*filter(None, map(learned, own.parts[:1]))], left
             # as long as there is time
@@ -295,9 +296,11 @@ class Plan:
         steps += [f"{n_kept} kept questions until they are right"] * bool(n_kept)
         steps += ["GRPO on answers"] * bool(self.grpo)
         line = f"learning {', then '.join(steps)}"
-        if self.unsaid:
+        if self.by_answer:
             how = "" if self.grpo else f" ({self.offer})"
-            line += f"; {self.unsaid} without SQL that can be learned, but by GRPO{how}"
+            line += (
+                f"; {self.by_answer} without usable SQL, which only GRPO learns{how}"
+            )
         if n := sum(map(len, own.parts)):
             halves = ", one half after the other" * (len(own.parts) > 1)
             line += f"; {n} kept questions are first held back and measured{halves}"

@@ -597,7 +597,7 @@ def say_what_changed(self: Run, report: dict) -> None:
         both = [q for q in both if q["kind"] != "draft"] or both
         pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
         say(what_changed([*map(pair, both)], 5))
-        if not self.plan.grpo and self.plan.unsaid:
+        if not self.plan.grpo and self.plan.by_answer:
             say(f"GRPO learns those without SQL, from their answers: {self.plan.offer}")
 
 
