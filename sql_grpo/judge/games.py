@@ -183,7 +183,7 @@ def _features(sql: str) -> tuple[Counter, Counter]:  # steps of the tree, words
 
 
 def semantic(episode: Episode) -> float:
-    "How alike are its SQL and the gold SQL? From -0.2, nothing in common, to 0.8, but for aliases."
+    "How alike are its SQL and the gold SQL? From -0.2, nothing in common, to 0.8, the same up to aliases."
     (sql, _), gold = _sent(episode), episode.task.query
     if not gold:
         return 0.0
