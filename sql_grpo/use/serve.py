@@ -444,7 +444,7 @@ class SQLEnvTools(SQLToolEnvironment):
         verbs: tuple[Verb, ...] = VERBS,  # of its game
         **options,  # of the client
     ):
-        self._env = SQLEnv(base_url, **options).sync()
+        self._client = SQLEnv(base_url, **options).sync()
         self._failure = None
         self._offer(verbs)
 
@@ -452,12 +452,12 @@ class SQLEnvTools(SQLToolEnvironment):
         self, task_id: str | None = None, split: str | None = None, **row
     ) -> SQLEnvObservation:
         self._failure = None
-        return self._env.reset(task_id=task_id, split=split).observation
+        return self._client.reset(task_id=task_id, split=split).observation
 
     def _step(self, action: SQLAction) -> SQLEnvObservation:
         try:
             sent = replace(action, argument=action.argument[:MAX_TEXT])
-            return self._env.step(sent).observation
+            return self._client.step(sent).observation
         except Exception as e:
             self._failure = e
             raise

@@ -76,7 +76,7 @@ def _extract(path: Path, folder: Path):
     with hidden as tmp, opened(path) as archive:
         inside = Path(tmp).resolve() / "inside"
         inside.mkdir()
-        if is_tar:
+        if isinstance(archive, tarfile.TarFile):
             archive.extractall(inside, filter="data")
         else:
             for info in archive.infolist():  # some of Windows have backslashes
