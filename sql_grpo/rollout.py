@@ -15,7 +15,8 @@ from .world.database import Database, format_value
 from .world.task import Task
 from .environment import Episode, Rules, SQLEnvironment, SQLObservation
 from .judge.coach import joined
-from .world.verbs import ANSWER, DESCRIBE, QUERY, SAMPLE, SELECT
+from .world.replies import LOOKS
+from .world.verbs import ANSWER, DESCRIBE, QUERY, SELECT
 from .judge.games import find_game, new_environment
 
 # %% ../nbs/03_rollout.ipynb #93105d40
@@ -183,9 +184,6 @@ def _random_query(
     )
 
 # %% ../nbs/03_rollout.ipynb #8564f7b6
-_LOOKS = DESCRIBE.word, SAMPLE.word
-
-
 def _columns_of(db: Database, tables: list[str]) -> dict[str, list[str]]:
     "The columns of tables, as they are written in SQL."
     return {db.label(t): [db.spelt(c.name) for c in db.columns(t)] for t in tables}
@@ -195,7 +193,7 @@ def _seen(ep: Episode) -> dict[str, list[str]]:
     "The columns that this episode has been shown, by table."
     db = ep.task.database()
     tables = {t.lower(): t for t in db.tables}
-    looks = (t.action for t in ep.turns if t.action.action_type in _LOOKS)
+    looks = (t.action for t in ep.turns if t.action.action_type in LOOKS)
     names = (action.argument.strip().lower() for action in looks)
     return _columns_of(db, [tables[name] for name in names if name in tables])
 

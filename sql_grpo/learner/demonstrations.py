@@ -168,7 +168,7 @@ def _misspelt(tree: exp.Expression, db: Database) -> str:
 
 # %% ../../nbs/learner/demonstrations.ipynb #57d71c28
 # share of demonstrations that try a mistake; columns that are looked at
-_MISTAKES, _LOOKS = 1 / 6, 2
+_MISTAKES, _MOST_LOOKS = 1 / 6, 2
 
 
 def _is_named(task: Task, table: str, column: str, text: str) -> bool:
@@ -195,7 +195,7 @@ def _explored(
         for place in _compared(tree, db)
         if not (named and _is_named(task, *place))
     ]
-    looks = list(dict.fromkeys(looks))[:_LOOKS]
+    looks = list(dict.fromkeys(looks))[:_MOST_LOOKS]
     slips = dice.random() < _MISTAKES
     if slips and looks and dice.random() < 0.5 and (sql := _misspelt(tree, db)):
         looks.insert(0, f"{QUERY} {sql}")
