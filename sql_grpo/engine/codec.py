@@ -212,8 +212,9 @@ def glue_ids(
 @patch
 def reply_length(self: ChatCodec, ids: list[int]) -> int | None:  # None: all of them
     "How many tokens of a reply come before what only the database can say."
+    if not re.search("[A-Z:]$", self.decode(ids[-1:])):  # it would end like that
+        return None
     text, length = self.decode(ids), None
-    # it would end like that
     at = ends_at(text) if re.search(r":$|\b[A-Z]+$", text) else None
     if at is None:
         return None
