@@ -76,7 +76,7 @@ class Options(DataOptions):
     # last, or the folder of a checkpoint: goes on from there
     resume_from_checkpoint: str | None = None
     max_steps: int = 560  # updates; 0: demonstrations alone; -1: by num_train_epochs
-    max_seconds: float = 0.0  # GRPO ends with the generation of that second; 0: never
+    max_seconds: float = 0.0  # GRPO ends with the update of that second; 0: never
     # batches of a generation; by default gradient_accumulation_steps if given, else 8
     steps_per_generation: int | None = None
     # episodes in a batch; if not given 16, or more and smaller ones if memory is short

@@ -272,11 +272,11 @@ def pick_some(
 def wilson(
     k: int,  # how many succeeded, 0 to `n`
     n: int,  # of how many; with none, nothing is known: (0, 1)
-    z: float = 1.96,  # 1.96 for 95 %
 ) -> tuple[float, float]:  # low and high end, in [0, 1]
     "Wilson's score interval of a rate (JASA 22, 1927; no continuity correction)."
     if n == 0:
         return 0.0, 1.0
+    z = 1.96  # standard deviations, for 95 %
     p, zz = k / n, z * z
     mid = p + zz / (2 * n)
     half = z * math.sqrt(p * (1 - p) / n + zz / (4 * n * n))

@@ -33,7 +33,7 @@ from sql_grpo.learner.checkpoints import (
 from ..world.database import Database, format_value
 from ..world.embedded import literal
 from ..world.question_files import from_jsonl
-from ..world.task import Task
+from ..world.task import Task, question_key
 from ..environment import Episode, Rules
 from ..world.replies import parse_action
 from ..world.values import NAMED, named_values
@@ -485,9 +485,9 @@ def learn_demonstrations(
 
 # %% ../../nbs/learner/demonstrations.ipynb #d3a80066
 def _asked(text: str) -> str:  # of a task, or a first message of either mode
-    "The question in a text, in small letters and evenly spaced."
+    "The question in a text, as `question_key` has it."
     text = f"\n{text}".casefold().rpartition("\nquestion:")[2].partition("\ntables:")[0]
-    return " ".join(text.split())
+    return question_key(text)[1]
 
 
 def _usable(

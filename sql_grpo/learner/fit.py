@@ -33,6 +33,7 @@ from ..config import SQLGRPOConfig
 from ..engine.cache import is_out_of_memory
 from sql_grpo.learner.checkpoints import (
     find_checkpoint,
+    going_on,
     lock_output_dir,
     save_state,
     set_aside,
@@ -109,7 +110,7 @@ def batch_that_fits(
 
 # %% ../../nbs/learner/fit.ipynb #d3a7c3a2
 class SupervisedTrainer(SFTTrainer):
-    "TRL's supervised trainer, of rows without padding, with checksums in its checkpoints."
+    "TRL's supervised trainer, without padding where trees are read, with checksums in its checkpoints."
 
     _by_tree = cached_property(lambda self: reads_trees(self.model))
 
@@ -301,8 +302,7 @@ def _smaller(trainer: Trainer):  # another trainer, the checkpoint it goes on fr
         raise MemoryRanOut(
             f"out of memory in process {args.process_index} of {args.world_size}: give "
             f"{'a lower max_context or num_generations' if odd else less}, beside vLLM a "
-            "lower vllm_gpu_memory_utilization, and if there is a checkpoint "
-            "--resume_from_checkpoint last"
+            f"lower vllm_gpu_memory_utilization{going_on(args.output_dir)}"
         )
     resume = save_state(trainer) or unfinished(args.output_dir)
     if resume is None and trainer.state.global_step:
@@ -365,7 +365,7 @@ def run_training_with_metrics(
     trainer: GRPOTrainer,  # of build_trainer
     resume: str | None = None,  # a checkpoint to go on from, or last
 ) -> dict:  # steps, seconds, interrupted, log (TRL's records), trainer, counted
-    "Train; Ctrl-C keeps what was learned. Raises MemoryRanOut if a halved batch would not help."
+    "Train; Ctrl-C keeps what was learned. Raises MemoryRanOut if a halved batch would not help, and ValueError for a folder in use or no checkpoint to go on from."
     if trainer.args.max_steps == 0:  # transformers would train for `num_train_epochs`
         nothing = dict(steps=0, seconds=0.0, interrupted=False, log=[], counted={})
         return nothing | dict(trainer=trainer)

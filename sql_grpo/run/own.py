@@ -89,17 +89,20 @@ def drafted(
     return tasks[held:], tasks[:held]
 
 
-def in_parts(tasks: list[Task], size: int = 20) -> list[list[Task]]:
-    "Two halves, or from so many on only a first part, of about this size; those judged alike together."
+_PART = 20  # questions
+
+
+def in_parts(tasks: list[Task]) -> list[list[Task]]:
+    "Two halves, or from `_PART` on only a first part, of about this size; those judged alike together."
     right = lambda t: " ".join((t.query or repr(t.answer)).lower().split())
     keys = sorted(
         {*map(right, tasks)}, key=lambda x: hashlib.sha256(x.encode()).digest()
     )
-    n = max(2, math.ceil(len(tasks) / size))
+    n = max(2, math.ceil(len(tasks) / _PART))
     parts = [[t for t in tasks if right(t) in keys[i::n]] for i in range(n)]
     if not all(parts):  # nothing would be left to learn
         return []
-    return parts[:1] if len(tasks) >= size else parts
+    return parts[:1] if len(tasks) >= _PART else parts
 
 
 @dataclass

@@ -276,8 +276,8 @@ def _check_asked(config: SQLGRPOConfig, baselines: bool) -> None:
 
 def _say_what_is_asked(config: SQLGRPOConfig, tasks: list, eval_tasks: list) -> None:
     "Print a run's line about its questions, seed and folder."
-    trained_on = {(t.db_id, t.question) for t in tasks}
-    again = sum((t.db_id, t.question) in trained_on for t in eval_tasks)
+    trained_on = {t.key for t in tasks}
+    again = sum(t.key in trained_on for t in eval_tasks)
     note = ""
     if find_source(config.data_source, config.data_path).one_list:
         note = " (of one list, which is shared out)"

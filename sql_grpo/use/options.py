@@ -52,8 +52,8 @@ class EvalOptions(ModelOptions, DataOptions):
     # without one that which ask would take, where a question_file is given; else nothing
     # is played, and the report in output_dir is shown
     model: str | None = None
-    # train, eval; of the embedded ones also dev, plain, eval_train_dbs, eval_heldout_dbs
-    # (default: all questions of question_file about one database, else eval)
+    # train, dev, eval or all; of the embedded ones also plain, eval_train_dbs,
+    # eval_heldout_dbs (default: all questions of question_file about one database, else eval)
     split: str | None = None
     n: int | None = None  # how many questions, drawn with the seed (default: all)
     # for report.json, report.md, transcripts.md, episodes.jsonl; until then an

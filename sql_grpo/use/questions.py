@@ -275,7 +275,7 @@ def faults_in(
     path: str | Path, database: str | Path
 ) -> tuple[int, list[str], list[str]]:
     "How many questions of a file can be used, the faults of the others, and what is odd in an answer. Raises ValueError."
-    report = load_with_report(database, questions=path)
+    report = load_with_report(database, question_file=path)
     faults = [f"{t.found_at} ({t.question!r}): {why}" for t, why in report.left_out]
     return len(report.tasks), faults, found_nowhere(report.tasks)
 

@@ -487,7 +487,7 @@ def _load_splits(args: ServeOptions) -> dict:  # of lists of tasks
     splits, fault = {}, ""
     for split in args.splits or ("train", "eval"):
         try:
-            tasks = load_tasks(source, split, path=path, questions=file)
+            tasks = load_tasks(source, split, path=path, question_file=file)
         except FileNotFoundError:
             if args.splits or split == "eval" and not splits:
                 raise

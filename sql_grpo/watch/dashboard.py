@@ -70,7 +70,7 @@ _CURVE_NAME = "curve.png"  # the final picture's name in a run's folder
 def read_log(
     path: str | Path,  # of the log, or of the folder that holds it
 ) -> list[dict]:  # oldest first
-    "The records of a log; a line that a crash or a full disk cut short is left out."
+    "The records of a log; a line that a crash or a full disk cut short is left out. Raises FileNotFoundError."
     path = Path(path)
     if path.is_dir():
         path = path / _LOG_NAME

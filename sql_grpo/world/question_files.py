@@ -183,7 +183,7 @@ def _from_csv(path: Path) -> list:  # of (where, entry)
 
 # %% ../../nbs/world/question_files.ipynb #a7d20e41
 def raw_entries(path: Path) -> list:  # of (where, entry)
-    "What a question file holds, with the fields' names as they are known here. Raises ValueError."
+    "What a question file holds, with the fields' names as they are known here. Raises ValueError, and FileNotFoundError."
     ending, entries = path.suffix.lower(), []
     if ending in (".csv", ".tsv"):
         return _from_csv(path)
@@ -237,7 +237,7 @@ def read_questions(
     dialect: str = "sqlite",  # of their queries, by sqlglot's name
     fields: dict | None = None,  # a field's name in the file -> its name here
 ) -> list[dict]:  # each with FOUND_AT; those with nothing in a field with a FAULT
-    "The entries of a question file, checked, with id and difficulty filled in. Raises ValueError."
+    "The entries of a question file, checked, with id and difficulty filled in. Raises ValueError, and FileNotFoundError."
     entries, doubles = [], []
     for i, (where, entry) in enumerate(raw_entries(Path(path))):
         if fields and isinstance(entry, dict):

@@ -77,9 +77,9 @@ class Source:
     splits = dict(dev="eval", eval="eval", train="train")  # a split -> its tasks' split
 
     def __init__(
-        self, path: Path | Database | None = None, questions: str | None = None
+        self, path: Path | Database | None = None, question_file: str | None = None
     ):
-        self.path, self.questions = path, questions  # the questions' file
+        self.path, self.question_file = path, question_file
 
     def read(self, split: str) -> list[Task]:
         "The lists that have a split, or `all`; each task knows its own. Raises ValueError and OSError."
@@ -98,7 +98,7 @@ class Source:
         if self.needs_path and self.path is None:
             raise ValueError(f"source {self.name!r} needs a path")
         if split is None:
-            split = "all" if self.questions and self.one_list else "train"
+            split = "all" if self.question_file and self.one_list else "train"
         if split != "all" and split not in self.splits:
             expected = ", ".join((*self.splits, "all"))
             raise ValueError(f"unknown split {split!r}: expected one of {expected}")
@@ -110,7 +110,7 @@ class Source:
             what = "marked as answered wrong, without an SQL yet: left out"
             warnings.warn(f"{wrong[0].found_at}: {len(wrong)} {what}", stacklevel=2)
         every = [t for t in every if not t.marked]
-        where = str(self.questions or self.path or self.name)
+        where = str(self.question_file or self.path or self.name)
         tasks = in_split(every, self.splits.get(split, split), where)
         ids = Counter(t.id for t in tasks if split != "all")
         if twice := [name for name, n in ids.items() if n > 1]:
@@ -148,7 +148,7 @@ class EmbeddedWorld(Source):
 
     def read(self, split: str) -> list[Task]:
         "Its tasks of a split. Raises ValueError for a list of questions or a file."
-        if self.questions or self.path and Path(self.path).is_file():
+        if self.question_file or self.path and Path(self.path).is_file():
             raise ValueError(
                 "the embedded world has a folder and questions of its own: give the "
                 "file that yours are about as the source"
@@ -173,13 +173,13 @@ _FOLDERS = """database databases train_databases dev_databases test_database
 test_databases""".split()  # of databases
 
 
-def _question_file(folder: Path, questions: str | None, stems: tuple, whose) -> Path:
+def _find_questions(folder: Path, file: str | None, stems: tuple, whose) -> Path:
     "The question file of a folder: the one that is asked for, or the first of the usual ones."
     usual = [folder / (stem + end) for stem in stems for end in READERS]
-    for file in [folder / questions, Path(questions)] if questions else usual:
-        if file.is_file():
-            return file
-    names = questions or f"{', '.join(stems)} with the ending {', '.join(READERS)}"
+    for one in [folder / file, Path(file)] if file else usual:
+        if one.is_file():
+            return one
+    names = file or f"{', '.join(stems)} with the ending {', '.join(READERS)}"
     raise FileNotFoundError(
         f"no questions for {whose}: looked for {names}; another name can be given as "
         "question_file"
@@ -205,20 +205,20 @@ class Folder(Source):
             return next((f for f in tried if f.is_file()), tried[0])
 
         find = lambda e: database_of(e["db_id"])
-        if self.questions and split == "all":  # one file for both
-            file = _question_file(folder, self.questions, (), folder)
+        if self.question_file and split == "all":  # one file for both
+            file = _find_questions(folder, self.question_file, (), folder)
             tasks = file_tasks(file, "train", find, fields=self.fields)
             share_out(tasks)
             return tasks
         tasks, whose = [], f"split {split!r} in {folder}"
         parts = ["train", "eval"] if split == "all" else [self.splits[split]]
         for part in parts:
-            file = _question_file(folder, self.questions, _STEMS[part], whose)
+            file = _find_questions(folder, self.question_file, _STEMS[part], whose)
             tasks += file_tasks(file, part, find, fields=self.fields)
         asked = {t.db_id for t in tasks if t.split == "train"}
         if parts == ["eval"]:
             try:
-                file = _question_file(folder, None, _STEMS["train"], folder)
+                file = _find_questions(folder, None, _STEMS["train"], folder)
                 entries = raw_entries(file)
                 asked = {e.get("db_id") for _, e in entries if type(e) is dict}
             except FileNotFoundError:
@@ -255,7 +255,7 @@ class SpiderByDatabase(Spider):
     def read(self, split: str) -> list[Task]:
         "The tasks of whole databases. Raises ValueError, and FileNotFoundError for what is not there."
         whole = copy(self)
-        whole.questions = None  # Spider's own list says what is held out
+        whole.question_file = None  # Spider's own list says what is held out
         of_spider = super(SpiderByDatabase, whole).read("train")
         names = sorted({t.db_id for t in of_spider} - self.left_out)
         if len(names) <= (held := sum(self.shares.values())):
@@ -270,7 +270,7 @@ class SpiderByDatabase(Spider):
         tested = {
             q: i for (db, q), i in queries.items() if split_of.get(db) in self.shares
         }
-        tasks = super().read("train") if self.questions else of_spider
+        tasks = super().read("train") if self.question_file else of_spider
         tasks = [t for t in tasks if t.db_id not in self.left_out]
         for t in tasks:
             t.split = split_of.get(t.db_id, "train")
@@ -294,11 +294,11 @@ class SpiderSyn(SpiderByDatabase):
 
     def read(self, split: str) -> list[Task]:
         "Reworded questions of Spider's databases. Raises ValueError, and FileNotFoundError for what is not there."
-        tasks = super().read(split) if self.questions else []
+        tasks = super().read(split) if self.question_file else []
         if not any("SpiderQuestion" in t.extra for t in tasks):
             raise ValueError(
                 f"{self.name} needs reworded questions, with the fields SpiderQuestion and "
-                f"SpiderSynQuestion, as question_file; got {self.questions}"
+                f"SpiderSynQuestion, as question_file; got {self.question_file}"
             )
         return tasks
 
@@ -324,9 +324,9 @@ class OneDatabase(Folder):
         db, path = open_database(self.path), Path(str(self.path))
         name, files = plain_name(db.name), isinstance(db, FilesDatabase)
         if not files and os.path.isfile(path):
-            file = _question_file(path.parent, self.questions, (path.stem,), path)
-        elif self.questions:
-            file = Path(self.questions)
+            file = _find_questions(path.parent, self.question_file, (path.stem,), path)
+        elif self.question_file:
+            file = Path(self.question_file)
         else:
             raise FileNotFoundError(
                 f"{self.path}: give the questions about it as question_file"
@@ -384,6 +384,12 @@ class Context(Source):
     one_list, made_variants = True, 5
 
     def read(self, split: str) -> list[Task]:
+        "Its one list. Raises ValueError for another one."
+        if self.question_file:
+            raise ValueError(
+                f"source {self.name!r} has its questions and its tables in one file, as "
+                f"the path; got the question_file {str(self.question_file)!r}, too"
+            )
         made_for = lambda e: (str(e.get("context", "")), e.get("query", ""), e["db_id"])
         find = lambda e: context_database(*made_for(e))
         tasks = file_tasks(Path(self.path), "train", find, db_id=self.name)
@@ -425,20 +431,20 @@ def source_class(name: str) -> type[Source] | None:  # None: no source has this 
 def find_source(
     source: str | Path | Database | Source = "embedded",  # a name, a path or a URL
     path: str | Path | None = None,  # where it is, if `source` is a name
-    questions: str | Path | None = None,  # the question file, if it has no usual name
+    question_file: str | Path | None = None,  # if it has no usual name
 ) -> Source:
-    "The source that is meant. Raises ValueError, and FileNotFoundError for an unknown one that has a path."
+    "The source that is meant. Raises ValueError, and FileNotFoundError for an unknown one."
     whole = lambda x: x and without_password(os.path.expanduser(x))
-    path, questions = whole(path), whole(questions)
+    path, question_file = whole(path), whole(question_file)
     if isinstance(source, Source):
         return source
     is_open = isinstance(source, Database)
     if not is_open and (kind := source_class(str(source))):
-        return kind(path, questions)
+        return kind(path, question_file)
     source = source if is_open else whole(source)
     there = is_open or "://" in str(source) or os.path.exists(source)
     if path is None and there:
-        return OneDatabase(source, questions)
+        return OneDatabase(source, question_file)
     names = ", ".join([kind.name for kind in _OURS] + [e.name for e in _entry_points()])
     fault = "it takes no path" if there else "no such file or folder"
     raise FileNotFoundError(

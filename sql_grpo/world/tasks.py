@@ -18,11 +18,11 @@ from .sources import Source, find_source
 from .task import Task, question_key
 
 # %% ../../nbs/world/tasks.ipynb #3c8bde8d
-def _first_faults(left_out: list, most: int = 5) -> list[str]:
+def _first_faults(left_out: list) -> list[str]:
     "A line for each of the first faults, and one for the others."
-    few = left_out[:most]
+    few = left_out[:5]
     named = [f"{t.found_at} ({t.question!r}): {fault}" for t, fault in few]
-    others = Counter(fault.partition(":")[0] for _, fault in left_out[most:])
+    others = Counter(fault.partition(":")[0] for _, fault in left_out[5:])
     more = ", ".join(f"{n} {reason}" for reason, n in others.most_common())
     return named + [f"and {others.total()} more: {more}"] * bool(more)
 
@@ -128,27 +128,27 @@ def load_with_report(
     | Source = "embedded",  # these four as of `load_tasks`
     split: str | None = None,
     path: str | Path | None = None,
-    questions: str | Path | None = None,
+    question_file: str | Path | None = None,
 ) -> LoadReport:
-    "Load tasks, run every gold query, and say which can be used and what is wrong with the others."
-    tasks = find_source(source, path, questions).load(split)
+    "Load tasks, run every gold query, and say which can be used and what is wrong with the others. Raises as `load_tasks` does."
+    tasks = find_source(source, path, question_file).load(split)
     return check_tasks(tasks, strict=False)
 
 
 def load_tasks(
     source: str | Path | Database | Source = "embedded",  # a name, a path or a URL
     # train, dev, eval or all; embedded also plain and others. None: train, or all of
-    # one list that `questions` names
+    # one list that `question_file` names
     split: str | None = None,
     path: str | Path | None = None,  # where it is, if `source` is a name
-    questions: str | Path | None = None,  # the question file, if it has no usual name
+    question_file: str | Path | None = None,  # if it has no usual name
     limit: int | None = None,  # keep at most this many
     seed: int | None = None,  # shuffle first
     check: bool | str = False,  # run gold queries: raise at a fault; "drop" it
     variants: bool = False,  # give each task the variants of its database
 ) -> list[Task]:
     "Load tasks. Raises ValueError and FileNotFoundError with the file, the entry and the field."
-    source = find_source(source, path, questions)
+    source = find_source(source, path, question_file)
     tasks = source.load(split)
     if seed is not None:
         random.Random(seed).shuffle(tasks)
