@@ -8,7 +8,7 @@ __all__ = ['Number', 'MAX_SQL_CHARS', 'same_number', 'results_match', 'is_ordere
            'suite_correct']
 
 # %% ../../nbs/judge/results.ipynb #5cc4eb52
-import math, re
+import math, re, unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -23,7 +23,7 @@ from ..world.engines import open_database
 from ..world.replies import as_rows
 from ..world.sql import parse_sql
 from ..world.task import Task
-from ..world.answers import answer_result
+from ..world.answers import HALF_UP, answer_result
 from ..world.ties import ties
 from ..environment import Episode
 
@@ -238,7 +238,9 @@ def _read_cell(text: str, says: dict):
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\"`":
         bare = bare[1:-1].strip()
     moment = _one_moment(bare)
-    for t in (text, bare, bare.replace("''", "'"), moment):  # as SQL writes a quote
+    composed, apart = (unicodedata.normalize(form, bare) for form in ("NFC", "NFD"))
+    # as SQL writes a quote
+    for t in (text, bare, bare.replace("''", "'"), moment, composed, apart):
         if t in says:
             return says[t]
     truth = _TRUTH.get(bare.lower())  # engines that know it print true and false
@@ -248,7 +250,7 @@ def _read_cell(text: str, says: dict):
         return int(truth == "true")
     if moment != bare or _MOMENT.fullmatch(bare):
         return moment
-    return None if bare.upper() == "NULL" else _read_number(bare, says)
+    return None if bare.upper() == "NULL" else _read_number(composed, says)
 
 # %% ../../nbs/judge/results.ipynb #621d9e45
 _MAX_ANSWER_CHARS = 10_000  # longer answers are wrong: the judge's work stays bounded
@@ -278,7 +280,14 @@ def _rounded_like(gold: Result, answer: Result) -> Result:
     places = max((len(text.partition(".")[2]) for text in printed), default=0)
     if places < 2:
         return answer
-    rounded = lambda c: round(c, places) if type(c) is float else c
+    typed = {c for row in gold.rows for c in row}
+
+    def rounded(c):
+        if type(c) is not float:
+            return c
+        up = round(c * HALF_UP, places)
+        return up if up in typed else round(c, places)
+
     return replace(answer, rows=[tuple(map(rounded, row)) for row in answer.rows])
 
 # %% ../../nbs/judge/results.ipynb #fc43be3c

@@ -6,7 +6,7 @@
 __all__ = ['train', 'measure', 'Run', 'make_dashboard', 'prepare']
 
 # %% ../../nbs/run/train.ipynb #9e000006
-import copy, json, math, os, sys, tempfile, time, warnings
+import copy, json, math, os, shlex, sys, tempfile, time, warnings
 from collections.abc import Callable
 from contextlib import contextmanager, ExitStack
 from dataclasses import asdict, dataclass, field, fields
@@ -596,7 +596,9 @@ def say_what_changed(self: Run, report: dict) -> None:
         both = [q for q in report["questions"] if "base" in q["right"]]
         both = [q for q in both if q["kind"] != "draft"] or both
         pair = lambda q: (q["right"]["base"], q["right"]["trained"], q["question"])
-        say(what_changed([*map(pair, both)], 5))
+        rows = [*map(pair, both)]  # of those held back alone
+        if any(before != after for before, after, _ in rows):
+            say(what_changed(rows, 5))
         if not self.plan.grpo and self.plan.by_answer:
             say(f"GRPO learns those without SQL, from their answers: {self.plan.offer}")
 
@@ -643,6 +645,7 @@ def main(argv: list[str]) -> None:  # what follows `sql_grpo train`
         sys.exit(f"{prog}: {'; '.join(run.failed)}; the model is in {run.saved}")
     say(f"report in {config.output_dir}/report.md, model in {run.saved}")
     if run.own:
-        where = f"--model {config.output_dir} --database {config.data_source}"
-        say(f"to ask it: sql_grpo ask {where}")
+        asks = "sql_grpo", "ask", "--model", config.output_dir
+        asks += "--database", str(config.data_source)
+        say(f"to ask it: {shlex.join(asks)}")
     config.distributed_state.destroy_process_group()

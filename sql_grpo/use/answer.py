@@ -9,11 +9,18 @@ __all__ = ['result_text', 'csv_text', 'Answer', 'vote']
 import re, unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date
 from types import NoneType
 
 from fastcore.basics import patch
 
-from ..world.answers import answer_cell, answer_result
+from ..common.basics import say
+from sql_grpo.world.answers import (
+    answer_cell,
+    answer_result,
+    in_answer,
+    written_number,
+)
 from sql_grpo.world.database import (
     Cell,
     exported,
@@ -250,10 +257,24 @@ def is_sql(
         if result.error and (odd := _PASTED.search(sql)):
             more += f"; there is a {unicodedata.name(odd[0], '').lower()} in it"
         raise ValueError(f"the SQL {why}: not kept{more}")
+    if result.note:
+        say(f"note: {result.note}")
     if sure is not None and not sure(result):
         raise ValueError("not kept")
     _kept(self, query=sql.strip().rstrip(";"))
     return result
+
+
+def _written(answer: object) -> object:
+    "A value of Python, NumPy or pandas as a question file has it."
+    answer = answer.tolist() if hasattr(answer, "tolist") else answer
+    if isinstance(answer, (list, tuple)):
+        return [*map(_written, answer)]
+    if isinstance(answer, str):
+        return written_number(answer)
+    if isinstance(answer, date):
+        return str(answer)
+    return int(answer) if isinstance(answer, bool) else answer
 
 
 @patch
@@ -261,7 +282,8 @@ def is_answer(
     self: Answer,
     answer: object,  # a value, a list of values (one column), or a list of rows
 ) -> Result:  # the answer as it is read
-    "Keep the question with this answer. Raises ValueError for what no query can give."
+    "Keep the question with this answer, beside SQL that is kept and gives it. Raises ValueError for what no query can give."
+    answer = _written(answer)
     result = answer_result(answer)
     if not result.rows or isinstance(answer, str) and not answer.strip():
         raise ValueError(f"expected an answer, got {answer!r}: not kept")
@@ -272,5 +294,7 @@ def is_answer(
     if longest > _MOST_CHARS:
         most = f"expected an answer of at most {_MOST_CHARS:,} characters"
         raise ValueError(f"{most}, got {longest:,}: not kept")
-    _kept(self, answer=answer)
+    sql = self.keep.sql(self.episode.task.question) if self.keep else ""
+    gives = sql and in_answer(self._database().query(sql), answer)
+    _kept(self, **dict(query=sql) if gives else {}, answer=answer)
     return result

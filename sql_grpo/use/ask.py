@@ -302,12 +302,29 @@ def _player(args: AskOptions, chosen: dict) -> Callable:  # loads it, once
     return load
 
 
+# options that a cell does not take
+_OF_LINES = (
+    "question",
+    "question_file",
+    "right",
+    "wrong",
+    "sql",
+    "answer",
+    "json",
+    "csv",
+)
 _players = {}  # by what a cell asks for: the digest of the model, and what loads it
 
 
 def ask_cell(line: str, cell: str) -> Answer:
     "%%ask DATABASE and options of `sql_grpo ask`: the answer to the question in the cell."
     args, chosen = read_command(AskOptions, ["--database", *shlex.split(line)])
+    if of_lines := [name for name in _OF_LINES if getattr(args, name)]:
+        raise ValueError(
+            f"--{of_lines[0]} is for the command line: a cell asks its text, and what "
+            "was right is said to the answer: _.right(), _.is_sql('SELECT ...')"
+        )
+    _check_options(args)
     model = args.model or newest_run(args.database)
     digest = model and player_named(model, args.endpoint).digest
     if line not in _players or _players[line][0] != digest:
@@ -344,8 +361,7 @@ def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
     kept = args.keep and KeptQuestions(args.keep, db)
     if args.question_file:
         refuse_table(Path(args.question_file), db)
-    for question in listed or ["?"]:
-        question_task(db, question)
+    question_task(db, listed[0] if len(listed) == 1 else "?")  # said at once
     if args.sql is not None or args.answer is not None:
         asked = Episode(question_task(db, args.question[0]))
         answer = Answer(asked, keep=kept, sql_timeout=args.sql_timeout)

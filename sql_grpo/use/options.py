@@ -50,7 +50,7 @@ class EvalOptions(ModelOptions, DataOptions):
 
     # a model's folder, its name on the Hub, smollm2-spider, embedded, random or oracle;
     # without one that which ask would take, where a question_file is given; else nothing
-    # is played, and the report in output_dir is shown
+    # is played, and show or against tells of the report in output_dir
     model: str | None = None
     # train, dev, eval or all; of the embedded ones also plain, eval_train_dbs,
     # eval_heldout_dbs (default: all questions of question_file about one database, else eval)

@@ -6,7 +6,7 @@
 __all__ = ['KeptQuestions', 'fetch_spider', 'found_nowhere', 'faults_in', 'main_data', 'main_draft']
 
 # %% ../../nbs/use/questions.ipynb #0eee0009
-import codecs, csv, json, sys, tempfile
+import codecs, csv, json, os, shlex, sys, tempfile
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
@@ -82,6 +82,8 @@ class KeptQuestions:
         "While nobody else writes to it. Raises ValueError if that cannot be had."
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.exists() and not os.access(self.path, os.W_OK):
+                raise OSError("it is read-only")
             with FileLock(self.path.with_name(f".{self.path.name}.lock"), _QUEUE):
                 yield
         except Timeout:
@@ -234,11 +236,11 @@ def fetch_spider(
             sys.exit(f"sql_grpo data: no question in {folder} can be used")
         if (report := reports.get("train")) and report.tasks:
             how = "sql_grpo train --data_source spider --data_path"
-            print(f"to train on it: {how} {folder}")
+            print(f"to train on it: {how} {shlex.quote(str(folder))}")
             held = sum(SpiderByDatabase.shares.values())
             if len({t.db_id for t in report.tasks}) > held:
                 how = "sql_grpo train --preset laptop --data_path"
-                print(f"to train SmolLM2 on it: {how} {folder}")
+                print(f"to train SmolLM2 on it: {how} {shlex.quote(str(folder))}")
 
 # %% ../../nbs/use/questions.ipynb #0eee0015
 def _texts(db: Database) -> set | None:  # None: more than is compared

@@ -761,7 +761,9 @@ class SQLiteDatabase(Database):
         pending = any(os.path.exists(j) and os.path.getsize(j) for j in journals)
         uri = f"{self.path.as_uri()}?mode=ro" + ("" if pending else "&immutable=1")
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        return apsw.Connection(uri, flags, statementcachesize=0)
+        con = apsw.Connection(uri, flags, statementcachesize=0)
+        con.set_busy_timeout(2_000)  # milliseconds that another program may hold it
+        return con
 
     @property
     def _own(self) -> tuple:

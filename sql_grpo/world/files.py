@@ -376,7 +376,7 @@ def kinds(self: Sheet) -> list[Counter]:
             kind = m.lastgroup if m else "TEXT"
             if kind == "COMMA" and self.form["delimiter"] == ",":
                 kind = "MIXED"
-            if len(x) > 16 and kind in ("INTEGER", "REAL", "COMMA"):
+            if len(x) >= 16 and kind in ("INTEGER", "REAL", "COMMA"):
                 value = Decimal(x.strip().replace(",", "."))
                 if kind == "INTEGER" and abs(value) >= _ROUNDED_FROM:
                     kind = "MIXED"
