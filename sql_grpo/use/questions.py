@@ -276,10 +276,12 @@ def found_nowhere(tasks: list[Task]) -> list[str]:
 def faults_in(
     path: str | Path, database: str | Path
 ) -> tuple[int, list[str], list[str]]:
-    "How many questions of a file can be used, the faults of the others, and what is odd in an answer. Raises ValueError."
+    "How many questions of a file can be used, the faults of the others, and what is odd. Raises ValueError."
     report = load_with_report(database, question_file=path)
     faults = [f"{t.found_at} ({t.question!r}): {why}" for t, why in report.left_out]
-    return len(report.tasks), faults, found_nowhere(report.tasks)
+    noted = [t for t in report.tasks if t.gold.note]
+    remarks = [f"{t.found_at} ({t.question!r}): {t.gold.note}" for t in noted]
+    return len(report.tasks), faults, remarks + found_nowhere(report.tasks)
 
 
 def main_data(argv: list) -> None:  # what follows `sql_grpo data`
