@@ -512,6 +512,10 @@ def _remarks(source, counts: dict, types: dict) -> list[str]:
         if kind != "TEXT" and not whole:
             what = f"numbers that SQLite rounds, such as {text}, to 15 digits"
             remarks.append(f"{name} has {what}")
+    signs = {_type_of(set(cells)): name for name, cells in counts.items()}
+    if {"REAL", "COMMA"} <= {*signs}:
+        point, comma = signs["REAL"], signs["COMMA"]
+        remarks.append(f"{point} has a point before decimals, and {comma} a comma")
     return remarks
 
 
