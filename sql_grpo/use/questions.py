@@ -26,6 +26,7 @@ from ..world.drafts import draft_questions
 from ..world.engines import open_database
 from ..world.files import refuse_table, text_encoding
 from sql_grpo.world.question_files import (
+    FAULT,
     READERS,
     field_name,
     plain_name,
@@ -182,7 +183,7 @@ class KeptQuestions:
                     entries.append({its(k): x for k, x in new.items()})
                 more = {k: x for k, x in right.items() if k != "question"}
                 for i in lines:
-                    meant[i] |= dict.fromkeys(_VERDICTS) | more
+                    meant[i] |= dict.fromkeys((*_VERDICTS, FAULT)) | more
                     for field in _VERDICTS:
                         entries[i].pop(its(field), None)
                     entries[i] |= {its(k): x for k, x in more.items()}

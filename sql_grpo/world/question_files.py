@@ -172,12 +172,14 @@ def _from_csv(path: Path) -> list:  # of (where, entry)
         both = f"{path}: field 'answer': of {' and '.join(signs.values())} one"
         raise ValueError(f"{both} may be a thousand or a decimal: use one sign")
     for line, row in rows:
-        values = [x or None for x in row]
+        values, faults = [x or None for x in row], {}
+        for i in filter(row.__getitem__, answers):
+            try:
+                values[i] = answer_cell(row[i], comma)
+            except ValueError as e:
+                faults[FAULT] = f"field 'answer': {e}"
         with _naming(f"{path}: line {line}"):
-            for i in filter(row.__getitem__, answers):
-                with _naming("field 'answer'"):
-                    values[i] = answer_cell(row[i], comma)
-            entry = _renamed([*zip(names, values, strict=True)])
+            entry = _renamed([*zip(names, values, strict=True)]) | faults
         entries.append((f"{path}: line {line}", entry))
     return entries
 
