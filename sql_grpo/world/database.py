@@ -728,7 +728,9 @@ class SQLiteDatabase(Database):
             with path.open("rb") as f:
                 head = f.read(16)
         if head not in (b"SQLite format 3\0", b""):
-            raise ValueError(f"not a SQLite database: {path}")
+            sheets = path.suffix.lower() in (".xlsx", ".xls", ".ods")
+            hint = "; save a sheet as CSV, which is read as a table" * sheets
+            raise ValueError(f"not a SQLite database: {path}{hint}")
         self.path, self.state = real, state
         self._begin()
 
