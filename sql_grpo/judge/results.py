@@ -285,7 +285,7 @@ def _rounded_like(gold: Result, answer: Result) -> Result:
     def rounded(c):
         if type(c) is not float:
             return c
-        up = round(c * HALF_UP, places)
+        up = round(c * HALF_UP, places)  # as people do; Python rounds to even
         return up if up in typed else round(c, places)
 
     return replace(answer, rows=[tuple(map(rounded, row)) for row in answer.rows])

@@ -8,19 +8,14 @@ __all__ = ['result_text', 'csv_text', 'Answer', 'vote']
 # %% ../../nbs/use/answer.ipynb #a5e00009
 import re, unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from types import NoneType
 
 from fastcore.basics import patch
 
 from ..common.basics import say
-from sql_grpo.world.answers import (
-    answer_cell,
-    answer_result,
-    in_answer,
-    written_number,
-)
+from ..world.answers import answer_cell, answer_result, written_number
 from sql_grpo.world.database import (
     Cell,
     exported,
@@ -33,7 +28,13 @@ from ..world.engines import patient
 from ..world.question_files import LOOKS_LIKE_SQL
 from ..environment import Episode, format_result
 from ..world.verbs import QUERY
-from ..judge.results import as_read, only_columns, query_behind, results_match
+from sql_grpo.judge.results import (
+    as_read,
+    is_correct,
+    only_columns,
+    query_behind,
+    results_match,
+)
 from ..engine.endpoint import unusable_replies
 from .questions import KeptQuestions
 
@@ -282,7 +283,7 @@ def is_answer(
     self: Answer,
     answer: object,  # a value, a list of values (one column), or a list of rows
 ) -> Result:  # the answer as it is read
-    "Keep the question with this answer, beside SQL that is kept and gives it. Raises ValueError for what no query can give."
+    "Keep the question with this answer, beside SQL that is kept and gives it, as the judge reads it. Raises ValueError for what no query can give."
     answer = _written(answer)
     result = answer_result(answer)
     if not result.rows or isinstance(answer, str) and not answer.strip():
@@ -294,7 +295,8 @@ def is_answer(
     if longest > _MOST_CHARS:
         most = f"expected an answer of at most {_MOST_CHARS:,} characters"
         raise ValueError(f"{most}, got {longest:,}: not kept")
-    sql = self.keep.sql(self.episode.task.question) if self.keep else ""
-    gives = sql and in_answer(self._database().query(sql), answer)
+    asked = replace(self.episode.task, answer=answer)
+    sql = self.keep.sql(asked.question) if self.keep else ""
+    gives = sql and is_correct(self._database().query(sql), asked)
     _kept(self, **dict(query=sql) if gives else {}, answer=answer)
     return result

@@ -303,16 +303,7 @@ def _player(args: AskOptions, chosen: dict) -> Callable:  # loads it, once
 
 
 # options that a cell does not take
-_OF_LINES = (
-    "question",
-    "question_file",
-    "right",
-    "wrong",
-    "sql",
-    "answer",
-    "json",
-    "csv",
-)
+_OF_LINES = "question question_file right wrong sql answer json csv".split()
 _players = {}  # by what a cell asks for: the digest of the model, and what loads it
 
 
@@ -361,7 +352,7 @@ def _ask_all(args: AskOptions, chosen: dict) -> int | None:  # exit code
     kept = args.keep and KeptQuestions(args.keep, db)
     if args.question_file:
         refuse_table(Path(args.question_file), db)
-    question_task(db, listed[0] if len(listed) == 1 else "?")  # said at once
+    question_task(db, listed[0] if len(listed) == 1 else "?")  # or its fault at once
     if args.sql is not None or args.answer is not None:
         asked = Episode(question_task(db, args.question[0]))
         answer = Answer(asked, keep=kept, sql_timeout=args.sql_timeout)
